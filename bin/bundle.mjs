@@ -1,0 +1,32 @@
+// Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines.
+// Packages stay outside the bundles; `server-only` is a guard for Next's bundler and is left out here.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const entries = {
+  service: "bin/service.ts",
+  console: "bin/console.ts",
+  "node-worker": "lib/service/nodes/worker.ts",
+};
+
+export async function bundle() {
+  const entryPoints = Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(root + file)));
+  if (Object.keys(entryPoints).length === 0) return;
+  await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: "dist",
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    sourcemap: true,
+    packages: "external",
+    alias: { "server-only": `${root}bin/empty.mjs` },
+    logLevel: "warning",
+  });
+}

@@ -1,0 +1,80 @@
+// The shape of one operation of the interface, as data. Client, service, BFF, security suite and documents are derived from it.
+
+import { type z } from "zod";
+import { type Role } from "./roles";
+
+export const capabilities = [
+  "view",
+  "tags.remove",
+  "assets.edit",
+  "assets.delete",
+  "assets.content",
+  "assets.hash",
+  "assets.remoteMetadata",
+  "tags.list",
+  "queue.list",
+  "interrupt",
+  "jobs.cancel",
+  "jobs.assets",
+  "history.detail",
+  "userdata.read",
+  "userdata.delete",
+  "userdata.move",
+  "maskLayers",
+  "objectInfo",
+  "features",
+  "tasks.list",
+  "tasks.cancel",
+  "systemStats",
+  "events",
+] as const;
+export type Capability = (typeof capabilities)[number];
+
+export type OperationBody =
+  | { kind: "json"; schema: z.ZodType }
+  /** `file` is the name of the part that holds the bytes; `fields` are the text parts. */
+  | { kind: "multipart"; file: string; fields: z.ZodType }
+  | { kind: "octets" };
+
+/** `bytes`: the content itself. `empty`: no body. `redirect`: a Location that must be followed without the key. */
+export type OperationAnswer = { kind: "json"; schema: z.ZodType } | { kind: "bytes" } | { kind: "empty" } | { kind: "redirect" };
+
+export type Operation = {
+  /** The resource and the verb, in the interface's words. */
+  name: string;
+  method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
+  /** From /api on; parameters in braces, in the interface's spelling. */
+  path: `/api/${string}`;
+  tier: "core" | "extension";
+  /** Of an extension: what a connection must have for it. */
+  capability?: Capability;
+  /** The weakest role of a team member who may call it through the console. */
+  role: Role;
+  query?: z.ZodType;
+  body?: OperationBody;
+  answers: Readonly<Record<number, OperationAnswer>>;
+};
+
+export function defineOperation<const O extends Operation>(operation: O): O {
+  return operation;
+}
+
+export function json<const S extends z.ZodType>(schema: S): { kind: "json"; schema: S } {
+  return { kind: "json", schema };
+}
+
+type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodType } ? z.output<S> : undefined;
+
+/** The parsed answer of an operation, over all its success statuses. */
+export type AnswerOf<O extends Operation> = { [S in keyof O["answers"]]: AnswerValue<O["answers"][S]> }[keyof O["answers"]];
+export type QueryOf<O extends Operation> = O["query"] extends z.ZodType ? z.input<O["query"]> : undefined;
+export type JsonBodyOf<O extends Operation> = O["body"] extends { kind: "json"; schema: infer S extends z.ZodType } ? z.input<S> : undefined;
+
+/** Fills the braces of a path; every value is encoded as one segment. A missing value is a programming error. */
+export function fillPath(path: Operation["path"], params: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`path parameter ${name} of ${path} is missing`);
+    return encodeURIComponent(value);
+  });
+}

@@ -1,0 +1,14 @@
+// THE table: every operation of the interface, core and extension. Nothing speaks to a service but through an entry of it.
+// `events` (the websocket) is no request and answer; it is a capability without an operation.
+
+import { type Operation } from "./operation";
+import { assetOperations } from "./operations/assets";
+import { fileOperations } from "./operations/files";
+import { jobOperations } from "./operations/jobs";
+import { serviceOperations } from "./operations/service";
+
+export const operations = { ...jobOperations, ...assetOperations, ...fileOperations, ...serviceOperations };
+export type OperationName = keyof typeof operations;
+
+export const allOperations: readonly Operation[] = Object.values(operations);
+export const coreOperations: readonly Operation[] = allOperations.filter((operation) => operation.tier === "core");

@@ -1,0 +1,71 @@
+// The user behind the key, background tasks, and what a service says of itself.
+
+import { defineOperation, json } from "../operation";
+import { objectInfoSchema } from "../schemas/object-info";
+import { taskSchema, tasksAnswerSchema, tasksQuerySchema } from "../schemas/task";
+import { featuresSchema, systemStatsSchema, userSchema } from "../schemas/user";
+
+export const serviceOperations = {
+  getUser: defineOperation({
+    name: "getUser",
+    method: "GET",
+    path: "/api/user",
+    tier: "core",
+    role: "viewer",
+    answers: { 200: json(userSchema) },
+  }),
+  getTask: defineOperation({
+    name: "getTask",
+    method: "GET",
+    path: "/api/tasks/{task_id}",
+    tier: "core",
+    role: "viewer",
+    answers: { 200: json(taskSchema) },
+  }),
+  listTasks: defineOperation({
+    name: "listTasks",
+    method: "GET",
+    path: "/api/tasks",
+    tier: "extension",
+    capability: "tasks.list",
+    role: "viewer",
+    query: tasksQuerySchema,
+    answers: { 200: json(tasksAnswerSchema) },
+  }),
+  cancelTask: defineOperation({
+    name: "cancelTask",
+    method: "DELETE",
+    path: "/api/tasks/{task_id}",
+    tier: "extension",
+    capability: "tasks.cancel",
+    role: "operator",
+    answers: { 204: { kind: "empty" } },
+  }),
+  getObjectInfo: defineOperation({
+    name: "getObjectInfo",
+    method: "GET",
+    path: "/api/object_info",
+    tier: "extension",
+    capability: "objectInfo",
+    role: "viewer",
+    answers: { 200: json(objectInfoSchema) },
+  }),
+  getFeatures: defineOperation({
+    name: "getFeatures",
+    method: "GET",
+    path: "/api/features",
+    tier: "extension",
+    capability: "features",
+    role: "viewer",
+    answers: { 200: json(featuresSchema) },
+  }),
+  getSystemStats: defineOperation({
+    name: "getSystemStats",
+    method: "GET",
+    path: "/api/system_stats",
+    tier: "extension",
+    capability: "systemStats",
+    role: "viewer",
+    answers: { 200: json(systemStatsSchema) },
+  }),
+};

@@ -1,0 +1,9 @@
+// The four roles of a team member, weakest first. A role may do all that the weaker ones may.
+// Free of zod: it is part of the browser's first load.
+
+export const roles = ["viewer", "operator", "admin", "owner"] as const;
+export type Role = (typeof roles)[number];
+
+export function hasRole(actual: Role, needed: Role): boolean {
+  return roles.indexOf(actual) >= roles.indexOf(needed);
+}

@@ -1,0 +1,108 @@
+// Assets: the resource, the list query, and the bodies that create or change one.
+// Two names exist for two fields (asset_hash or hash, prompt_id or job_id): both are read into the interface's own.
+
+import { z } from "zod";
+import { booleanText, commaList, freeForm, integerText, maybe, moment } from "./lenient";
+import { sortOrders } from "./job";
+
+export const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
+export const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
+export const MOST_TAGS = 100;
+export const tagSchema = z.string().trim().min(1).max(200);
+export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
+
+const assetFields = z.looseObject({
+  id: z.string(),
+  name: z.string().nullish().transform((name) => name ?? ""),
+  size: maybe(z.number()),
+  created_at: maybe(moment),
+  updated_at: maybe(moment),
+  created_new: maybe(z.boolean()),
+  asset_hash: maybe(z.string()),
+  mime_type: maybe(z.string()),
+  tags: z.array(z.string()).nullish().transform((tags) => tags ?? []),
+  user_metadata: maybe(freeForm),
+  preview_url: maybe(z.string()),
+  preview_id: maybe(z.string()),
+  prompt_id: maybe(z.string()),
+  last_access_time: maybe(moment),
+  is_immutable: maybe(z.boolean()),
+});
+
+export const assetSchema = assetFields.transform(({ hash, job_id, ...asset }) => ({
+  ...asset,
+  asset_hash: asset.asset_hash ?? (typeof hash === "string" ? hash : undefined),
+  prompt_id: asset.prompt_id ?? (typeof job_id === "string" ? job_id : undefined),
+}));
+export type Asset = z.infer<typeof assetSchema>;
+
+export const assetsQuerySchema = z.object({
+  include_tags: commaList(tagSchema).optional(),
+  exclude_tags: commaList(tagSchema).optional(),
+  name_contains: z.string().max(500).optional(),
+  metadata_filter: z.string().max(10_000).optional(),
+  limit: integerText({ min: 1, max: 500 }).default(20),
+  offset: integerText({ min: 0 }).default(0),
+  sort: z.enum(assetSortFields).default("created_at"),
+  order: z.enum(sortOrders).default("desc"),
+  include_public: booleanText.default(true),
+});
+export type AssetsQuery = z.infer<typeof assetsQuerySchema>;
+
+export const assetsAnswerSchema = z.looseObject({
+  assets: z.array(assetSchema),
+  total: maybe(z.number()),
+  has_more: maybe(z.boolean()),
+});
+export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
+
+/** The text parts of a multipart upload, after `tags` and `user_metadata` were read from their JSON. */
+export const assetUploadFieldsSchema = z.object({
+  tags: tagsSchema.default([]),
+  id: z.uuid().optional(),
+  preview_id: z.uuid().optional(),
+  name: z.string().min(1).max(500).optional(),
+  mime_type: z.string().max(200).optional(),
+  user_metadata: freeForm.default({}),
+});
+export type AssetUploadFields = z.infer<typeof assetUploadFieldsSchema>;
+
+export const fromHashBodySchema = z.looseObject({
+  hash: z.string().regex(hashPattern, "must be blake3: or sha256: and 64 hexadecimal digits"),
+  tags: tagsSchema.min(1),
+  name: maybe(z.string().min(1).max(500)),
+  mime_type: maybe(z.string().max(200)),
+  user_metadata: maybe(freeForm),
+});
+
+export const downloadBodySchema = z.looseObject({
+  source_url: z.url().max(4000),
+  tags: maybe(tagsSchema),
+  user_metadata: maybe(freeForm),
+  preview_id: maybe(z.uuid()),
+});
+
+export const assetEditBodySchema = z
+  .looseObject({
+    name: maybe(z.string().min(1).max(500)),
+    tags: maybe(tagsSchema),
+    mime_type: maybe(z.string().max(200)),
+    preview_id: maybe(z.uuid()),
+    user_metadata: maybe(freeForm),
+  })
+  .refine((body) => [body.name, body.tags, body.mime_type, body.preview_id, body.user_metadata].some((value) => value !== undefined), {
+    message: "names at least one of name, tags, mime_type, preview_id, user_metadata",
+  });
+
+/** Not a full asset: merge it into the one at hand. */
+export const assetEditAnswerSchema = z.looseObject({ id: z.string(), updated_at: maybe(moment) });
+
+export const remoteMetadataSchema = z.looseObject({
+  content_length: z.number(),
+  content_type: maybe(z.string()),
+  filename: maybe(z.string()),
+  name: maybe(z.string()),
+  tags: maybe(z.array(z.string())),
+  preview_image: maybe(z.string()),
+  validation: maybe(z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) })),
+});

@@ -1,0 +1,18 @@
+// The prompt graph ("API format"): nodes by id, each with a class and inputs that are literals or links.
+
+import { z } from "zod";
+import { freeForm, maybe } from "./lenient";
+
+/** [source node id, output index] */
+export const linkSchema = z.tuple([z.string(), z.int().min(0)]);
+export type Link = z.infer<typeof linkSchema>;
+
+export const graphNodeSchema = z.looseObject({
+  class_type: z.string(),
+  inputs: freeForm.default({}),
+  _meta: maybe(z.looseObject({ title: maybe(z.string()) })),
+});
+export type GraphNode = z.infer<typeof graphNodeSchema>;
+
+export const graphSchema = z.record(z.string(), graphNodeSchema);
+export type Graph = z.infer<typeof graphSchema>;

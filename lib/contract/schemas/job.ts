@@ -1,0 +1,70 @@
+// Jobs in their three views: list item, details, status. Status words are kept as sent; `toJobState` reads them.
+
+import { z } from "zod";
+import { jobStates } from "../states";
+import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema } from "./execution";
+import { commaList, freeForm, integerText, maybe, moment } from "./lenient";
+import { outputsSchema, previewOutputSchema } from "./outputs";
+
+export const outputTypes = ["image", "video", "audio"] as const;
+export const jobSortFields = ["create_time", "execution_time"] as const;
+export const sortOrders = ["asc", "desc"] as const;
+
+export const jobsQuerySchema = z.object({
+  status: commaList(z.string().toLowerCase().pipe(z.enum(jobStates))).optional(),
+  workflow_id: z.string().min(1).max(200).optional(),
+  output_type: z.enum(outputTypes).optional(),
+  sort_by: z.enum(jobSortFields).default("create_time"),
+  sort_order: z.enum(sortOrders).default("desc"),
+  offset: integerText({ min: 0 }).default(0),
+  limit: integerText({ min: 1, max: 1000 }).default(100),
+});
+export type JobsQuery = z.infer<typeof jobsQuerySchema>;
+
+export const jobListItemSchema = z.looseObject({
+  id: z.string(),
+  status: z.string(),
+  create_time: moment,
+  execution_error: maybe(executionErrorSchema),
+  preview_output: maybe(previewOutputSchema),
+  outputs_count: maybe(z.number()),
+  workflow_id: maybe(z.string()),
+  execution_start_time: maybe(moment),
+  execution_end_time: maybe(moment),
+  progress: maybe(progressSchema),
+});
+export type JobListItem = z.infer<typeof jobListItemSchema>;
+
+export const paginationSchema = z.looseObject({
+  offset: z.number().nullish().transform((value) => value ?? 0),
+  limit: maybe(z.number()),
+  total: maybe(z.number()),
+  has_more: maybe(z.boolean()),
+});
+
+export const jobsAnswerSchema = z.looseObject({ jobs: z.array(jobListItemSchema), pagination: paginationSchema });
+export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
+
+export const jobDetailSchema = jobListItemSchema.extend({
+  update_time: maybe(moment),
+  /** What was submitted: { prompt, extra_data }, or a bare graph. */
+  workflow: maybe(freeForm),
+  outputs: maybe(outputsSchema),
+  execution_status: maybe(executionStatusSchema),
+  execution_meta: maybe(executionMetaSchema),
+});
+export type JobDetail = z.infer<typeof jobDetailSchema>;
+
+export const jobStatusSchema = z.looseObject({
+  id: z.string(),
+  status: z.string(),
+  created_at: maybe(moment),
+  updated_at: maybe(moment),
+  last_state_update: maybe(moment),
+  assigned_inference: maybe(z.string()),
+  error_message: maybe(z.string()),
+});
+export type JobStatus = z.infer<typeof jobStatusSchema>;
+
+export const jobAssetsAnswerSchema = z.looseObject({ job_id: maybe(z.string()), assets: z.array(freeForm), pagination: maybe(paginationSchema) });
+export const cancelAnswerSchema = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });

@@ -1,0 +1,48 @@
+// The queue and the history: what is sent to change them, and what lists them.
+// Both bodies are strict: a word that the interface does not know is refused.
+
+import { z } from "zod";
+import { executionMetaSchema, executionStatusSchema } from "./execution";
+import { freeForm, integerText, maybe, moment } from "./lenient";
+import { outputsSchema } from "./outputs";
+
+export const MOST_IDS_PER_CALL = 1000;
+
+export const manageBodySchema = z.strictObject({
+  delete: maybe(z.array(z.string()).max(MOST_IDS_PER_CALL)),
+  clear: maybe(z.boolean()),
+});
+export type ManageBody = z.infer<typeof manageBodySchema>;
+
+/** A local server answers with an empty body: then nothing is known of what was deleted. */
+export const queueAnswerSchema = z.looseObject({
+  deleted: z.array(z.string()).nullish().transform((ids) => ids ?? []),
+  cleared: z.boolean().nullish().transform((cleared) => cleared ?? false),
+});
+export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
+
+export const historyManageAnswerSchema = z.looseObject({ code: maybe(z.string()), message: maybe(z.string()) });
+
+/** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids]: cloud | local server. */
+export const queueItemSchema = z.tuple([z.number(), z.string()]).rest(z.unknown());
+export type QueueItem = z.infer<typeof queueItemSchema>;
+export const queueListSchema = z.looseObject({ queue_running: z.array(queueItemSchema), queue_pending: z.array(queueItemSchema) });
+export type QueueList = z.infer<typeof queueListSchema>;
+
+export const historyQuerySchema = z.object({
+  max_items: integerText({ min: 1, max: 1000 }).default(200),
+  offset: integerText({ min: 0 }).default(0),
+});
+
+export const historyEntrySchema = z.looseObject({
+  prompt_id: z.string(),
+  create_time: maybe(moment),
+  workflow_id: maybe(z.string()),
+  prompt: maybe(z.looseObject({ priority: maybe(z.number()), prompt_id: maybe(z.string()), extra_data: maybe(freeForm) })),
+  outputs: maybe(outputsSchema),
+  status: maybe(executionStatusSchema),
+  meta: maybe(executionMetaSchema),
+});
+export type HistoryEntry = z.infer<typeof historyEntrySchema>;
+export const historyAnswerSchema = z.looseObject({ history: z.array(historyEntrySchema) });
+export const historyDetailSchema = z.record(z.string(), freeForm);

@@ -1,0 +1,44 @@
+// Tags: adding and removing, the list, and the counts beside a filtered view.
+
+import { z } from "zod";
+import { tagsSchema } from "./asset";
+import { booleanText, commaList, integerText, maybe } from "./lenient";
+
+export const tagsBodySchema = z.looseObject({ tags: tagsSchema.min(1) });
+
+const list = z.array(z.string()).nullish().transform((tags) => tags ?? []);
+
+/** Only total_tags is sure to be there; the others may be absent. */
+export const tagChangeSchema = z.looseObject({
+  total_tags: z.array(z.string()),
+  added: list,
+  removed: list,
+  already_present: list,
+  not_present: list,
+});
+export type TagChange = z.infer<typeof tagChangeSchema>;
+
+export const tagsQuerySchema = z.object({
+  prefix: z.string().max(200).optional(),
+  limit: integerText({ min: 1, max: 1000 }).default(100),
+  offset: integerText({ min: 0 }).default(0),
+  order: z.enum(["count_desc", "name_asc"]).default("count_desc"),
+  include_zero: booleanText.default(false),
+  include_public: booleanText.default(true),
+});
+
+export const tagsAnswerSchema = z.looseObject({
+  tags: z.array(z.looseObject({ name: z.string(), count: z.number() })),
+  total: maybe(z.number()),
+  has_more: maybe(z.boolean()),
+});
+
+export const refineQuerySchema = z.object({
+  include_tags: commaList(z.string()).optional(),
+  exclude_tags: commaList(z.string()).optional(),
+  name_contains: z.string().max(500).optional(),
+  metadata_filter: z.string().max(10_000).optional(),
+  limit: integerText({ min: 1, max: 1000 }).default(100),
+  include_public: booleanText.default(true),
+});
+export const refineAnswerSchema = z.looseObject({ tag_counts: z.record(z.string(), z.number()) });

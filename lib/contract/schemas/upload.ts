@@ -1,0 +1,45 @@
+// upload/image, upload/mask, and the names under which bytes are read back (GET /api/view).
+
+import { z } from "zod";
+import { integerText, maybe } from "./lenient";
+
+export const imageUploadFieldsSchema = z.object({
+  type: z.string().max(50).default("output"),
+  subfolder: z.string().max(500).default(""),
+  overwrite: z.string().max(10).optional(),
+});
+
+export const imageUploadAnswerSchema = z.looseObject({ name: z.string(), subfolder: maybe(z.string()), type: maybe(z.string()) });
+
+/** `original_ref` travels as JSON text of this. */
+export const originalRefSchema = z.looseObject({ filename: z.string().min(1).max(1000), subfolder: maybe(z.string()), type: maybe(z.string()) });
+export const maskUploadFieldsSchema = z.object({ original_ref: z.string().max(4000) });
+
+export const maskUploadAnswerSchema = imageUploadAnswerSchema.extend({
+  metadata: maybe(
+    z.looseObject({
+      is_mask: maybe(z.boolean()),
+      original_hash: maybe(z.string()),
+      mask_type: maybe(z.string()),
+      related_files: maybe(z.looseObject({ mask: maybe(z.string()), paint: maybe(z.string()), painted: maybe(z.string()) })),
+    }),
+  ),
+});
+
+export const maskLayersQuerySchema = z.object({ filename: z.string().min(1).max(1000) });
+export const maskLayersSchema = z.looseObject({
+  mask: maybe(z.string()),
+  paint: maybe(z.string()),
+  painted: maybe(z.string()),
+  painted_masked: maybe(z.string()),
+});
+
+export const viewQuerySchema = z.object({
+  filename: z.string().min(1).max(1000),
+  subfolder: z.string().max(500).optional(),
+  type: z.string().max(50).optional(),
+  channel: z.enum(["rgb", "a", "alpha"]).optional(),
+  /** Edge of a thumbnail in pixels. */
+  res: integerText({ min: 64, max: 1024 }).optional(),
+  timestamp: z.string().max(100).optional(),
+});

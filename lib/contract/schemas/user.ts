@@ -1,0 +1,15 @@
+// The user behind a key, and what the server says of itself.
+
+import { z } from "zod";
+import { maybe } from "./lenient";
+
+/** `active` or `waitlisted`; other words are kept and shown. */
+export const userSchema = z.looseObject({ status: z.string(), id: maybe(z.string()), email: maybe(z.string()) });
+export type User = z.infer<typeof userSchema>;
+
+export const featuresSchema = z.looseObject({ supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(z.number()) });
+
+export const systemStatsSchema = z.looseObject({
+  system: z.looseObject({ os: maybe(z.string()) }),
+  devices: z.array(z.looseObject({})).catch([]),
+});

@@ -1,0 +1,20 @@
+// User data files: the list and the upload's answer. A local server may list bare names and answer with a bare path.
+
+import { z } from "zod";
+import { booleanText, maybe, moment } from "./lenient";
+
+export const userdataQuerySchema = z.object({
+  dir: z.string().max(2000),
+  recurse: booleanText.default(false),
+  split: booleanText.default(false),
+  full_info: booleanText.default(true),
+});
+
+export const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
+
+export const userdataFileSchema = z.looseObject({ path: z.string(), size: maybe(z.number()), modified: maybe(moment) });
+export type UserdataFile = z.infer<typeof userdataFileSchema>;
+
+const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));
+export const userdataListSchema = z.array(z.union([userdataFileSchema, bareName]));
+export const userdataWriteAnswerSchema = z.union([userdataFileSchema, bareName]);

@@ -1,0 +1,20 @@
+// Times at the edge: every view's notation becomes milliseconds since 1970.
+// Guarantees: never throws and never returns NaN; what cannot be read is undefined.
+// Free of zod: it is part of the browser's first load.
+
+/** Numbers below this are seconds (until the year 5138), at or above it milliseconds. */
+const FIRST_MILLISECONDS = 1e11;
+
+/** Text is read as RFC 3339, a number by magnitude. The largest date JavaScript can hold bounds both. */
+export function toMilliseconds(value: unknown): number | undefined {
+  const milliseconds = typeof value === "string" ? parseText(value) : typeof value === "number" ? byMagnitude(value) : Number.NaN;
+  return Number.isFinite(milliseconds) && Math.abs(milliseconds) <= 8.64e15 ? milliseconds : undefined;
+}
+
+function parseText(text: string): number {
+  return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+function byMagnitude(value: number): number {
+  return Math.round(Math.abs(value) < FIRST_MILLISECONDS ? value * 1000 : value);
+}
