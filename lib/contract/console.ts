@@ -1,0 +1,71 @@
+// The console's own resources, beside the interface: connections, members, and the queue as one view of two sources.
+// Guarantees: no type here has a place for a key. Schemas are for the server; components import the types only.
+
+import { z } from "zod";
+import { roles } from "./roles";
+import { type JobListItem } from "./schemas/job";
+
+/** What a connection said when it was last asked who the key belongs to. */
+export const checkOutcomes = ["active", "waitlisted", "refused", "unreachable"] as const;
+export type CheckOutcome = (typeof checkOutcomes)[number];
+export type ConnectionStatus = CheckOutcome | "unknown";
+
+export type ConnectionView = {
+  id: string;
+  name: string;
+  baseUrl: string;
+  accountUrl?: string;
+  /** The service inside this console. */
+  embedded: boolean;
+  /** Everybody of the team works with it, through one key. */
+  shared: boolean;
+  hasKey: boolean;
+  /** A short hash of the key, to tell two keys apart; the key itself never comes back. */
+  fingerprint?: string;
+  /** The one the page or the member works with now. */
+  current: boolean;
+  status?: ConnectionStatus;
+};
+
+export type ConnectionCheck = { outcome: CheckOutcome; message: string };
+
+export type QueueRow = JobListItem & { position?: number };
+export type QueueView = { running: QueueRow[]; pending: QueueRow[]; source: "queue" | "jobs" };
+
+const nameSchema = z.string().trim().min(1).max(100);
+const passwordSchema = z.string().min(10, "must have at least 10 characters").max(200);
+const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
+
+export const setUpBodySchema = z.object({
+  token: z.string().min(1).max(200),
+  name: nameSchema,
+  email: emailSchema,
+  password: passwordSchema,
+});
+
+const webAddress = z
+  .url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" })
+  .max(2000)
+  .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
+const keySchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(1000)
+  .regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters without spaces");
+
+/** `shared` needs the role admin; without it the connection belongs to the member alone. */
+export const connectionBodySchema = z.object({
+  name: nameSchema,
+  baseUrl: webAddress,
+  accountUrl: webAddress.optional(),
+  key: keySchema.optional(),
+  shared: z.boolean().optional(),
+});
+/** What is left out stays as it is. Another base URL needs the key again: a stored key never travels to an address it was not given for. */
+export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();
+
+export type MemberView = { id: string; name: string; email: string; role: (typeof roles)[number]; disabled: boolean; createdAt: number };
+export const invitationBodySchema = z.object({ email: emailSchema, role: z.enum(roles).exclude(["owner"]) });
+export const invitationAcceptSchema = z.object({ token: z.string().min(1).max(200), name: nameSchema, password: passwordSchema });
+export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });
