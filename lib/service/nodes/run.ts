@@ -1,0 +1,45 @@
+// The words between the service and the runner: what a run needs, what it reports while it goes on, how it ends.
+// Plain data only: every value here crosses a thread boundary.
+// It must never hold a secret: what is written into PNG text has been cleaned before it arrives here.
+
+import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+
+export type { ExecutionError };
+
+export type RunRequest = {
+  jobId: string;
+  graph: Graph;
+  /** Ids of the output nodes to run; only what they reach is executed. */
+  outputs: string[];
+  /** By the name that a LoadImage node holds. */
+  images: Record<string, { path: string }>;
+  /** Exists, is empty, and lies on the disk of the blob store. */
+  outputDir: string;
+  /** Pixels times batch that may be alive at once. */
+  maxPixels: number;
+  /** Of this user alone; without it nothing is cached. */
+  cacheDir?: string;
+  /** JSON values by tEXt keyword: prompt, workflow, … */
+  pngText: Record<string, unknown>;
+};
+
+export type ProducedFile = {
+  nodeId: string;
+  /** Key of the node's outputs: images. */
+  key: string;
+  index: number;
+  path: string;
+  displayName: string;
+  type: "output" | "temp";
+  mimeType: string;
+  width: number;
+  height: number;
+  animated?: boolean;
+};
+
+export type RunEvent =
+  | { kind: "progress"; nodesDone: number; nodesTotal: number; currentNode: string; step?: number; steps?: number }
+  | { kind: "node"; nodeId: string; startMs: number; endMs: number; cached: boolean; files: ProducedFile[]; texts?: string[] };
+
+export type RunOutcome = { kind: "success" } | { kind: "error"; error: ExecutionError } | { kind: "cancelled" };
