@@ -1,0 +1,51 @@
+// What the embedded service is given and what it hands back: the types of its one door.
+// Nothing here knows of the console, of a framework or of the environment.
+
+export type LogFields = Readonly<Record<string, unknown>>;
+export type ServiceLog = {
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+};
+
+export type ServiceOptions = {
+  /** Absolute; the service's own folder. One process at a time: the second refuses, naming the first. */
+  dataDir: string;
+  /** Holds the images that the samples load; they become public, immutable assets. */
+  shippedImagesDir: string;
+  /** Absolute path of the bundled worker that runs nodes. */
+  workerPath: string;
+  /** Jobs at once. */
+  concurrency: number;
+  maxUploadBytes: number;
+  /** Pixels times batch that one job may keep alive at once. */
+  maxJobPixels: number;
+  /** Base of the absolute URLs in answers; without it, the origin of each request. */
+  publicUrl?: string;
+  now?: () => number;
+  log?: ServiceLog;
+};
+
+export type UserStatus = "active" | "waitlisted";
+export type KeyListing = { prefix: string; userName: string; userStatus: UserStatus; createdAtMs: number; revokedAtMs?: number };
+
+export type ServiceKeys = {
+  /** Makes the user where there is none. The key is readable only in this answer. */
+  createKey(userName: string): { key: string; prefix: string };
+  listKeys(): KeyListing[];
+  /** False where no living key has that prefix. */
+  revokeKey(prefix: string): boolean;
+  /** False where there is no such user. */
+  setUserStatus(userName: string, status: UserStatus): boolean;
+};
+
+export type Service = {
+  /** Works for any origin; the path begins with /api. */
+  fetch(request: Request): Promise<Response>;
+  /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
+  start(): Promise<void>;
+  /** No new work; in-flight requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */
+  stop(): Promise<void>;
+  /** Usable between start and stop. */
+  keys: ServiceKeys;
+};
