@@ -1,0 +1,24 @@
+"use client";
+
+import { useSearchParams } from "next/navigation";
+import { createContext, type ReactNode, useContext, useMemo } from "react";
+
+/** What a component needs to know of the connection it works on. */
+export type CurrentConnection = { id: string; name: string; embedded: boolean };
+
+type Known = { currentId: string | undefined; connections: readonly CurrentConnection[] };
+const Connections = createContext<Known>({ currentId: undefined, connections: [] });
+
+type ConnectionProviderProps = { currentId?: string; connections: readonly CurrentConnection[]; children: ReactNode };
+
+export function ConnectionProvider({ currentId, connections, children }: ConnectionProviderProps) {
+  const known = useMemo(() => ({ currentId, connections }), [currentId, connections]);
+  return <Connections value={known}>{children}</Connections>;
+}
+
+/** The connection that `?connection=` names, else the member's last used one, else none. */
+export function useConnection(): CurrentConnection | undefined {
+  const { currentId, connections } = useContext(Connections);
+  const wanted = useSearchParams()?.get("connection");
+  return connections.find(({ id }) => id === wanted) ?? connections.find(({ id }) => id === currentId);
+}

@@ -1,0 +1,56 @@
+import { type ErrorCode } from "@/lib/contract/errors";
+
+export type Whose = "us" | "service" | "key" | "network" | "request" | "rights";
+/** What only a browser can meet, beside the console's own codes. */
+type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED";
+export type SaidCode = ErrorCode | BrowserCode | "UNKNOWN";
+
+/** Whose fault a failure is. Complete by type: a new code does not compile until somebody has decided. */
+export const whoseFault: Readonly<Record<SaidCode, Whose>> = {
+  UNKNOWN: "service",
+  CONSOLE_UNREACHABLE: "network",
+  ABORTED: "network",
+  BAD_REQUEST: "request",
+  INVALID_QUERY: "request",
+  INVALID_BODY: "request",
+  INVALID_JSON: "request",
+  INVALID_HASH: "request",
+  INVALID_IMAGE: "request",
+  INVALID_TAG_FILTER: "request",
+  INVALID_PREVIEW_ID: "request",
+  MISSING_FILE: "request",
+  TRUNCATED_UPLOAD: "network",
+  UNSUPPORTED_SOURCE: "request",
+  UNAUTHORIZED: "rights",
+  PAYMENT_REQUIRED: "key",
+  FORBIDDEN: "key",
+  FOREIGN_ORIGIN: "us",
+  ROLE_TOO_LOW: "rights",
+  NOT_FOUND: "request",
+  METHOD_NOT_ALLOWED: "service",
+  CONFLICT: "request",
+  API_KEY_MISSING: "key",
+  NO_CONNECTION: "us",
+  ASSET_ID_UNAVAILABLE: "request",
+  FILE_TOO_LARGE: "request",
+  UNSUPPORTED_MEDIA_TYPE: "request",
+  UNPROCESSABLE: "request",
+  RATE_LIMITED: "service",
+  INTERNAL: "us",
+  NOT_IMPLEMENTED: "service",
+  UPSTREAM_UNREACHABLE: "service",
+  UPSTREAM_UNREADABLE: "service",
+  UPSTREAM_REFUSED_KEY: "key",
+  UPSTREAM_ERROR: "service",
+  SERVICE_UNAVAILABLE: "service",
+  UPSTREAM_TIMEOUT: "service",
+  INSUFFICIENT_STORAGE: "service",
+};
+
+export function toSaidCode(code: string): SaidCode {
+  return isSaidCode(code) ? code : "UNKNOWN";
+}
+
+function isSaidCode(code: string): code is SaidCode {
+  return Object.hasOwn(whoseFault, code);
+}

@@ -1,0 +1,14 @@
+"use client";
+
+import { type ComponentProps, useEffect, useRef } from "react";
+import { cn } from "./cn";
+
+type CheckboxProps = Omit<ComponentProps<"input">, "type" | "ref"> & { indeterminate?: boolean };
+
+export function Checkbox({ indeterminate = false, className, ...rest }: CheckboxProps) {
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = indeterminate;
+  }, [indeterminate]);
+  return <input {...rest} ref={box} type="checkbox" className={cn("size-4 shrink-0 align-middle", className)} />;
+}

@@ -1,0 +1,30 @@
+// How long something took or how long ago it was, as the parts a sentence is made of.
+
+export type Ago = { unit: "now" } | { unit: "seconds" | "minutes" | "hours" | "days"; count: number };
+
+export function agoOf(thenMs: number, nowMs: number): Ago {
+  const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1000));
+  if (seconds < 10) return { unit: "now" };
+  if (seconds < 60) return { unit: "seconds", count: Math.floor(seconds / 10) * 10 };
+  if (seconds < 3_600) return { unit: "minutes", count: Math.floor(seconds / 60) };
+  if (seconds < 86_400) return { unit: "hours", count: Math.floor(seconds / 3_600) };
+  return { unit: "days", count: Math.floor(seconds / 86_400) };
+}
+
+export type Duration =
+  | { unit: "seconds"; seconds: string }
+  | { unit: "minutes"; minutes: string; seconds: string }
+  | { unit: "hours"; hours: string; minutes: string };
+
+/** `0.4 s` under ten seconds where tenths are wanted, else `0m 46s`, else `2h 07m`. */
+export function durationOf(spanMs: number, withTenths = false): Duration {
+  const ms = Math.max(0, spanMs);
+  if (withTenths && ms < 60_000) return { unit: "seconds", seconds: (ms / 1000).toFixed(1) };
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 3_600) return { unit: "minutes", minutes: String(Math.floor(seconds / 60)), seconds: two(seconds % 60) };
+  return { unit: "hours", hours: String(Math.floor(seconds / 3_600)), minutes: two(Math.floor((seconds % 3_600) / 60)) };
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}

@@ -1,0 +1,35 @@
+import { type ReactNode } from "react";
+import { cn } from "./cn";
+import { ToneIcon } from "./tone-icon";
+
+type FailureNoticeProps = {
+  /** What failed. */
+  title: ReactNode;
+  /** Whose fault it is, in two or three words. */
+  whose?: ReactNode;
+  /** The one thing to do. */
+  next?: ReactNode;
+  /** What the other side said, verbatim. */
+  detail?: ReactNode;
+  actions?: ReactNode;
+  className?: string;
+};
+
+export function FailureNotice({ title, whose, next, detail, actions, className }: FailureNoticeProps) {
+  return (
+    <div role="alert" className={cn("flex gap-2.5 rounded-lg border border-bad bg-bad-soft px-3.5 py-3", className)}>
+      <span className="mt-0.5 text-bad">
+        <ToneIcon tone="bad" />
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className="font-semibold">
+          {title}
+          {whose ? <span className="ml-2 font-normal text-ink-2">{whose}</span> : null}
+        </p>
+        {next ? <p className="text-ink-2">{next}</p> : null}
+        {detail ? <div className="mt-1 font-mono text-sm break-words text-ink-2">{detail}</div> : null}
+        {actions ? <div className="mt-2 flex flex-wrap gap-2">{actions}</div> : null}
+      </div>
+    </div>
+  );
+}

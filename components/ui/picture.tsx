@@ -1,0 +1,59 @@
+"use client";
+
+import { ImageOff } from "lucide-react";
+import { useState } from "react";
+import { cn } from "./cn";
+
+type PictureProps = {
+  src?: string;
+  /** What the picture shows; empty where the words beside it already say so. */
+  alt: string;
+  width: number;
+  height: number;
+  /** Above the fold: fetched at once instead of when it scrolls into view. */
+  eager?: boolean;
+  fit?: "cover" | "contain";
+  className?: string;
+};
+
+/** The one <img> of the house: its box stands before its bytes, and a placeholder takes the same box when they do not come. */
+export function Picture({ src, alt, width, height, eager = false, fit = "cover", className }: PictureProps) {
+  const [failedSrc, setFailedSrc] = useState<string>();
+  const box = cn("block shrink-0 rounded-sm", className);
+  if (!src || src === failedSrc) {
+    return (
+      <span
+        role={alt ? "img" : undefined}
+        aria-label={alt || undefined}
+        aria-hidden={alt ? undefined : true}
+        className={cn(box, "grid place-items-center border border-dashed border-line-strong bg-sunken text-ink-3")}
+      >
+        {/* Gives the placeholder the picture's own proportions where the width is fluid. */}
+        <svg
+          width={width}
+          height={height}
+          viewBox={`0 0 ${width} ${height}`}
+          aria-hidden="true"
+          className="col-start-1 row-start-1 h-auto max-w-full"
+        />
+        {src ? <ImageOff aria-hidden="true" className="col-start-1 row-start-1 size-4" /> : null}
+      </span>
+    );
+  }
+  return (
+    <img
+      ref={(image) => {
+        // An image of the first HTML may have failed before React was there to hear of it.
+        if (image?.complete && image.naturalWidth === 0 && image.currentSrc) setFailedSrc(src);
+      }}
+      src={src}
+      alt={alt}
+      width={width}
+      height={height}
+      loading={eager ? "eager" : "lazy"}
+      decoding="async"
+      onError={() => setFailedSrc(src)}
+      className={cn(box, "bg-sunken", fit === "cover" ? "object-cover" : "object-contain")}
+    />
+  );
+}

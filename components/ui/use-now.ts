@@ -1,0 +1,47 @@
+"use client";
+
+import { useNow as usePageNow } from "next-intl";
+import { useSyncExternalStore } from "react";
+
+let clockMs = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = new Set<() => void>();
+
+/** One clock for the whole page, however many times are shown on it; it stands while nobody looks. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  clockMs = Date.now();
+  timer ??= setInterval(() => {
+    clockMs = Date.now();
+    for (const notify of listeners) notify();
+  }, 1_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0 && timer) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+}
+
+/** Milliseconds since 1970, moving in steps of `stepMs`. The first render uses the moment at which the server rendered. */
+export function useNow(stepMs = 1_000): number {
+  const renderedMs = usePageNow().getTime();
+  const step = (ms: number) => Math.floor(ms / stepMs) * stepMs;
+  return useSyncExternalStore(
+    subscribe,
+    () => step(clockMs || Date.now()),
+    () => step(renderedMs),
+  );
+}
+
+const never = () => () => undefined;
+
+/** False on the server and in the first render of the browser; what depends on the reader's time zone waits for it. */
+export function useHydrated(): boolean {
+  return useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,40 @@
+// The one way from a browser to the console's own API: same origin, a value or a failure, never an exception.
+// Guarantees: whatever goes wrong (no network, a page instead of an answer, an abort) comes back as a Failure.
+// Must never: add a secret, or follow to another origin.
+
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
+import { apiPath } from "./urls";
+
+export type CallInit = Omit<RequestInit, "body"> & { body?: BodyInit | null; json?: unknown };
+
+/** The answer was parsed against the contract by the console, so its shape is the caller's to name. An empty answer is `undefined`. */
+export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promise<Result<T, ApiFailure>> {
+  const { json, headers, ...rest } = init;
+  const sent = new Headers(headers);
+  sent.set("accept", "application/json");
+  if (json !== undefined) sent.set("content-type", "application/json");
+  try {
+    const response = await fetch(apiPath(path), {
+      credentials: "same-origin",
+      ...rest,
+      headers: sent,
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+    });
+    const body = await response.text();
+    if (!response.ok) return failed(readFailure(response.status, response.headers.get("retry-after"), body));
+    return readValue<T>(response, body);
+  } catch (cause) {
+    return failed(failureOfThrown(cause));
+  }
+}
+
+function readValue<T>(response: Response, body: string): Result<T, ApiFailure> {
+  try {
+    const value: T = body === "" ? undefined : JSON.parse(body);
+    return ok(value);
+  } catch {
+    // A sign-in page or a proxy's greeting with status 200: not an answer of ours.
+    return failed(readFailure(response.redirected ? 401 : 502, null, ""));
+  }
+}

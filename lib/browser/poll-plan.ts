@@ -1,0 +1,27 @@
+// When a page asks again, and how old what it shows is: pure functions, so that they can be tried without a clock.
+// Guarantees: quick while something moves, slow while nothing does, ever slower while it fails, never faster than a service allows.
+// Must never: call a page live when its last answer was a failure.
+
+export const BUSY_MS = 1_500;
+export const IDLE_MS = 8_000;
+export const LONGEST_WAIT_MS = 60_000;
+
+/** After an answer. 0 means never again: what is shown cannot change any more. */
+export function nextPollMs(state: "moving" | "still" | "final"): number {
+  return state === "final" ? 0 : state === "moving" ? BUSY_MS : IDLE_MS;
+}
+
+/** After the n-th failure in a row (1 is the first). A wait that the service named is kept to. */
+export function retryPollMs(failures: number, retryAfterMs = 0): number {
+  return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, BUSY_MS * 2 ** Math.max(0, failures - 1)));
+}
+
+export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline"; sinceMs: number };
+
+/** An answer is live until the one after it is clearly late; a failure makes it offline at once. */
+export function freshnessOf(at: { nowMs: number; answeredMs: number; everyMs: number; isFailing: boolean }): Freshness {
+  if (at.isFailing) return { kind: "offline", sinceMs: at.answeredMs };
+  const ageMs = Math.max(0, at.nowMs - at.answeredMs);
+  const allowedMs = at.everyMs === 0 ? Number.POSITIVE_INFINITY : at.everyMs * 2 + 1_000;
+  return ageMs <= allowedMs ? { kind: "live" } : { kind: "aged", seconds: Math.round(ageMs / 1000) };
+}

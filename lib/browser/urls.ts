@@ -1,0 +1,39 @@
+// Addresses that a browser asks for, built in one place.
+// Guarantees: every value is encoded; the base path the application was built with is put in front exactly once, by `apiPath`.
+// Must never: name another host. The browser speaks to the console alone.
+
+/** Written into the bundle when the application is built: a base path cannot change afterwards. */
+// eslint-disable-next-line no-restricted-syntax -- the bundler replaces this literal; nothing reads the environment at run time
+const basePath = process.env.NEXT_PUBLIC_LIGHTDESK_BASE_PATH ?? "";
+
+export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** For fetch, <img> and plain <a>. Next's own <Link> and router add the base path themselves. */
+export function apiPath(path: `/${string}`): string {
+  return `${basePath}${path}`;
+}
+
+/** Leaves out what is undefined or an empty list; a list becomes one comma-joined value, as the interface wants it. */
+export function withQuery(path: `/${string}`, values: QueryValues): `/${string}` {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    const text = Array.isArray(value) ? value.join(",") : value === undefined ? "" : String(value);
+    if (text !== "") query.set(name, text);
+  }
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+export type FileName = { filename: string; subfolder?: string; type?: string };
+export type ThumbnailEdge = 128 | 256 | 512 | 1024;
+
+export function thumbnailUrl(wanted: { connection?: string; asset?: string; file?: FileName; edge: ThumbnailEdge }): string {
+  const { connection, asset, file, edge } = wanted;
+  return apiPath(withQuery("/api/console/thumbnail", { asset, ...file, edge, connection }));
+}
+
+/** The file itself, in full. */
+export function viewUrl(wanted: FileName & { connection?: string }): string {
+  const { connection, filename, subfolder, type } = wanted;
+  return apiPath(withQuery("/api/view", { filename, subfolder, type, connection }));
+}

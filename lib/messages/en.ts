@@ -1,0 +1,25 @@
+// Every sentence of the product in English, one file a namespace.
+// Guarantees: the type of this object is the type of every message key, so that a key without a sentence does not compile.
+// Must never: be imported by a component; pages hand the namespaces they need to the browser.
+
+import assets from "./en/assets.json";
+import auth from "./en/auth.json";
+import common from "./en/common.json";
+import errors from "./en/errors.json";
+import frame from "./en/frame.json";
+import jobs from "./en/jobs.json";
+import queue from "./en/queue.json";
+import run from "./en/run.json";
+import settings from "./en/settings.json";
+
+export const messages = { assets, auth, common, errors, frame, jobs, queue, run, settings };
+export type Messages = typeof messages;
+export type Namespace = keyof Messages;
+
+declare module "next-intl" {
+  // Declaration merging works with interfaces only.
+  interface AppConfig {
+    Locale: "en";
+    Messages: Messages;
+  }
+}
