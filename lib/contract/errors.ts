@@ -1,7 +1,6 @@
 // Error codes of the console's own API and of the embedded service, with the HTTP status each one travels under.
-// One table; types, schemas and answers are derived from it. Compare codes, never classes.
-
-import { z } from "zod";
+// One table; types and answers are derived from it. Compare codes, never classes.
+// Free of zod: browsers load it with the first page.
 
 export const errorStatus = {
   BAD_REQUEST: 400,
@@ -46,12 +45,3 @@ export type ErrorCode = keyof typeof errorStatus;
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorStatus, code);
 }
-
-/** What the embedded service answers; the console's own API adds `request_id`. */
-export const errorEnvelopeSchema = z.looseObject({
-  code: z.string(),
-  message: z.string(),
-  details: z.unknown().optional(),
-  request_id: z.string().optional(),
-});
-export type ErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;

@@ -1,8 +1,12 @@
 // Any refusal of a service, in any of the nine shapes that deployments send, as one value.
 // Guarantees: never throws whatever the body holds; the message is at most 500 characters of plain text.
 // Must never: interpret HTML, or pass a body through as a message when it is markup.
+// Free of zod: browsers load it with the first page.
 
-import { type NodeErrors, nodeErrorsSchema } from "./schemas/node-errors";
+import { isObject, type JsonObject, parseJson, textOf } from "./json";
+import { readNodeErrors } from "./read-node-errors";
+import { parseRetryAfter } from "./retry-after";
+import { type NodeErrors } from "./schemas/node-errors";
 
 export type Failure = {
   code: string;
@@ -12,43 +16,36 @@ export type Failure = {
   details?: unknown;
   nodeErrors?: NodeErrors;
   retryAfterMs?: number;
+  /** The console's own API names the request, so that a report can be found in the log. */
+  requestId?: string;
 };
 
 const LONGEST_MESSAGE = 500;
 
-/** Codes and types of a 429 that mean money, plan or a full queue: shown, never retried. */
-const refusals = new Set([
-  "QUEUE_LIMIT",
-  "FREE_TIER_UNAVAILABLE",
-  "FREE_TIER_EXHAUSTED",
-  "FREE_TIER_NOT_ALLOWED",
-  "BILLING_UNAVAILABLE",
-  "PLATFORM_REFUSED",
-  "PAYMENT_REQUIRED",
-  "CLOUD_SUBSCRIPTION_REQUIRED",
-  "SUBSCRIPTION_INACTIVE",
-  "queue_full",
-]);
+/** A 429 whose code or message speaks of money, plan or a full queue is shown, never repeated. */
+const refusalCode = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
+const refusalMessage = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
 
 export type AnswerHead = { status: number; headers?: { get(name: string): string | null } };
 
 export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now()): Failure {
   const retryAfterMs = parseRetryAfter(head.headers?.get("retry-after") ?? null, nowMs);
   const parsed = parseJson(body);
-  const found = isRecord(parsed) ? fromObject(parsed) : { message: typeof parsed === "string" ? parsed : fromText(body) };
+  const found = isObject(parsed) ? fromObject(parsed) : { message: shortText(typeof parsed === "string" ? parsed : body) };
   return {
-    code: found.code || codeOfStatus(head.status),
-    message: clip(found.message || messageOfStatus(head.status)),
+    code: found.code ?? codeOfStatus(head.status),
+    message: clip(found.message ?? messageOfStatus(head.status)),
     status: head.status,
     ...(found.details !== undefined && { details: found.details }),
     ...(found.nodeErrors && { nodeErrors: found.nodeErrors }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(found.requestId !== undefined && { requestId: found.requestId }),
   };
 }
 
-/** True only for a plain rate limit: a 429 that speaks of plan, payment or queue must not be repeated. */
+/** True only for a plain rate limit: the one refusal that is worth the same request again. */
 export function isPlainRateLimit(failure: Failure): boolean {
-  return failure.status === 429 && !refusals.has(failure.code) && !/\b(paid|pay|payment|subscription|plan|billing|credits?)\b/i.test(failure.message);
+  return failure.status === 429 && !refusalCode.test(failure.code) && !refusalMessage.test(failure.message);
 }
 
 /** A late validation failure: the job's exception text embeds the JSON of a 400 body (first brace to last). */
@@ -56,46 +53,49 @@ export function parseLateValidation(exceptionMessage: string): Failure | undefin
   const first = exceptionMessage.indexOf("{");
   const last = exceptionMessage.lastIndexOf("}");
   if (first < 0 || last <= first) return undefined;
-  const embedded = parseJson(exceptionMessage.slice(first, last + 1));
-  if (!isRecord(embedded) || (embedded.error === undefined && embedded.node_errors === undefined)) return undefined;
-  return parseFailure({ status: 400 }, JSON.stringify(embedded));
+  const text = exceptionMessage.slice(first, last + 1);
+  const embedded = parseJson(text);
+  if (!isObject(embedded)) return undefined;
+  const saysWhy = isObject(embedded.error) || textOf(embedded.error) !== undefined || readNodeErrors(embedded.node_errors) !== undefined;
+  return saysWhy ? parseFailure({ status: 400 }, text) : undefined;
 }
 
-type Found = { code?: string; message?: string; details?: unknown; nodeErrors?: NodeErrors };
+type Found = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "requestId">>;
 
-function fromObject(body: Record<string, unknown>): Found {
+function fromObject(body: JsonObject): Found {
+  const inner = isObject(body.error) ? body.error : body;
   const nodeErrors = readNodeErrors(body.node_errors);
-  const inner = isRecord(body.error) ? body.error : body;
-  const code = text(inner.code) ?? text(inner.type);
-  const message = text(inner.message) ?? text(body.error) ?? text(body.message) ?? text(body.detail);
-  const details = notEmpty(inner.details) ?? notEmpty(body.invalid_ids) ?? notEmpty(body.accepted) ?? notEmpty(inner.extra_info);
-  return { code, message, details, nodeErrors };
+  const firstNodeError = Object.values(nodeErrors ?? {}).flatMap((entry) => entry.errors)[0];
+  return {
+    code: codeWord(inner.code) ?? codeWord(inner.type) ?? codeWord(body.code) ?? (nodeErrors && "prompt_outputs_failed_validation"),
+    message:
+      plainText(inner.message) ??
+      plainText(body.error) ??
+      plainText(body.message) ??
+      plainText(body.detail) ??
+      plainText([firstNodeError?.message, firstNodeError?.details].filter(Boolean).join(": ")),
+    details: notEmpty(inner.details) ?? notEmpty(body.invalid_ids) ?? notEmpty(body.accepted) ?? notEmpty(inner.extra_info),
+    nodeErrors,
+    requestId: textOf(body.request_id),
+  };
 }
 
-function readNodeErrors(value: unknown): NodeErrors | undefined {
-  const parsed = nodeErrorsSchema.safeParse(value);
-  return parsed.success && Object.keys(parsed.data).length > 0 ? parsed.data : undefined;
+/** A code is one word; some gateways send the HTTP status as a number, which the status says already. */
+function codeWord(value: unknown): string | undefined {
+  const word = textOf(value)?.trim();
+  return word && word.length <= 100 && !/\s/.test(word) ? word : undefined;
 }
 
-function fromText(body: string): string | undefined {
-  const trimmed = body.trim();
-  if (trimmed === "" || trimmed.startsWith("<") || trimmed.length > LONGEST_MESSAGE) return undefined;
-  return trimmed;
+/** Undefined for blanks and for markup: a gateway's page is not a sentence. */
+function plainText(value: unknown): string | undefined {
+  const text = textOf(value)?.trim();
+  return text === undefined || text.startsWith("<") || /<\/?(html|body|head|div)\b/i.test(text) ? undefined : text;
 }
 
-function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
-  if (value === null || value.trim() === "") return undefined;
-  const seconds = Number(value);
-  const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - nowMs;
-  return Number.isFinite(waitMs) ? Math.max(0, Math.round(waitMs)) : undefined;
-}
-
-function parseJson(textBody: string): unknown {
-  try {
-    return JSON.parse(textBody) as unknown;
-  } catch {
-    return undefined;
-  }
+/** A body that is no JSON is a message only while it is short: beyond that it is a page or a dump. */
+function shortText(body: string): string | undefined {
+  const text = plainText(body);
+  return text !== undefined && text.length <= LONGEST_MESSAGE ? text : undefined;
 }
 
 const statusCodes: Readonly<Record<number, string>> = {
@@ -113,7 +113,10 @@ const statusCodes: Readonly<Record<number, string>> = {
   429: "RATE_LIMITED",
   500: "INTERNAL",
   501: "NOT_IMPLEMENTED",
+  502: "UPSTREAM_ERROR",
   503: "SERVICE_UNAVAILABLE",
+  504: "UPSTREAM_TIMEOUT",
+  507: "INSUFFICIENT_STORAGE",
 };
 
 function codeOfStatus(status: number): string {
@@ -128,16 +131,8 @@ function clip(message: string): string {
   return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE - 1)}…` : message;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value : undefined;
-}
-
 function notEmpty(value: unknown): unknown {
   if (value === undefined || value === null || value === "") return undefined;
-  if (isRecord(value) && Object.keys(value).length === 0) return undefined;
-  return value;
+  if (isObject(value) && Object.keys(value).length === 0) return undefined;
+  return Array.isArray(value) && value.length === 0 ? undefined : value;
 }

@@ -8,7 +8,16 @@ export type KnownJobState = (typeof jobStates)[number];
 export type JobState = KnownJobState | "unknown";
 
 const words: Readonly<Record<KnownJobState, readonly string[]>> = {
-  pending: ["pending", "waiting_to_dispatch", "submitted", "queued_limited", "queued_waiting", "allocated", "preparing", "pending_execution"],
+  pending: [
+    "pending",
+    "waiting_to_dispatch",
+    "submitted",
+    "queued_limited",
+    "queued_waiting",
+    "allocated",
+    "preparing",
+    "pending_execution",
+  ],
   in_progress: ["in_progress", "executing", "executed", "erroring"],
   completed: ["completed", "success"],
   failed: ["failed", "error", "non_retryable_error", "lost", "retryable_error"],

@@ -2,7 +2,14 @@
 
 import { z } from "zod";
 import { defineOperation, json } from "../operation";
-import { cancelAnswerSchema, jobAssetsAnswerSchema, jobDetailSchema, jobsAnswerSchema, jobsQuerySchema, jobStatusSchema } from "../schemas/job";
+import {
+  cancelAnswerSchema,
+  jobAssetsAnswerSchema,
+  jobDetailSchema,
+  jobsAnswerSchema,
+  jobsQuerySchema,
+  jobStatusSchema,
+} from "../schemas/job";
 import { integerText } from "../schemas/lenient";
 import { promptAnswerSchema, promptBodySchema, queueDepthSchema } from "../schemas/prompt";
 import {

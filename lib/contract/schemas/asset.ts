@@ -13,14 +13,21 @@ export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
 
 const assetFields = z.looseObject({
   id: z.string(),
-  name: z.string().nullish().transform((name) => name ?? ""),
+  name: z
+    .string()
+    .nullish()
+    .transform((name) => name ?? ""),
+  display_name: maybe(z.string()),
   size: maybe(z.number()),
   created_at: maybe(moment),
   updated_at: maybe(moment),
   created_new: maybe(z.boolean()),
   asset_hash: maybe(z.string()),
   mime_type: maybe(z.string()),
-  tags: z.array(z.string()).nullish().transform((tags) => tags ?? []),
+  tags: z
+    .array(z.string())
+    .nullish()
+    .transform((tags) => tags ?? []),
   user_metadata: maybe(freeForm),
   preview_url: maybe(z.string()),
   preview_id: maybe(z.string()),

@@ -6,8 +6,14 @@ import { freeForm, maybe, moment } from "./lenient";
 export const executionErrorSchema = z.looseObject({
   node_id: maybe(z.string()),
   node_type: maybe(z.string()),
-  exception_message: z.string().nullish().transform((message) => message ?? ""),
-  exception_type: z.string().nullish().transform((type) => type ?? ""),
+  exception_message: z
+    .string()
+    .nullish()
+    .transform((message) => message ?? ""),
+  exception_type: z
+    .string()
+    .nullish()
+    .transform((type) => type ?? ""),
   traceback: z
     .union([z.array(z.string()), z.string().transform((line) => [line])])
     .nullish()

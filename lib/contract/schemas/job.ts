@@ -36,7 +36,10 @@ export const jobListItemSchema = z.looseObject({
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
 export const paginationSchema = z.looseObject({
-  offset: z.number().nullish().transform((value) => value ?? 0),
+  offset: z
+    .number()
+    .nullish()
+    .transform((value) => value ?? 0),
   limit: maybe(z.number()),
   total: maybe(z.number()),
   has_more: maybe(z.boolean()),
@@ -66,5 +69,9 @@ export const jobStatusSchema = z.looseObject({
 });
 export type JobStatus = z.infer<typeof jobStatusSchema>;
 
-export const jobAssetsAnswerSchema = z.looseObject({ job_id: maybe(z.string()), assets: z.array(freeForm), pagination: maybe(paginationSchema) });
+export const jobAssetsAnswerSchema = z.looseObject({
+  job_id: maybe(z.string()),
+  assets: z.array(freeForm),
+  pagination: maybe(paginationSchema),
+});
 export const cancelAnswerSchema = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });

@@ -5,7 +5,10 @@ import { z } from "zod";
 
 /** An optional field that may also come as null; absent and null both read as undefined. */
 export function maybe<T extends z.ZodType>(schema: T) {
-  return schema.nullish().transform((value) => value ?? undefined);
+  return schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional();
 }
 
 export const freeForm = z.record(z.string(), z.unknown());
@@ -18,7 +21,15 @@ export function integerText(bounds: { min?: number; max?: number } = {}) {
     .int()
     .min(bounds.min ?? Number.MIN_SAFE_INTEGER)
     .max(bounds.max ?? Number.MAX_SAFE_INTEGER);
-  return z.union([z.number(), z.string().regex(/^-?\d{1,16}$/, "must be a whole number").transform(Number)]).pipe(number);
+  return z
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^-?\d{1,16}$/, "must be a whole number")
+        .transform(Number),
+    ])
+    .pipe(number);
 }
 
 export const booleanText = z.union([

@@ -3,12 +3,12 @@
 import { z } from "zod";
 import { freeForm, maybe } from "./lenient";
 
-export const inputSpecSchema = z.union([
-  z.tuple([z.union([z.string(), z.array(z.unknown())])]).rest(z.unknown()),
-  z.array(z.unknown()),
-]);
+export const inputSpecSchema = z.union([z.tuple([z.union([z.string(), z.array(z.unknown())])]).rest(z.unknown()), z.array(z.unknown())]);
 
-const inputGroup = z.record(z.string(), z.unknown()).nullish().transform((group) => group ?? {});
+const inputGroup = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((group) => group ?? {});
 
 export const nodeInfoSchema = z.looseObject({
   input: z.looseObject({ required: inputGroup, optional: inputGroup, hidden: inputGroup }).nullish(),

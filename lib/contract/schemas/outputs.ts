@@ -5,8 +5,14 @@ import { maybe } from "./lenient";
 
 export const fileItemSchema = z.looseObject({
   filename: z.string(),
-  subfolder: z.string().nullish().transform((folder) => folder ?? ""),
-  type: z.string().nullish().transform((type) => type ?? "output"),
+  subfolder: z
+    .string()
+    .nullish()
+    .transform((folder) => folder ?? ""),
+  type: z
+    .string()
+    .nullish()
+    .transform((type) => type ?? "output"),
   display_name: maybe(z.string()),
   format: maybe(z.string()),
   frame_rate: maybe(z.number()),

@@ -16,8 +16,14 @@ export type ManageBody = z.infer<typeof manageBodySchema>;
 
 /** A local server answers with an empty body: then nothing is known of what was deleted. */
 export const queueAnswerSchema = z.looseObject({
-  deleted: z.array(z.string()).nullish().transform((ids) => ids ?? []),
-  cleared: z.boolean().nullish().transform((cleared) => cleared ?? false),
+  deleted: z
+    .array(z.string())
+    .nullish()
+    .transform((ids) => ids ?? []),
+  cleared: z
+    .boolean()
+    .nullish()
+    .transform((cleared) => cleared ?? false),
 });
 export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
 

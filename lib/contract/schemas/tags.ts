@@ -6,7 +6,10 @@ import { booleanText, commaList, integerText, maybe } from "./lenient";
 
 export const tagsBodySchema = z.looseObject({ tags: tagsSchema.min(1) });
 
-const list = z.array(z.string()).nullish().transform((tags) => tags ?? []);
+const list = z
+  .array(z.string())
+  .nullish()
+  .transform((tags) => tags ?? []);
 
 /** Only total_tags is sure to be there; the others may be absent. */
 export const tagChangeSchema = z.looseObject({

@@ -1,0 +1,49 @@
+// One asset for the eyes of the console: times in milliseconds, a media kind, sizes and edges where they are known.
+// Guarantees: never throws; what a service does not send is absent. Free of zod: browsers load it with the first page.
+
+import { isObject, numberOf, textOf } from "./json";
+import { type FileKind, mediaKindOf } from "./media-kind";
+import { type Asset } from "./schemas/asset";
+import { toMilliseconds } from "./times";
+
+export type AssetView = {
+  id: string;
+  name: string;
+  kind: FileKind;
+  tags: string[];
+  immutable: boolean;
+  metadata: Record<string, unknown>;
+  sizeBytes?: number;
+  mimeType?: string;
+  createdAtMs?: number;
+  updatedAtMs?: number;
+  lastUsedAtMs?: number;
+  hash?: string;
+  previewUrl?: string;
+  jobId?: string;
+  width?: number;
+  height?: number;
+};
+
+export function toAssetView(asset: Asset): AssetView {
+  const metadata = isObject(asset.user_metadata) ? asset.user_metadata : {};
+  const mimeType = textOf(asset.mime_type);
+  return {
+    id: asset.id,
+    name: textOf(asset.name) ?? textOf(asset.display_name) ?? asset.id,
+    kind: mediaKindOf({ names: [asset.name], types: [mimeType] }),
+    tags: asset.tags,
+    immutable: asset.is_immutable === true,
+    metadata,
+    sizeBytes: numberOf(asset.size),
+    mimeType,
+    createdAtMs: toMilliseconds(asset.created_at),
+    updatedAtMs: toMilliseconds(asset.updated_at),
+    lastUsedAtMs: toMilliseconds(asset.last_access_time),
+    hash: textOf(asset.asset_hash),
+    previewUrl: textOf(asset.preview_url),
+    jobId: textOf(asset.prompt_id),
+    width: numberOf(metadata.width),
+    height: numberOf(metadata.height),
+  };
+}

@@ -1,0 +1,68 @@
+// Where a text stops being JSON. Engines word their syntax errors differently and often name no position, so we look ourselves.
+// Guarantees: linear in the text, no recursion (deep nesting cannot overflow the stack), never throws.
+
+const blank = /[ \t\r\n]*/y;
+const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
+const openString = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
+const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+
+/** Offset of the first character that cannot stand where it stands; the text's length when it ends too early; -1 for valid JSON. */
+export function findJsonError(text: string): number {
+  const open: ("{" | "[")[] = [];
+  let at = skip(blank, text, 0);
+  for (;;) {
+    // A value is due here.
+    const first = text[at];
+    if (first === "{" || first === "[") {
+      const inside = skip(blank, text, at + 1);
+      if (text[inside] !== (first === "{" ? "}" : "]")) {
+        open.push(first);
+        at = first === "{" ? readKey(text, inside) : inside;
+        if (at < 0) return -at - 1;
+        continue;
+      }
+      at = inside + 1;
+    } else {
+      const end = skip(first === '"' ? string : scalar, text, at);
+      if (end === at) return first === '"' ? brokenString(text, at) : at;
+      at = end;
+    }
+    // A value has ended: close what closes, then a comma or the end is due.
+    at = skip(blank, text, at);
+    while (open.length > 0 && text[at] === (open.at(-1) === "{" ? "}" : "]")) {
+      open.pop();
+      at = skip(blank, text, at + 1);
+    }
+    if (open.length === 0) return at === text.length ? -1 : at;
+    if (text[at] !== ",") return at;
+    at = skip(blank, text, at + 1);
+    if (open.at(-1) === "{") at = readKey(text, at);
+    if (at < 0) return -at - 1;
+  }
+}
+
+/** Line and column count from 1, as editors show them. */
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  const lines = before.split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+}
+
+/** The offset after `"key" :`, or -(offset of the error) - 1. */
+function readKey(text: string, at: number): number {
+  if (text[at] !== '"') return -at - 1;
+  const end = skip(string, text, at);
+  if (end === at) return -brokenString(text, at) - 1;
+  const colon = skip(blank, text, end);
+  return text[colon] === ":" ? skip(blank, text, colon + 1) : -colon - 1;
+}
+
+/** A text that is never closed, or holds a raw line break or a bad escape: the place of that, not of its opening quote. */
+function brokenString(text: string, at: number): number {
+  return skip(openString, text, at);
+}
+
+function skip(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}

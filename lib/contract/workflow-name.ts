@@ -1,0 +1,19 @@
+// What a workflow is called: the editor's own name where it was submitted with the graph, else a short id.
+// Guarantees: never throws, never empty where there is any id. File names and labels given in the console are looked up by the caller first.
+// Free of zod: browsers load it with the first page.
+
+import { isObject, objectOf, textOf } from "./json";
+
+const LONGEST_NAME = 200;
+
+/** `extra_pnginfo.workflow.name` of a prompt's extra_data. */
+export function nameInExtraData(extraData: unknown): string | undefined {
+  const name = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.name);
+  return name?.trim().slice(0, LONGEST_NAME);
+}
+
+/** From a job in any view: the submitted name, else the first eight characters of the workflow's id, else of the job's. */
+export function workflowName(job: { id: string; workflow_id?: string; workflow?: unknown }): string {
+  const submitted = isObject(job.workflow) ? nameInExtraData(job.workflow.extra_data) : undefined;
+  return submitted ?? (textOf(job.workflow_id) ?? job.id).slice(0, 8);
+}
