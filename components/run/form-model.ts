@@ -1,0 +1,131 @@
+// A graph as a form: its nodes in dependency order, each input with the control that fits it. Pure, so it is tested without a page.
+// The service's catalogue decides where it is known; otherwise the value's own type does. Nothing in the graph is ever hidden or changed here.
+
+import { isLink } from "@/lib/contract/graph";
+import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
+import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type ChoiceValue, type InputSpec, readInputSpec } from "./input-spec";
+
+export type Control =
+  | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
+  /** The node needs a link here and has none: nothing that a form could fill in. */
+  | { kind: "unconnected"; type: string }
+  | { kind: "text" }
+  | { kind: "long-text" }
+  | { kind: "number"; integer: boolean; min?: number; max?: number; step?: number }
+  | { kind: "switch" }
+  | { kind: "choice"; options: readonly ChoiceValue[] }
+  | { kind: "color" }
+  | { kind: "image" }
+  /** A literal list or object: shown, not edited. */
+  | { kind: "fixed" };
+
+export type FormField = { name: string; value: unknown; control: Control };
+
+export type FormNode = {
+  id: string;
+  title: string;
+  classType: string;
+  /** False where the service has a catalogue and this class is not in it. */
+  known: boolean;
+  fields: FormField[];
+};
+
+const LONG_TEXT = 60;
+const imageClasses = new Set(["LoadImage", "LoadImageMask"]);
+
+export function buildForm(graph: Graph, order: readonly string[], catalogue?: ObjectInfo): FormNode[] {
+  return order.flatMap((id) => {
+    const node = graph[id];
+    return node ? [formNode(id, node, { graph, catalogue })] : [];
+  });
+}
+
+/** The graph with one input changed; every other node is the same object, so that only one card renders again. */
+export function withInput(graph: Graph, nodeId: string, name: string, value: unknown): Graph {
+  const node = graph[nodeId];
+  if (!node || node.inputs[name] === value) return graph;
+  return { ...graph, [nodeId]: { ...node, inputs: { ...node.inputs, [name]: value } } };
+}
+
+export function titleOf(node: GraphNode, info?: NodeInfo): string {
+  return node._meta?.title || info?.display_name || node.class_type;
+}
+
+type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
+
+function formNode(id: string, node: GraphNode, context: Context): FormNode {
+  const info = context.catalogue?.[node.class_type];
+  const raw: Record<string, unknown> = { ...info?.input?.optional, ...info?.input?.required };
+  const specs = new Map(Object.entries(raw).map(([name, spec]) => [name, readInputSpec(name, spec)]));
+  const missing = Object.keys(info?.input?.required ?? {}).filter((name) => !(name in node.inputs));
+  return {
+    id,
+    title: titleOf(node, info),
+    classType: node.class_type,
+    known: !context.catalogue || info !== undefined,
+    fields: [
+      ...Object.entries(node.inputs).map(([name, value]) => ({
+        name,
+        value,
+        control: presentControl({ node, name, value, spec: specs.get(name) }, context),
+      })),
+      ...missing.map((name) => ({ name, value: undefined, control: absentControl(specs.get(name)) })),
+    ],
+  };
+}
+
+type Present = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
+
+function presentControl({ node, name, value, spec }: Present, { graph, catalogue }: Context): Control {
+  if (isLink(value)) return linkControl(value, graph, catalogue);
+  if (typeof value === "object" && value !== null) return { kind: "fixed" };
+  if (spec && spec.kind !== "connection") return specControl(spec);
+  return guessedControl(node.class_type, name, value);
+}
+
+function absentControl(spec: InputSpec | undefined): Control {
+  return spec && spec.kind !== "connection" ? specControl(spec) : { kind: "unconnected", type: spec?.type ?? "*" };
+}
+
+function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo | undefined): Control {
+  const source = graph[fromId];
+  const info = source && catalogue?.[source.class_type];
+  const names = info?.output_name;
+  const outputName = Array.isArray(names) ? names[output] : output === 0 ? names : undefined;
+  return { kind: "link", fromId, fromTitle: source ? titleOf(source, info) : "", output, ...(outputName && { outputName }) };
+}
+
+function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control {
+  switch (spec.kind) {
+    case "text":
+      return { kind: spec.multiline ? "long-text" : "text" };
+    case "boolean":
+      return { kind: "switch" };
+    case "choice":
+      return spec.image ? { kind: "image" } : { kind: "choice", options: spec.options };
+    case "number": {
+      if (spec.color) return { kind: "color" };
+      const { integer, min, max, step } = spec;
+      return {
+        kind: "number",
+        integer,
+        ...(min !== undefined && { min }),
+        ...(max !== undefined && { max }),
+        ...(step !== undefined && { step }),
+      };
+    }
+  }
+}
+
+function guessedControl(classType: string, name: string, value: unknown): Control {
+  if (typeof value === "boolean") return { kind: "switch" };
+  if (typeof value === "number")
+    return /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= 0xffffff
+      ? { kind: "color" }
+      : { kind: "number", integer: false };
+  if (typeof value !== "string") return { kind: "fixed" };
+  if (name === "image" && imageClasses.has(classType)) return { kind: "image" };
+  const long = value.includes("\n") || value.length > LONG_TEXT || /(^|_)(text|prompt)$/i.test(name);
+  return { kind: long ? "long-text" : "text" };
+}

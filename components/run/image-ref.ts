@@ -1,0 +1,18 @@
+// How a LoadImage input names a picture: "folder/name.png [output]". Without a suffix it is an input.
+
+export type FileRef = { filename: string; subfolder: string; type: string };
+
+const SUFFIX = / ?\[(input|output|temp)\]$/;
+
+export function toFileRef(value: string): FileRef {
+  const type = SUFFIX.exec(value)?.[1] ?? "input";
+  const path = value.replace(SUFFIX, "");
+  const slash = path.lastIndexOf("/");
+  return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
+}
+
+/** What goes into the graph after an upload answered. */
+export function toImageValue(answer: { name: string; subfolder?: string | null; type?: string | null }): string {
+  const path = answer.subfolder ? `${answer.subfolder}/${answer.name}` : answer.name;
+  return !answer.type || answer.type === "input" ? path : `${path} [${answer.type}]`;
+}

@@ -1,0 +1,57 @@
+// What the service's node catalogue (GET /api/object_info) says about one input, as one small union.
+// Never throws: a description it cannot read is a connection of unknown type, so the form falls back to guessing by value.
+
+import { isObject, numberOf } from "@/lib/contract/json";
+
+export type InputSpec =
+  | { kind: "number"; integer: boolean; min?: number; max?: number; step?: number; color: boolean; fallback?: number }
+  | { kind: "text"; multiline: boolean; fallback?: string }
+  | { kind: "boolean"; fallback?: boolean }
+  | { kind: "choice"; options: readonly ChoiceValue[]; image: boolean; fallback?: ChoiceValue }
+  | { kind: "connection"; type: string };
+
+export type ChoiceValue = string | number | boolean;
+
+const WHITE = 0xffffff;
+
+/** `raw` is [type, options] or [[choices], options]; newer catalogues say ["COMBO", { options: [choices] }]. */
+export function readInputSpec(name: string, raw: unknown): InputSpec {
+  const [type, second]: unknown[] = Array.isArray(raw) ? raw : [];
+  const options = isObject(second) ? second : {};
+  if (Array.isArray(type)) return choice(type, options);
+  if (type === "COMBO") return choice(Array.isArray(options.options) ? options.options : [], options);
+  if (type === "INT" || type === "FLOAT") return number(name, type === "INT", options);
+  if (type === "STRING") {
+    const fallback = typeof options.default === "string" ? options.default : undefined;
+    return { kind: "text", multiline: options.multiline === true, ...(fallback !== undefined && { fallback }) };
+  }
+  if (type === "BOOLEAN") return { kind: "boolean", ...(typeof options.default === "boolean" && { fallback: options.default }) };
+  return { kind: "connection", type: typeof type === "string" ? type : "*" };
+}
+
+function number(name: string, integer: boolean, options: Record<string, unknown>): InputSpec {
+  const min = numberOf(options.min);
+  const max = numberOf(options.max);
+  const step = numberOf(options.step);
+  const fallback = numberOf(options.default);
+  const color = integer && (options.display === "color" || (/colou?r/i.test(name) && min === 0 && max === WHITE));
+  return {
+    kind: "number",
+    integer,
+    color,
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...(step !== undefined && { step }),
+    ...(fallback !== undefined && { fallback }),
+  };
+}
+
+function choice(choices: readonly unknown[], options: Record<string, unknown>): InputSpec {
+  const values = choices.filter(isChoiceValue);
+  const fallback = isChoiceValue(options.default) ? options.default : values[0];
+  return { kind: "choice", options: values, image: options.image_upload === true, ...(fallback !== undefined && { fallback }) };
+}
+
+function isChoiceValue(value: unknown): value is ChoiceValue {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}

@@ -1,0 +1,81 @@
+// node_errors of an answer, put where a person can see them: on the field, else on the node, else beside the form.
+// Never drops an error: what fits no node of the form is kept as a stray.
+
+import { type Failure } from "@/lib/contract/failure";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type FormNode } from "./form-model";
+
+export type Problem = { type: string; message: string; details: string; extra: Record<string, unknown> };
+
+export type NodeProblems = { node: Problem[]; fields: Record<string, Problem[]> };
+
+export type PlacedProblems = {
+  byNode: Record<string, NodeProblems>;
+  /** About nodes that the form does not have. */
+  strays: { nodeId: string; problems: Problem[] }[];
+  /** In the form's order: where the eye should go. */
+  first?: { nodeId: string; field?: string };
+  nodeCount: number;
+};
+
+export const noProblems: PlacedProblems = { byNode: {}, strays: [], nodeCount: 0 };
+
+export function placeProblems(form: readonly FormNode[], errors: NodeErrors): PlacedProblems {
+  const byNode: Record<string, NodeProblems> = {};
+  let first: PlacedProblems["first"];
+  for (const node of form) {
+    const entry = errors[node.id];
+    if (!entry) continue;
+    const placed = placeOnNode(node, entry.errors);
+    byNode[node.id] = placed;
+    const field = node.fields.find(({ name }) => placed.fields[name]);
+    first ??= placed.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
+  }
+  const strays = Object.entries(errors)
+    .filter(([id]) => !Object.hasOwn(byNode, id))
+    .map(([nodeId, entry]) => ({ nodeId, problems: entry.errors.map(toProblem) }));
+  return { byNode, strays, ...(first && { first }), nodeCount: Object.keys(byNode).length + strays.length };
+}
+
+/**
+ * `missing_node_type` comes without node_errors: the node is named by extra_info or by the text "Node ID '#1'".
+ * Every node of that class gets the error, since each of them is one that the service lacks.
+ */
+export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
+  if (failure.code !== "missing_node_type") return undefined;
+  const named = namedNode(failure);
+  const classType = named.classType ?? (named.nodeId === undefined ? undefined : graph[named.nodeId]?.class_type);
+  if (classType === undefined) return undefined;
+  const error: NodeError = { type: "missing_node_type", message: failure.message, details: "", extra_info: { class_type: classType } };
+  const ids = Object.keys(graph).filter((id) => graph[id]?.class_type === classType);
+  return Object.fromEntries(ids.map((id) => [id, { class_type: classType, dependent_outputs: [], errors: [error] }]));
+}
+
+function namedNode({ details, message }: Failure): { nodeId?: string; classType?: string } {
+  const record =
+    typeof details === "object" && details !== null ? new Map<string, unknown>(Object.entries(details)) : new Map<string, unknown>();
+  const nodeId = record.get("node_id");
+  const classType = record.get("class_type");
+  const textId = typeof details === "string" ? /#([^'"\s]+)/.exec(details)?.[1] : undefined;
+  const textClass = /'([^']+)'/.exec(message)?.[1];
+  return {
+    ...(typeof nodeId === "string" ? { nodeId } : textId !== undefined && { nodeId: textId }),
+    ...(typeof classType === "string" ? { classType } : textId === undefined && textClass !== undefined && { classType: textClass }),
+  };
+}
+
+function placeOnNode(node: FormNode, errors: readonly NodeError[]): NodeProblems {
+  const names = new Set(node.fields.map(({ name }) => name));
+  const placed: NodeProblems = { node: [], fields: {} };
+  for (const error of errors) {
+    const name = error.extra_info.input_name;
+    if (typeof name === "string" && names.has(name)) (placed.fields[name] ??= []).push(toProblem(error));
+    else placed.node.push(toProblem(error));
+  }
+  return placed;
+}
+
+function toProblem({ type, message, details, extra_info }: NodeError): Problem {
+  return { type, message, details, extra: extra_info };
+}

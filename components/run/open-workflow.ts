@@ -1,0 +1,85 @@
+// A dropped, picked, pasted or sample file made into an opened workflow, or the reason why it cannot be one.
+// Guarantees: never throws; refuses what no service could run (a loop, a link to nothing) before it is opened, so that what was open stays.
+
+import { danglingLinks, findCycle, readWorkflow, topologicalOrder, type WorkflowProblem } from "@/lib/contract/graph";
+import { type JsonObject, objectOf } from "@/lib/contract/json";
+import { workflowLimits } from "@/lib/contract/read-workflow";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { titleOf } from "./form-model";
+import { type OpenedFile } from "./run-state";
+import { workflowIdOf } from "./workflow-id";
+
+export type NamedNode = { id: string; title: string };
+
+export type RefusalReason =
+  | WorkflowProblem
+  /** The loop in the order of the work: each feeds the next, the last feeds the first. */
+  | { code: "cycle"; nodes: NamedNode[] }
+  | { code: "dangling_link"; node: NamedNode; input: string; source: string; others: number }
+  | { code: "picture" }
+  | { code: "several_files"; count: number }
+  | { code: "unreadable_file" }
+  | { code: "sample_missing" };
+
+/** `fileName` is absent for what was pasted. */
+export type Refusal = { fileName?: string; reason: RefusalReason };
+
+export function openWorkflow(text: string, fileName?: string): Result<OpenedFile, Refusal> {
+  const reading = readWorkflow(text);
+  if (!reading.ok) return failed(refusal(reading.failure, fileName));
+  const { graph, title, extraData } = reading.value;
+  const reason = brokenLink(graph) ?? loop(graph);
+  if (reason) return failed(refusal(reason, fileName));
+  return ok({
+    name: nameOf(fileName) ?? title ?? "",
+    workflowId: keptId(extraData) ?? workflowIdOf(graph),
+    order: topologicalOrder(graph),
+    graph,
+    ...(extraData && { extraData }),
+  });
+}
+
+/** Judged before its bytes are read: a film dropped by mistake must not fill the memory. */
+export async function openFile(file: File): Promise<Result<OpenedFile, Refusal>> {
+  if (file.type.startsWith("image/")) return failed(refusal({ code: "picture" }, file.name));
+  const most = workflowLimits.characters;
+  if (file.size > most * 4) return failed(refusal({ code: "too_large", limit: "characters", most, found: file.size }, file.name));
+  try {
+    return openWorkflow(await file.text(), file.name);
+  } catch {
+    // A folder, or a file that was moved or locked between the drop and the read.
+    return failed(refusal({ code: "unreadable_file" }, file.name));
+  }
+}
+
+function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {
+  return { reason, ...(fileName !== undefined && { fileName }) };
+}
+
+function nameOf(fileName: string | undefined): string | undefined {
+  const name = fileName?.replace(/\.json$/i, "").trim();
+  return name === "" ? undefined : name;
+}
+
+/** An id that came with the file keeps its runs beside those started elsewhere. */
+function keptId(extraData: JsonObject | undefined): string | undefined {
+  const id = objectOf(objectOf(extraData?.extra_pnginfo)?.workflow)?.id;
+  return typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
+}
+
+function loop(graph: Graph): RefusalReason | undefined {
+  const cycle = findCycle(graph);
+  return cycle && { code: "cycle", nodes: cycle.toReversed().map((id) => named(graph, id)) };
+}
+
+function brokenLink(graph: Graph): RefusalReason | undefined {
+  const [first, ...others] = danglingLinks(graph);
+  if (!first) return undefined;
+  return { code: "dangling_link", node: named(graph, first.nodeId), input: first.input, source: first.source, others: others.length };
+}
+
+function named(graph: Graph, id: string): NamedNode {
+  const node = graph[id];
+  return { id, title: node ? titleOf(node) : "" };
+}

@@ -1,0 +1,129 @@
+// What the Run page holds, and every change it can go through. Pure, so that each promise is a test.
+// Guarantees: a file that cannot be opened, an answer that refuses and a picture that does not arrive leave everything typed and chosen as it was;
+// an answer or an upload that belongs to a workflow no longer open changes nothing of the one that is.
+
+import { type Failure } from "@/lib/contract/failure";
+import { type JsonObject } from "@/lib/contract/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { withInput } from "./form-model";
+import { type Refusal } from "./open-workflow";
+import { type RunOutcome } from "./submission";
+
+export type OpenWorkflow = {
+  /** Tells two openings of the same file apart. */
+  serial: number;
+  name: string;
+  workflowId: string;
+  /** Node ids, each after those it depends on. */
+  order: readonly string[];
+  graph: Graph;
+  extraData?: JsonObject;
+  isEdited: boolean;
+};
+
+export type OpenedFile = Omit<OpenWorkflow, "serial" | "isEdited">;
+
+export type Receipt = { jobId: string; name: string; atMs: number; nodesRefused: number };
+
+export type Trouble = { kind: "invalid" | "refused" | "unknown"; failure: Failure };
+
+export type RunState = {
+  opened?: OpenWorkflow;
+  /** What the newest opening replaced, with everything typed into it. */
+  before?: OpenWorkflow;
+  refusal?: Refusal;
+  errors: NodeErrors;
+  trouble?: Trouble;
+  /** Newest first. */
+  receipts: readonly Receipt[];
+  isSending: boolean;
+  /** "node/input" of each picture on its way. */
+  uploading: readonly string[];
+  /** Grows with each answer that names nodes: the page then moves the focus to the first one. */
+  attention: number;
+};
+
+export type RunAction =
+  | { type: "opened"; file: OpenedFile }
+  | { type: "refused"; refusal: Refusal }
+  | { type: "refusal-read" }
+  | { type: "went-back" }
+  | { type: "closed" }
+  | { type: "edited"; serial: number; nodeId: string; name: string; value: unknown }
+  | { type: "upload"; serial: number; key: string; isRunning: boolean }
+  | { type: "sending" }
+  | { type: "answered"; serial: number; outcome: RunOutcome; atMs: number };
+
+export const emptyRun: RunState = { errors: {}, receipts: [], isSending: false, uploading: [], attention: 0 };
+
+const MOST_RECEIPTS = 5;
+
+export function runReducer(state: RunState, action: RunAction): RunState {
+  switch (action.type) {
+    case "opened": {
+      const { opened } = state;
+      return { ...calm(state), opened: { ...action.file, serial: nextSerial(state), isEdited: false }, before: opened };
+    }
+    case "refused":
+      return { ...state, refusal: action.refusal };
+    case "refusal-read":
+      return { ...state, refusal: undefined };
+    case "went-back": {
+      const { before, opened } = state;
+      return before ? { ...calm(state), opened: { ...before, serial: nextSerial(state) }, before: opened } : state;
+    }
+    case "closed":
+      return { ...calm(state), opened: undefined, before: state.opened };
+    case "edited":
+      return state.opened?.serial === action.serial ? edited(state, state.opened, action) : state;
+    case "upload": {
+      if (state.opened?.serial !== action.serial) return state;
+      const others = state.uploading.filter((key) => key !== action.key);
+      return { ...state, uploading: action.isRunning ? [...others, action.key] : others };
+    }
+    case "sending":
+      return { ...state, isSending: true, trouble: undefined, errors: {} };
+    case "answered":
+      return answered(state, action);
+  }
+}
+
+/** Everything that spoke of the workflow open until now. */
+function calm(state: RunState): RunState {
+  return { ...state, refusal: undefined, errors: {}, trouble: undefined, uploading: [] };
+}
+
+function nextSerial(state: RunState): number {
+  return Math.max(state.opened?.serial ?? 0, state.before?.serial ?? 0) + 1;
+}
+
+function edited(state: RunState, opened: OpenWorkflow, { nodeId, name, value }: Extract<RunAction, { type: "edited" }>): RunState {
+  const graph = withInput(opened.graph, nodeId, name, value);
+  return graph === opened.graph
+    ? state
+    : { ...state, opened: { ...opened, graph, isEdited: true }, errors: withoutField(state.errors, nodeId, name) };
+}
+
+/** What the service said of a value is no longer true of another one. */
+function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErrors {
+  const entry = errors[nodeId];
+  if (!entry) return errors;
+  const left = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
+  const { [nodeId]: _, ...others } = errors;
+  return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
+}
+
+function answered(state: RunState, { serial, outcome, atMs }: Extract<RunAction, { type: "answered" }>): RunState {
+  const isCurrent = state.opened?.serial === serial;
+  const next = { ...state, isSending: false };
+  if (outcome.kind === "accepted") {
+    const nodesRefused = Object.keys(outcome.errors).length;
+    const receipt = { jobId: outcome.jobId, name: state.opened?.name ?? "", atMs, nodesRefused };
+    const receipts = [receipt, ...state.receipts].slice(0, MOST_RECEIPTS);
+    return { ...next, receipts, ...(isCurrent && nodesRefused > 0 && { errors: outcome.errors, attention: state.attention + 1 }) };
+  }
+  const trouble = { kind: outcome.kind, failure: outcome.failure };
+  if (outcome.kind !== "invalid" || !isCurrent) return { ...next, trouble };
+  return { ...next, trouble, errors: outcome.errors, attention: state.attention + 1 };
+}

@@ -1,0 +1,61 @@
+// What Run sends, and what the answer means. Pure: sending is the caller's.
+// Guarantees: an answer that never came is "unknown", neither a success nor a failure; nothing here sends twice.
+
+import { type Failure } from "@/lib/contract/failure";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { isObject, type JsonObject, objectOf } from "@/lib/contract/json";
+import { readNodeErrors } from "@/lib/contract/read-node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type Result } from "@/lib/shared/result";
+import { missingClassErrors } from "./node-problems";
+
+export type Submission = {
+  prompt: Graph;
+  extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
+};
+
+export type RunOutcome =
+  /** `errors`: the service took the job and says that some of its nodes will not run. */
+  | { kind: "accepted"; jobId: string; errors: NodeErrors }
+  /** Nothing was started, and the service says which nodes are wrong. */
+  | { kind: "invalid"; failure: Failure; errors: NodeErrors }
+  | { kind: "refused"; failure: Failure }
+  /** It was sent and no readable answer came: a job may or may not exist. */
+  | { kind: "unknown"; failure: Failure };
+
+export type SendPrompt = (submission: Submission) => Promise<Result<unknown, Failure>>;
+
+/** Codes behind which the service may have accepted the job all the same. */
+const unanswered = new Set(["CONSOLE_UNREACHABLE", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
+
+/** What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. */
+export function toSubmission(workflow: { graph: Graph; workflowId: string; name: string; extraData?: JsonObject }): Submission {
+  const info = objectOf(workflow.extraData?.extra_pnginfo);
+  const drawing = objectOf(info?.workflow);
+  return {
+    prompt: workflow.graph,
+    extra_data: {
+      ...workflow.extraData,
+      extra_pnginfo: { ...info, workflow: { ...drawing, id: workflow.workflowId, name: workflow.name } },
+    },
+  };
+}
+
+export function judge(result: Result<unknown, Failure>, graph: Graph): RunOutcome {
+  if (result.ok) return judgeAnswer(result.value);
+  const { failure } = result;
+  const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : missingClassErrors(graph, failure);
+  if (errors) return { kind: "invalid", failure, errors };
+  return failure.status === 0 || unanswered.has(failure.code) ? { kind: "unknown", failure } : { kind: "refused", failure };
+}
+
+function judgeAnswer(value: unknown): RunOutcome {
+  const answer = isObject(value) ? value : {};
+  const jobId = answer.prompt_id ?? answer.job_id;
+  if (typeof jobId === "string" && jobId !== "") return { kind: "accepted", jobId, errors: readNodeErrors(answer.node_errors) ?? {} };
+  return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The answer names no job.", status: 200 } };
+}
+
+function hasErrors(errors: NodeErrors | undefined): errors is NodeErrors {
+  return errors !== undefined && Object.keys(errors).length > 0;
+}

@@ -1,0 +1,47 @@
+// Sending files with their progress: XMLHttpRequest, since fetch tells nothing of what has gone out.
+// Guarantees: a value or a failure, never an exception; the bytes stream from the file and are not held; an abort ends the connection.
+// Must never: send anything twice by itself.
+
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
+import { apiPath } from "./urls";
+
+export type UploadOptions = {
+  form: FormData;
+  /** 0 to 1 of the bytes that have left. */
+  onProgress?: (share: number) => void;
+  signal?: AbortSignal;
+};
+
+export function upload<T>(path: `/${string}`, { form, onProgress, signal }: UploadOptions): Promise<Result<T, ApiFailure>> {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    const stop = () => request.abort();
+    const finish = (result: Result<T, ApiFailure>) => {
+      signal?.removeEventListener("abort", stop);
+      resolve(result);
+    };
+    request.upload.onprogress = ({ loaded, total, lengthComputable }) => {
+      if (lengthComputable && total > 0) onProgress?.(loaded / total);
+    };
+    request.onload = () => finish(readAnswer<T>(request));
+    request.onerror = () => finish(failed(failureOfThrown(new TypeError("network"))));
+    request.onabort = () => finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
+    request.open("POST", apiPath(path));
+    request.setRequestHeader("accept", "application/json");
+    if (signal?.aborted) return finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
+    signal?.addEventListener("abort", stop);
+    request.send(form);
+  });
+}
+
+function readAnswer<T>({ status, responseText }: XMLHttpRequest): Result<T, ApiFailure> {
+  if (status < 200 || status > 299) return failed(readFailure(status, null, responseText));
+  try {
+    const value: T = JSON.parse(responseText);
+    return ok(value);
+  } catch {
+    // A sign-in page or a proxy's greeting with status 200: not an answer of ours.
+    return failed(readFailure(502, null, ""));
+  }
+}
