@@ -4,11 +4,17 @@
 
 export const BUSY_MS = 1_500;
 export const IDLE_MS = 8_000;
+export const BACKGROUND_MS = 20_000;
 export const LONGEST_WAIT_MS = 60_000;
 
+/** `background`: nobody waits for it, such as a count in the navigation. */
+export type Motion = "moving" | "still" | "background" | "final";
+
+const waits: Readonly<Record<Motion, number>> = { moving: BUSY_MS, still: IDLE_MS, background: BACKGROUND_MS, final: 0 };
+
 /** After an answer. 0 means never again: what is shown cannot change any more. */
-export function nextPollMs(state: "moving" | "still" | "final"): number {
-  return state === "final" ? 0 : state === "moving" ? BUSY_MS : IDLE_MS;
+export function nextPollMs(motion: Motion): number {
+  return waits[motion];
 }
 
 /** After the n-th failure in a row (1 is the first). A wait that the service named is kept to. */

@@ -7,11 +7,10 @@
 import { useState } from "react";
 import useSWR, { type SWRConfiguration } from "swr";
 import { callApi } from "./api";
-import { nextPollMs, retryPollMs } from "./poll-plan";
+import { type Motion, nextPollMs, retryPollMs } from "./poll-plan";
 import { type ApiFailure, isFailure } from "./read-failure";
 
 export type Stamped<T> = { value: T; atMs: number };
-export type Motion = "moving" | "still" | "final";
 
 export type PollOptions<Answer, T> = {
   /** What the server already rendered, with the moment it was read. */

@@ -1,0 +1,31 @@
+import { GeistMono } from "geist/font/mono";
+import { GeistSans } from "geist/font/sans";
+import { type Metadata, type Viewport } from "next";
+import { headers } from "next/headers";
+import { NextIntlClientProvider } from "next-intl";
+import { type ReactNode } from "react";
+import { Theme } from "@/components/frame/theme";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import "./globals.css";
+
+export const metadata: Metadata = { title: { default: "Lightdesk", template: "%s · Lightdesk" }, robots: { index: false, follow: false } };
+export const viewport: Viewport = {
+  themeColor: [
+    { media: "(prefers-color-scheme: light)", color: "#fbfbfb" },
+    { media: "(prefers-color-scheme: dark)", color: "#141414" },
+  ],
+};
+
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  // The proxy's nonce: the theme must be set before the first paint, by a script that the content policy knows.
+  const nonce = (await headers()).get("x-nonce") ?? undefined;
+  return (
+    <html lang="en" className={`${GeistSans.variable} ${GeistMono.variable}`} suppressHydrationWarning>
+      <body>
+        <NextIntlClientProvider messages={pickMessages("common", "errors", "frame")}>
+          <Theme nonce={nonce}>{children}</Theme>
+        </NextIntlClientProvider>
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,21 @@
+import { Images, Layers, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
+
+type Destination = {
+  href: string;
+  label: "jobs" | "queue" | "assets" | "run" | "settings";
+  short: "jobs" | "queue" | "assets" | "runShort" | "settings";
+  icon: LucideIcon;
+};
+
+/** The pages that exist, in the order in which people need them. */
+export const destinations: readonly Destination[] = [
+  { href: "/jobs", label: "jobs", short: "jobs", icon: ListChecks },
+  { href: "/queue", label: "queue", short: "queue", icon: Layers },
+  { href: "/assets", label: "assets", short: "assets", icon: Images },
+  { href: "/run", label: "run", short: "runShort", icon: Play },
+  { href: "/settings", label: "settings", short: "settings", icon: Settings },
+];
+
+export function isWithin(pathname: string, href: string): boolean {
+  return pathname === href || pathname.startsWith(`${href}/`);
+}

@@ -1,0 +1,32 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { cn } from "@/components/ui/cn";
+import { useHydrated, useNow } from "@/components/ui/use-now";
+import { freshnessOf } from "@/lib/browser/poll-plan";
+
+type FreshnessProps = { atMs: number | undefined; everyMs: number; isFailing: boolean };
+
+/** live, 12 s old, or offline since 14:02: never a silent stale page. */
+export function Freshness({ atMs, everyMs, isFailing }: FreshnessProps) {
+  const t = useTranslations("common.age");
+  const nowMs = useNow();
+  const isHydrated = useHydrated();
+  if (atMs === undefined) return null;
+  const freshness = freshnessOf({ nowMs: isHydrated ? nowMs : atMs, answeredMs: atMs, everyMs, isFailing });
+  const clock = isHydrated ? new Date(atMs).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }) : "";
+  const words = {
+    live: () => t("live"),
+    aged: (seconds: number) =>
+      t("aged", { age: seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) }) }),
+    offline: () => t("offline", { time: clock }),
+  };
+  const word = freshness.kind === "aged" ? words.aged(freshness.seconds) : words[freshness.kind]();
+  const dot = { live: "bg-ok", aged: "bg-wait", offline: "bg-bad" }[freshness.kind];
+  return (
+    <span title={t("hint")} data-freshness={freshness.kind} className="inline-flex items-center gap-1.5 text-ink-3 whitespace-nowrap">
+      <span aria-hidden="true" className={cn("size-2 rounded-full", dot)} />
+      {word}
+    </span>
+  );
+}

@@ -1,0 +1,68 @@
+"use client";
+
+import Link from "next/link";
+import { usePathname } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { cn } from "@/components/ui/cn";
+import { destinations, isWithin } from "./destinations";
+import { useCounts } from "./use-counts";
+
+/** The list in the sidebar, with counts where they are known. */
+export function Navigation() {
+  const t = useTranslations("frame");
+  const pathname = usePathname();
+  const counts: Partial<Record<string, number>> = useCounts();
+  return (
+    <ul className="flex flex-col gap-0.5">
+      {destinations.map(({ href, label }) => {
+        const isHere = isWithin(pathname, href);
+        const count = counts[label];
+        return (
+          <li key={href} className={label === "settings" ? "mt-2.5 border-t border-line pt-2.5" : undefined}>
+            <Link
+              href={href}
+              aria-current={isHere ? "page" : undefined}
+              className={cn(
+                "flex items-center justify-between rounded-md px-2.5 py-1.5",
+                isHere ? "bg-off-soft font-[550] text-ink" : "text-ink-2 hover:bg-off-soft hover:text-ink",
+              )}
+            >
+              {t(label)}
+              {count === undefined ? null : (
+                <span className={cn("text-sm", isHere ? "text-ink-2" : "text-ink-3")}>{count.toLocaleString("en")}</span>
+              )}
+            </Link>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** The bar under the thumb, on narrow screens. */
+export function BottomNavigation() {
+  const t = useTranslations("frame");
+  const pathname = usePathname();
+  return (
+    <ul className="grid grid-cols-5">
+      {destinations.map(({ href, short, icon: Icon }) => {
+        const isHere = isWithin(pathname, href);
+        return (
+          <li key={href}>
+            <Link
+              href={href}
+              aria-current={isHere ? "page" : undefined}
+              className={cn(
+                "flex min-h-12 flex-col items-center justify-center gap-0.5 text-xs",
+                isHere ? "font-semibold text-ink" : "text-ink-2",
+              )}
+            >
+              <Icon aria-hidden="true" className="size-[18px]" strokeWidth={isHere ? 2.25 : 1.75} />
+              {t(short)}
+            </Link>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,24 @@
+import { type ReactNode } from "react";
+
+type PageHeaderProps = {
+  title: ReactNode;
+  /** Where the page stands: "Jobs /". */
+  trail?: ReactNode;
+  count?: number;
+  /** Beside the title: a state. */
+  badge?: ReactNode;
+  /** Right: how old the truth is, then the actions. */
+  children?: ReactNode;
+};
+
+export function PageHeader({ title, trail, count, badge, children }: PageHeaderProps) {
+  return (
+    <header className="flex min-h-[52px] shrink-0 flex-wrap items-center gap-x-2.5 gap-y-1 border-b border-line px-4 py-1.5 md:px-5">
+      {trail ? <span className="text-ink-3">{trail}</span> : null}
+      <h1 className="text-lg font-semibold">{title}</h1>
+      {count === undefined ? null : <span className="text-ink-3">{count.toLocaleString("en")}</span>}
+      {badge}
+      <div className="ml-auto flex items-center gap-2.5">{children}</div>
+    </header>
+  );
+}

@@ -1,0 +1,45 @@
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { Toasts } from "@/components/ui/toasts";
+import { type ConnectionView } from "@/lib/contract/console";
+import { ConnectionCard } from "./connection-card";
+import { ConnectionProvider } from "./connection-context";
+import { type FrameMember, MemberRow } from "./member-row";
+import { BottomNavigation, Navigation } from "./navigation";
+
+type ShellProps = { member: FrameMember; connections: readonly ConnectionView[]; currentId?: string; children: ReactNode };
+
+/** Sidebar on wide screens; a bar above and a bar below on narrow ones. The page between them scrolls by itself. */
+export function Shell({ member, connections, currentId, children }: ShellProps) {
+  const t = useTranslations("frame");
+  return (
+    <ConnectionProvider currentId={currentId} connections={connections.map(({ id, name, embedded }) => ({ id, name, embedded }))}>
+      <a
+        href="#content"
+        className="sr-only z-50 rounded-md bg-ink px-3 py-2 text-bg focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        {t("skip")}
+      </a>
+      <div className="flex h-dvh flex-col md:grid md:grid-cols-[208px_minmax(0,1fr)]">
+        <aside className="flex shrink-0 items-center gap-2 border-b border-line px-3 py-1.5 md:hidden" aria-label={t("menu")}>
+          <ConnectionCard connections={connections} className="min-w-0 flex-1" />
+          <MemberRow member={member} />
+        </aside>
+        <nav aria-label={t("navigation")} className="hidden min-h-0 flex-col overflow-y-auto border-r border-line px-2 py-3 md:flex">
+          <ConnectionCard connections={connections} className="mb-3" />
+          <Navigation />
+          <div className="mt-auto pt-4">
+            <MemberRow member={member} />
+          </div>
+        </nav>
+        <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col focus:outline-none">
+          {children}
+        </main>
+        <nav aria-label={t("navigation")} className="shrink-0 border-t border-line bg-bg pb-[env(safe-area-inset-bottom)] md:hidden">
+          <BottomNavigation />
+        </nav>
+      </div>
+      <Toasts />
+    </ConnectionProvider>
+  );
+}
