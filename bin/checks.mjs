@@ -1,0 +1,63 @@
+// What `npm test` runs: each check is a command, what it must wait for, and how its result is counted.
+// Two run at a time unless a check asks to be alone: what measures time or starts servers wants the machine for itself.
+import { existsSync, readFileSync } from "node:fs";
+
+const node = process.execPath;
+const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
+
+/** @type {{ name: string, command: string[], after?: string[], alone?: boolean, env?: Record<string, string>, count?: (code: number) => { passed: number, failed: number } }[]} */
+export const checks = [
+  { name: "build", command: [node, "bin/build.mjs"] },
+  { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", ".") },
+  { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0") },
+  {
+    name: "layers",
+    command: tool(
+      "dependency-cruiser/bin/dependency-cruise.mjs",
+      "--config",
+      ".dependency-cruiser.cjs",
+      "app",
+      "bin",
+      "components",
+      "lib",
+      "tests",
+    ),
+  },
+  { name: "dead code", command: tool("knip/bin/knip.js") },
+  { name: "types", command: [node, "bin/types.mjs"], after: ["build"] },
+  { name: "first load", command: [node, "bin/first-load.mjs", "--check"], after: ["build"] },
+  {
+    name: "unit, integration, contract, faults",
+    command: tool("vitest/vitest.mjs", "run", "--reporter=default", "--reporter=json", "--outputFile.json=test-results/vitest.json"),
+    after: ["build", "types"],
+    alone: true,
+    count: (code) => countVitest(code, "test-results/vitest.json"),
+  },
+  {
+    name: "browser",
+    command: tool("@playwright/test/cli.js", "test"),
+    after: ["build"],
+    alone: true,
+    env: { PLAYWRIGHT_JSON_OUTPUT_FILE: "test-results/playwright.json" },
+    count: (code) => countPlaywright(code, "test-results/playwright.json"),
+  },
+];
+
+function countVitest(code, file) {
+  const report = readJson(file);
+  return counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0);
+}
+
+function countPlaywright(code, file) {
+  const stats = readJson(file)?.stats;
+  return counted(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0));
+}
+
+/** A runner that ends badly without a failed test (a file that does not load, no report at all) has failed all the same. */
+function counted(code, passed, failed) {
+  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed };
+}
+
+function readJson(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+}

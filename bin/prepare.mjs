@@ -1,0 +1,64 @@
+// What has to be there before anything of ours can run: a Node that is new enough, the packages, the bundles, the build.
+// Plain Node only, since nothing is installed yet on a fresh clone. What it says goes to stderr: stdout belongs to the command.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { fingerprint } from "./fingerprint.mjs";
+import { ensureInstalled } from "./installed.mjs";
+import { run } from "./run.mjs";
+
+export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
+
+const oldestNode = [20, 19];
+const bundles = { folder: "dist", stamp: "dist/.lightdesk-built" };
+const pages = { folder: ".next", stamp: ".next/.lightdesk-built" };
+
+export function checkNode(version = process.versions.node) {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) return;
+  throw new Error(`Lightdesk needs Node ${oldestNode.join(".")} or later; this is ${version}.`);
+}
+
+/** The folder the command was called in is what relative settings mean; from here on the project's folder is the working directory. */
+export function enterProject() {
+  const dataDir = process.env.LIGHTDESK_DATA_DIR?.trim();
+  if (dataDir && !dataDir.startsWith("~")) process.env.LIGHTDESK_DATA_DIR = resolve(dataDir);
+  process.chdir(root);
+}
+
+/** Packages and bundles: all that the stand-alone service and the command lines need. Resolves with the fingerprint of the sources. */
+export async function ensureBundles() {
+  checkNode();
+  await ensureInstalled(root);
+  const wanted = fingerprint(root);
+  await madeOnce(bundles, wanted, async () => {
+    const { bundle } = await import("./bundle.mjs");
+    await bundle();
+  });
+  return wanted;
+}
+
+/** The console's pages, for the sources of that fingerprint. */
+export async function ensureBuilt(wanted) {
+  await madeOnce(pages, wanted, buildPages);
+}
+
+/** Runs `make` unless its stamp says it is done. The stamp goes before the work and comes after it: half a build is never taken for one. */
+async function madeOnce({ folder, stamp }, wanted, make) {
+  const file = join(root, stamp);
+  if (existsSync(file) && readFileSync(file, "utf8") === wanted) return;
+  rmSync(file, { force: true });
+  await make();
+  mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(file, wanted);
+}
+
+async function buildPages() {
+  const started = performance.now();
+  process.stderr.write("Building the console; this takes about a minute.\n");
+  const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" };
+  const { code, output } = await run(process.execPath, [join(root, "node_modules/next/dist/bin/next"), "build"], { cwd: root, env });
+  if (process.exitCode) process.exit();
+  if (code !== 0) throw new Error(`The build failed; this is what it said:\n${output}`);
+  process.stderr.write(`Built in ${Math.round((performance.now() - started) / 1000)} s.\n`);
+}

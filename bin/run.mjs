@@ -1,0 +1,32 @@
+// Runs one child process to its end, and stops it when this process is told to stop: a half-finished install or build is not left running.
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+
+/**
+ * Resolves with the exit code (128 + n after signal n) and everything that was written to stdout and stderr, in order.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, inherit?: boolean }} [options]
+ * @returns {Promise<{ code: number, output: string }>}
+ */
+export function run(command, args, { cwd, env = process.env, inherit = false } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, env, stdio: inherit ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"] });
+    const chunks = [];
+    child.stdout?.on("data", (chunk) => chunks.push(chunk));
+    child.stderr?.on("data", (chunk) => chunks.push(chunk));
+
+    const stop = (signal) => {
+      child.kill(signal);
+      process.exitCode = 128 + constants.signals[signal];
+    };
+    process.on("SIGINT", stop).on("SIGTERM", stop);
+
+    const finish = (code, extra = "") => {
+      process.off("SIGINT", stop).off("SIGTERM", stop);
+      resolve({ code, output: Buffer.concat(chunks).toString("utf8") + extra });
+    };
+    child.on("error", (error) => finish(127, `${command}: ${error.message}\n`));
+    child.on("close", (code, signal) => finish(code ?? 128 + constants.signals[signal ?? "SIGTERM"]));
+  });
+}

@@ -1,0 +1,62 @@
+// `npm test`: installs what is missing, runs every check, and ends with the line `N passed, N failed`.
+// Names of checks as arguments run only these: `npm test -- lint types`.
+import { mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { ensureBrowser } from "./browser.mjs";
+import { checks } from "./checks.mjs";
+import { enterProject, ensureBundles } from "./prepare.mjs";
+import { run } from "./run.mjs";
+
+const began = performance.now();
+const asked = process.argv.slice(2);
+const totals = { passed: 0, failed: 0 };
+
+try {
+  enterProject();
+  await ensureBundles();
+  rmSync("test-results", { recursive: true, force: true });
+  mkdirSync("test-results");
+  const chosen = checks.filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)));
+  if (chosen.some(({ name }) => name === "browser")) await ensureBrowser();
+  await runAll(chosen);
+} catch (error) {
+  process.stdout.write(`${error.stack ?? error}\n`);
+  totals.failed += 1;
+}
+process.stdout.write(`${seconds(began)} in all\n${totals.passed} passed, ${totals.failed} failed\n`);
+process.exitCode ||= totals.failed === 0 ? 0 : 1;
+
+async function runAll(chosen) {
+  const waiting = [...chosen];
+  const running = new Map();
+  const width = Math.min(2, availableParallelism());
+  const open = (name) => waiting.some((check) => check.name === name) || running.has(name);
+  const mayStart = (check) =>
+    !check.after?.some(open) && (check.alone ? running.size === 0 : ![...running.values()].some(({ alone }) => alone));
+
+  while (waiting.length > 0 || running.size > 0) {
+    for (let next; running.size < width && (next = waiting.find(mayStart));) {
+      const check = next;
+      waiting.splice(waiting.indexOf(check), 1);
+      running.set(check.name, { alone: check.alone, done: runOne(check).then(() => running.delete(check.name)) });
+    }
+    await Promise.race([...running.values()].map(({ done }) => done));
+    if (process.exitCode) return;
+  }
+}
+
+async function runOne({ name, command: [file, ...args], env, count }) {
+  const started = performance.now();
+  const { code, output } = await run(file, args, { env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0", ...env } });
+  const { passed, failed } = count?.(code) ?? { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
+  totals.passed += passed;
+  totals.failed += failed;
+  if (failed > 0) process.stdout.write(`\n--- ${name} ---\n${output.trimEnd()}\n--- end of ${name} ---\n\n`);
+  process.stdout.write(
+    `${failed > 0 ? "FAILED" : "ok    "}  ${name}  (${seconds(started)}${count ? `, ${passed} passed, ${failed} failed` : ""})\n`,
+  );
+}
+
+function seconds(since) {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { cruise } from "../support/cruise";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const rules: { forbidden: { name: string }[]; required: { name: string }[] } = createRequire(import.meta.url)(
+  "../../.dependency-cruiser.cjs",
+);
+
+test("every module keeps to the rooms it may import, and the tool really looked at the code", { timeout: 60_000 }, async () => {
+  const { totalCruised, violations } = await cruise(root, ["app", "bin", "components", "lib", "tests"]);
+  expect(violations.map((found) => `${found.rule.name}: ${found.from} -> ${found.to}`)).toEqual([]);
+  expect(totalCruised).toBeGreaterThan(400);
+});
+
+/** One file per way to break a rule; several rules see the same file. */
+const breaches: Record<string, string> = {
+  "tsconfig.json": '{ "compilerOptions": { "module": "esnext", "moduleResolution": "bundler", "paths": { "@/*": ["./*"] } } }',
+  "node_modules/next/package.json": '{ "name": "next", "version": "1.0.0", "main": "index.js" }',
+  "node_modules/next/index.js": "",
+  "node_modules/zod/package.json": '{ "name": "zod", "version": "1.0.0", "main": "index.js" }',
+  "node_modules/zod/index.js": "",
+  "app/page.ts": 'import "@/lib/service/index";',
+  "app/api/route.ts": 'import "@/components/jobs/table";',
+  "bin/tool.ts": 'import "@/components/ui/button"; import "@/app/page";',
+  "components/ui/button.ts": 'import "@/lib/contract/job";',
+  "components/jobs/table.ts": 'import "@/components/run/form"; import "zod";',
+  "components/run/form.ts": 'import "@/lib/server/store";',
+  "lib/browser/api.ts": 'import "@/lib/server/store";',
+  "lib/contract/job.ts": 'import "@/lib/shared/result";',
+  "lib/messages/en.ts": 'import "@/lib/shared/result";',
+  "lib/server/store.ts": 'import "@/components/ui/button"; import "@/lib/service/jobs";',
+  "lib/service/index.ts": 'import "next"; import "@/lib/server/store";',
+  "lib/service/jobs.ts": 'import "@/tests/support";',
+  "lib/shared/result.ts": 'import "@/lib/contract/job"; import "./missing";',
+  "lib/shared/alone.ts": "",
+  "tests/support.ts": "",
+};
+
+test("each rule fires on a deliberate breach", { timeout: 60_000 }, async () => {
+  const tree = mkdtempSync(join(tmpdir(), "lightdesk-layers-"));
+  onTestFinished(() => rmSync(tree, { recursive: true }));
+  for (const [file, text] of Object.entries(breaches)) {
+    mkdirSync(dirname(join(tree, file)), { recursive: true });
+    writeFileSync(join(tree, file), text);
+  }
+  const { violations } = await cruise(tree, ["app", "bin", "components", "lib", "tests"]);
+  const fired = new Set(violations.map(({ rule }) => rule.name));
+  expect([...rules.forbidden, ...rules.required].map(({ name }) => name).filter((name) => !fired.has(name))).toEqual([]);
+});
