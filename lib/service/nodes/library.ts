@@ -1,8 +1,50 @@
-// The node library as GET /api/object_info describes it.
+// The node library as GET /api/object_info describes it, in the shape that consumers of the family read.
+// The same specs are quoted in node errors as `input_config`, so that a refusal shows what would be allowed.
 
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type z } from "zod";
+import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
+import { classes } from "./classes";
+import { type InputField, type NodeDefinition } from "./definition";
+
+type NodeInfo = z.input<typeof nodeInfoSchema>;
 
 /** `images`: the names that LoadImage offers as choices. */
-export function describeLibrary(_options: { images?: readonly string[] } = {}): ObjectInfo {
-  return {};
+export function describeLibrary({ images = [] }: { images?: readonly string[] } = {}): Record<string, NodeInfo> {
+  return Object.fromEntries([...classes].map(([name, definition]) => [name, describeNode(definition, images)]));
+}
+
+/** [type, options] or [[choices], options], as the family writes it. */
+export function inputConfig(field: InputField, images: readonly string[] = []): unknown[] {
+  if (field.bareList) {
+    const choices = field.options?.image_upload === true ? images : field.choices;
+    return [[...(choices ?? [])], ...(field.options ? [field.options] : [])];
+  }
+  if (field.type === "COMBO") return ["COMBO", { ...field.options, options: [...(field.choices ?? [])] }];
+  return [field.type, ...(field.options ? [field.options] : [])];
+}
+
+function describeNode(definition: NodeDefinition, images: readonly string[]): NodeInfo {
+  const group = (optional: boolean) => definition.inputs.filter((field) => (field.optional ?? false) === optional);
+  const specs = (optional: boolean) => Object.fromEntries(group(optional).map((field) => [field.name, inputConfig(field, images)]));
+  const names = (optional: boolean) => group(optional).map((field) => field.name);
+  const hasOptional = group(true).length > 0;
+  const { hidden } = definition;
+  return {
+    input: { required: specs(false), ...(hasOptional ? { optional: specs(true) } : {}), ...(hidden ? { hidden } : {}) },
+    input_order: {
+      required: names(false),
+      ...(hasOptional ? { optional: names(true) } : {}),
+      ...(hidden ? { hidden: Object.keys(hidden) } : {}),
+    },
+    is_input_list: false,
+    output: definition.outputs.map(({ type }) => type),
+    output_is_list: definition.outputs.map(() => false),
+    output_name: definition.outputs.map(({ name }) => name),
+    name: definition.name,
+    display_name: definition.displayName,
+    description: definition.description,
+    category: definition.category,
+    output_node: definition.isOutput ?? false,
+    ...(definition.deprecated ? { deprecated: true } : {}),
+  };
 }

@@ -1,0 +1,29 @@
+// Samples to image files. sharp only encodes: the bytes are made here, by the family's truncation.
+
+import sharp from "sharp";
+import { toBytes } from "./numbers";
+import { withPngText } from "./png-text";
+import { frameAt, type Raster } from "./raster";
+
+export type PngOptions = { compressionLevel: number; texts: Record<string, unknown> };
+
+export async function encodePng(raster: Raster, index: number, options: PngOptions): Promise<Buffer> {
+  const { width, height, channels } = raster;
+  const bytes = toBytes(frameAt(raster, index));
+  const png = await sharp(bytes, { raw: { width, height, channels }, limitInputPixels: false })
+    .png({ compressionLevel: options.compressionLevel })
+    .toBuffer();
+  return withPngText(png, options.texts);
+}
+
+export type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number };
+
+/** All frames, one after the other, for ever. */
+export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions): Promise<Buffer> {
+  const { width, height, channels, frames } = raster;
+  const tall = Buffer.concat(frames.map((frame) => toBytes(frame)));
+  const { delayMs, lossless, quality, effort } = options;
+  const raw = { width, height: height * frames.length, channels, ...(frames.length > 1 ? { pageHeight: height } : {}) };
+  const delay = frames.map(() => delayMs);
+  return sharp(tall, { raw, limitInputPixels: false }).webp({ lossless, quality, effort, delay, loop: 0 }).toBuffer();
+}

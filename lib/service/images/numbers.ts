@@ -1,0 +1,28 @@
+// Rounding and bytes exactly as the family does them, so that the pixels come out equal.
+
+/** To the nearest whole number, halves to the even one. */
+export function roundHalfEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  if (rest !== 0.5) return Math.round(value);
+  return floor % 2 === 0 ? floor : floor + 1;
+}
+
+/** A saved byte is the truncation of 255 x in float32, clamped. */
+export function toBytes(samples: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(samples.length);
+  for (let i = 0; i < samples.length; i++) {
+    const value = Math.fround(255 * (samples[i] ?? 0));
+    bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
+  }
+  return bytes;
+}
+
+const unit = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
+
+/** One sample for each byte, as float32 of byte / 255. */
+export function toUnit(bytes: Uint8Array): Float32Array {
+  const samples = new Float32Array(bytes.length);
+  for (let i = 0; i < bytes.length; i++) samples[i] = unit[bytes[i] ?? 0] ?? 0;
+  return samples;
+}

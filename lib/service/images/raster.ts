@@ -1,0 +1,48 @@
+// What flows between nodes: frames of float32 samples from 0 to 1, row by row, channels side by side.
+// Frames are shared between rasters and never written after they were made: a kernel always answers new ones.
+// It must never hold bytes: those exist only on the way in and out.
+
+export type Raster = {
+  width: number;
+  height: number;
+  /** 3 for an image, 1 for a mask. */
+  channels: 1 | 3;
+  frames: readonly Float32Array[];
+};
+
+export type Size = { width: number; height: number };
+
+/** Called after a row or so with the part done, 0 to 1. It may throw, which ends the kernel: that is how a cancel gets in. */
+export type Tick = (done: number) => void;
+
+/** What a raster holds in terms of the pixel bound: pixels times batch. */
+export function pixelsOf(raster: Raster): number {
+  return raster.width * raster.height * raster.frames.length;
+}
+
+export function emptyFrame(raster: Size & { channels: number }): Float32Array {
+  return new Float32Array(raster.width * raster.height * raster.channels);
+}
+
+/** Makes each frame of a new raster from the frame of the same index. */
+export function mapFrames(
+  raster: Raster,
+  size: Size,
+  make: (frame: Float32Array, tick: Tick, index: number) => Float32Array,
+  tick: Tick,
+): Raster {
+  const count = raster.frames.length;
+  const frames = raster.frames.map((frame, index) => make(frame, (done) => tick((index + done) / count), index));
+  return { width: size.width, height: size.height, channels: raster.channels, frames };
+}
+
+/** Frame `index` of a batch that is repeated, or cut, to the length of another. */
+export function frameAt(raster: Raster, index: number): Float32Array {
+  const frame = raster.frames[index % raster.frames.length];
+  if (frame === undefined) throw new Error("A raster without frames.");
+  return frame;
+}
+
+export function sameSize(a: Size, b: Size): boolean {
+  return a.width === b.width && a.height === b.height;
+}

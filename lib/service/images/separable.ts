@@ -1,0 +1,52 @@
+// Applies taps to a frame, first along the rows, then down the columns: resampling and blurring are both this.
+// Sums are kept in double precision and stored as float32.
+
+import { type Size, type Tick } from "./raster";
+import { type Taps } from "./taps";
+
+type Axes = { across: Taps; down: Taps };
+
+export function applyTaps(frame: Float32Array, from: Size & { channels: number }, to: Size, axes: Axes, tick: Tick): Float32Array {
+  const rows = alongRows(frame, from, to.width, axes.across, (done) => tick(done / 2));
+  return downColumns(rows, { ...from, width: to.width }, to.height, axes.down, (done) => tick(0.5 + done / 2));
+}
+
+function alongRows(frame: Float32Array, from: Size & { channels: number }, width: number, taps: Taps, tick: Tick): Float32Array {
+  const { channels, height } = from;
+  const { reach, places, weights } = taps;
+  const out = new Float32Array(width * height * channels);
+  const offsets = places.map((place) => place * channels);
+  for (let y = 0; y < height; y++) {
+    const row = y * from.width * channels;
+    let to = y * width * channels;
+    for (let x = 0; x < width; x++) {
+      const first = x * reach;
+      for (let c = 0; c < channels; c++) {
+        let sum = 0;
+        for (let i = 0; i < reach; i++) sum += (frame[row + (offsets[first + i] ?? 0) + c] ?? 0) * (weights[first + i] ?? 0);
+        out[to++] = sum;
+      }
+    }
+    tick((y + 1) / height);
+  }
+  return out;
+}
+
+function downColumns(frame: Float32Array, from: Size & { channels: number }, height: number, taps: Taps, tick: Tick): Float32Array {
+  const { reach, places, weights } = taps;
+  const stride = from.width * from.channels;
+  const out = new Float32Array(stride * height);
+  const sums = new Float64Array(stride);
+  for (let y = 0; y < height; y++) {
+    sums.fill(0);
+    for (let i = 0; i < reach; i++) {
+      const weight = weights[y * reach + i] ?? 0;
+      if (weight === 0) continue;
+      const row = (places[y * reach + i] ?? 0) * stride;
+      for (let x = 0; x < stride; x++) sums[x] = (sums[x] ?? 0) + (frame[row + x] ?? 0) * weight;
+    }
+    out.set(sums, y * stride);
+    tick((y + 1) / height);
+  }
+  return out;
+}

@@ -1,0 +1,52 @@
+// One axis of a resampling: for each place of the result, the places of the source it reads and their weights.
+// The rules are those of torch without antialiasing and with align_corners off (nearest-exact, bilinear, bicubic, area).
+// Places are clamped to the axis here, so that a kernel reads without looking.
+
+export type Taps = {
+  /** How many places each result reads. */
+  reach: number;
+  /** reach entries for each result. */
+  places: Int32Array;
+  weights: Float64Array;
+};
+
+export type TapMethod = "nearest-exact" | "bilinear" | "bicubic" | "area";
+
+type Rule = (place: number, from: number, to: number) => { first: number; weights: readonly number[] };
+
+const CUBIC = -0.75;
+const near = (x: number) => ((CUBIC + 2) * x - (CUBIC + 3)) * x * x + 1;
+const far = (x: number) => ((CUBIC * x - 5 * CUBIC) * x + 8 * CUBIC) * x - 4 * CUBIC;
+
+const rules: Record<TapMethod, Rule> = {
+  "nearest-exact": (place, from, to) => ({ first: Math.floor((place + 0.5) * (from / to)), weights: [1] }),
+  bilinear: (place, from, to) => {
+    const centre = Math.max(0, (place + 0.5) * (from / to) - 0.5);
+    const first = Math.floor(centre);
+    return { first, weights: [1 - (centre - first), centre - first] };
+  },
+  bicubic: (place, from, to) => {
+    const centre = (place + 0.5) * (from / to) - 0.5;
+    const t = centre - Math.floor(centre);
+    return { first: Math.floor(centre) - 1, weights: [far(t + 1), near(t), near(1 - t), far(2 - t)] };
+  },
+  area: (place, from, to) => {
+    const first = Math.floor((place * from) / to);
+    const end = Math.ceil(((place + 1) * from) / to);
+    return { first, weights: new Array<number>(end - first).fill(1 / (end - first)) };
+  },
+};
+
+export function createTaps(method: TapMethod, from: number, to: number): Taps {
+  const all = Array.from({ length: to }, (_, place) => rules[method](place, from, to));
+  const reach = all.reduce((most, { weights }) => Math.max(most, weights.length), 1);
+  const places = new Int32Array(to * reach);
+  const weights = new Float64Array(to * reach);
+  all.forEach((tap, place) => {
+    for (let i = 0; i < reach; i++) {
+      places[place * reach + i] = Math.min(from - 1, Math.max(0, tap.first + i));
+      weights[place * reach + i] = tap.weights[i] ?? 0;
+    }
+  });
+  return { reach, places, weights };
+}

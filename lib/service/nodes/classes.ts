@@ -1,0 +1,48 @@
+// All node classes by name, in the order of the catalogue. A new class is added here and nowhere else.
+
+import { imageBatch, imageCompositeMasked } from "./definitions/combine";
+import { imageBlend, imageBlur, imageInvert, imageSharpen } from "./definitions/filter";
+import { previewAny, primitiveBoolean, primitiveFloat, primitiveInt, primitiveString, stringConcatenate } from "./definitions/literals";
+import { emptyImage, loadImage, loadImageMask, solidMaskNode } from "./definitions/load";
+import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
+import { fail, wait } from "./definitions/practice";
+import { previewImage, saveAnimatedWebp, saveImage } from "./definitions/save";
+import { imageScale, imageScaleBy } from "./definitions/scale";
+import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate } from "./definitions/transform";
+import { type NodeDefinition } from "./definition";
+
+const definitions: readonly NodeDefinition[] = [
+  loadImage,
+  loadImageMask,
+  emptyImage,
+  solidMaskNode,
+  imageScale,
+  imageScaleBy,
+  imageCrop,
+  imagePadForOutpaint,
+  imageInvert,
+  imageBlend,
+  imageBlur,
+  imageSharpen,
+  imageRotate,
+  imageFlip,
+  imageBatch,
+  imageCompositeMasked,
+  maskToImageNode,
+  imageToMask,
+  invertMask,
+  imageColorToMask,
+  saveImage,
+  previewImage,
+  saveAnimatedWebp,
+  primitiveInt,
+  primitiveFloat,
+  primitiveString,
+  primitiveBoolean,
+  stringConcatenate,
+  previewAny,
+  wait,
+  fail,
+];
+
+export const classes: ReadonlyMap<string, NodeDefinition> = new Map(definitions.map((definition) => [definition.name, definition]));

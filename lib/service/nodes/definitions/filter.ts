@@ -1,0 +1,90 @@
+// Nodes that compute new samples: colour, blending, blur and sharpening.
+
+import { blendModes, blendRasters } from "@/lib/service/images/blend";
+import { invertRaster } from "@/lib/service/images/channels";
+import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
+import { sameSize } from "@/lib/service/images/raster";
+import { cropToShape, scaleRaster } from "@/lib/service/images/scale";
+import { type NodeDefinition, NodeFailure } from "../definition";
+import { bareImage, combo, field, image, output } from "./fields";
+
+export const imageInvert: NodeDefinition = {
+  name: "ImageInvert",
+  displayName: "Invert Image Colors",
+  description: "Turns every colour into its opposite.",
+  category: "image/color",
+  inputs: [bareImage()],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const whole = inputs.image("image");
+    context.claim(whole, whole.frames.length);
+    return { values: [invertRaster(whole)] };
+  },
+};
+
+export const imageBlend: NodeDefinition = {
+  name: "ImageBlend",
+  displayName: "Blend Images",
+  description: "Mixes two images. The second is brought to the size of the first.",
+  category: "image/filters",
+  inputs: [
+    image("image1"),
+    image("image2"),
+    field("FLOAT", "blend_factor", { default: 0.5, min: 0, max: 1, step: 0.01 }),
+    combo("blend_mode", blendModes),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const below = inputs.image("image1");
+    const above = inputs.image("image2");
+    const counts = [below.frames.length, above.frames.length];
+    if (!counts.includes(1) && counts[0] !== counts[1]) {
+      throw new NodeFailure(
+        "ValueError",
+        `Batches of ${counts.join(" and ")} images do not go together: blending needs equal batches, or one image.`,
+      );
+    }
+    context.claim(below, Math.max(...counts));
+    const fitted = sameSize(below, above) ? above : scaleRaster(cropToShape(above, below), below, "bicubic", () => context.tick(0));
+    return { values: [blendRasters(below, fitted, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), context.tick)] };
+  },
+};
+
+export const imageBlur: NodeDefinition = {
+  name: "ImageBlur",
+  displayName: "Blur Image",
+  description: "Softens images with a bell of the given radius.",
+  category: "image/filters",
+  inputs: [
+    image(),
+    field("INT", "blur_radius", { default: 1, min: 1, max: 31, step: 1 }),
+    field("FLOAT", "sigma", { default: 1, min: 0.1, max: 10, step: 0.1 }),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const whole = inputs.image("image");
+    context.claim(whole, whole.frames.length);
+    const bell = { radius: inputs.number("blur_radius"), sigma: inputs.number("sigma") };
+    return { values: [blurRaster(whole, bell, context.tick)] };
+  },
+};
+
+export const imageSharpen: NodeDefinition = {
+  name: "ImageSharpen",
+  displayName: "Sharpen Image",
+  description: "Brings out edges by what a blur would take away.",
+  category: "image/filters",
+  inputs: [
+    image(),
+    field("INT", "sharpen_radius", { advanced: true, default: 1, min: 1, max: 31, step: 1 }),
+    field("FLOAT", "sigma", { advanced: true, default: 1, min: 0.1, max: 10, step: 0.01 }),
+    field("FLOAT", "alpha", { advanced: true, default: 1, min: 0, max: 5, step: 0.01 }),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const whole = inputs.image("image");
+    context.claim(whole, 2 * whole.frames.length);
+    const bell = { radius: inputs.number("sharpen_radius"), sigma: inputs.number("sigma") };
+    return { values: [sharpenRaster(whole, bell, inputs.number("alpha"), context.tick)] };
+  },
+};

@@ -1,0 +1,85 @@
+// Nodes that bring pixels in: from a file that was pinned to its name when the job was accepted, or made of one colour.
+
+import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
+import { decodeImage, type Decoded } from "@/lib/service/images/decode";
+import { type NodeContext, type NodeDefinition, NodeFailure } from "../definition";
+import { bareList, field, output, pixels } from "./fields";
+
+const channels = ["alpha", "red", "green", "blue"] as const;
+
+/** What a file without alpha, or a channel that is not there, has for a mask. */
+const noMask = () => solidMask({ width: 64, height: 64 }, 0);
+
+async function load(name: string, context: NodeContext): Promise<Decoded> {
+  try {
+    return await decodeImage(context.imagePath(name), context.claim);
+  } catch (cause) {
+    if (cause instanceof NodeFailure) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new NodeFailure("ImageDecodeError", `The image file "${name}" cannot be read: ${why}`, { cause });
+  }
+}
+
+export const loadImage: NodeDefinition = {
+  name: "LoadImage",
+  displayName: "Load Image",
+  description: "Reads an image file. The mask is 1 where the file is transparent.",
+  category: "image",
+  inputs: [bareList("image", [], { image_upload: true })],
+  outputs: [output("IMAGE"), output("MASK")],
+  imageInput: "image",
+  async run(inputs, context) {
+    const { image, alpha } = await load(inputs.text("image"), context);
+    return { values: [image, alpha ? invertRaster(alpha) : noMask()] };
+  },
+};
+
+export const loadImageMask: NodeDefinition = {
+  name: "LoadImageMask",
+  displayName: "Load Image (as Mask)",
+  description: "Reads one channel of an image file as a mask. Alpha comes inverted: 1 where the file is transparent.",
+  category: "image",
+  inputs: [bareList("image", [], { image_upload: true }), bareList("channel", channels)],
+  outputs: [output("MASK")],
+  imageInput: "image",
+  async run(inputs, context) {
+    const channel = inputs.choice("channel", channels);
+    const { image, alpha } = await load(inputs.text("image"), context);
+    if (channel !== "alpha") return { values: [channelOf(image, channel === "red" ? 0 : channel === "green" ? 1 : 2)] };
+    return { values: [alpha ? invertRaster(alpha) : { ...solidMask(image, 0) }] };
+  },
+};
+
+export const emptyImage: NodeDefinition = {
+  name: "EmptyImage",
+  displayName: "Empty Image",
+  description: "Makes a batch of images of one colour.",
+  category: "image",
+  inputs: [
+    pixels("width", 512, 1),
+    pixels("height", 512, 1),
+    field("INT", "batch_size", { default: 1, min: 1, max: 4096 }),
+    field("INT", "color", { default: 0, min: 0, max: 0xffffff, step: 1, display: "color" }),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const size = { width: inputs.number("width"), height: inputs.number("height") };
+    const count = inputs.number("batch_size");
+    context.claim(size, count);
+    return { values: [solidImage(size, inputs.number("color"), count)] };
+  },
+};
+
+export const solidMaskNode: NodeDefinition = {
+  name: "SolidMask",
+  displayName: "Create Solid Mask",
+  description: "Makes a mask of one value.",
+  category: "image/mask",
+  inputs: [field("FLOAT", "value", { default: 1, min: 0, max: 1, step: 0.01 }), pixels("width", 512, 1), pixels("height", 512, 1)],
+  outputs: [output("MASK")],
+  run(inputs, context) {
+    const size = { width: inputs.number("width"), height: inputs.number("height") };
+    context.claim(size, 1);
+    return { values: [solidMask(size, inputs.number("value"))] };
+  },
+};

@@ -1,0 +1,34 @@
+// The name a person sees for a file: prefix, number, ending. `%width%`, `%height%`, `%batch_num%` and the parts of the date
+// stand for what they say. Folders of a prefix are dropped: files are told apart by content, not by place.
+
+import { type Size } from "../images/raster";
+import { type NodeContext } from "./definition";
+
+type Picture = { size: Size; frame: number; extension: string };
+
+export function displayName(prefix: string, picture: Picture, context: Pick<NodeContext, "nextNumber" | "now">): string {
+  const filled = fill(prefix, picture, context.now());
+  const base = filled
+    .split(/[\\/]/)
+    .at(-1)
+    ?.replace(/[\u0000-\u001f]/g, "")
+    .slice(0, 150);
+  const name = base === undefined || base === "" || base === "." || base === ".." ? "image" : base;
+  return `${name}_${String(context.nextNumber(name)).padStart(5, "0")}_.${picture.extension}`;
+}
+
+function fill(prefix: string, { size, frame }: Picture, now: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const words: Record<string, string> = {
+    "%width%": String(size.width),
+    "%height%": String(size.height),
+    "%batch_num%": String(frame),
+    "%year%": String(now.getFullYear()),
+    "%month%": two(now.getMonth() + 1),
+    "%day%": two(now.getDate()),
+    "%hour%": two(now.getHours()),
+    "%minute%": two(now.getMinutes()),
+    "%second%": two(now.getSeconds()),
+  };
+  return prefix.replace(/%[a-z_]+%/g, (word) => words[word] ?? word);
+}

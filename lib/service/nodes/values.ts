@@ -1,0 +1,28 @@
+// What a node puts out and takes in: rasters and literals. Nothing else flows along a link.
+
+import { pixelsOf, type Raster } from "../images/raster";
+
+export type NodeValue = Raster | string | number | boolean | undefined;
+
+export function isRaster(value: NodeValue): value is Raster {
+  return typeof value === "object";
+}
+
+/** The type a value has on its own, whatever the link it came along was declared as. */
+export function typeOf(value: NodeValue): string {
+  if (isRaster(value)) return value.channels === 3 ? "IMAGE" : "MASK";
+  if (typeof value === "string") return "STRING";
+  if (typeof value === "boolean") return "BOOLEAN";
+  return typeof value === "number" ? "NUMBER" : "NOTHING";
+}
+
+/** One line about a value, for errors and previews: an image is its size, never its samples. */
+export function describeValue(value: NodeValue): string {
+  if (!isRaster(value)) return value === undefined ? "None" : String(value);
+  const kind = value.channels === 3 ? "Image" : "Mask";
+  return `${kind} ${value.width}x${value.height} x${value.frames.length}`;
+}
+
+export function pixelsIn(value: NodeValue): number {
+  return isRaster(value) ? pixelsOf(value) : 0;
+}
