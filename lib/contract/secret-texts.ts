@@ -6,11 +6,13 @@ export const MASK = "[REDACTED]";
 
 /** Cheap look before the patterns: most texts hold none of these. */
 const suspicious =
-  /comfyui-|sk-|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/[^/\s]*@|[?&][^=&\s]{0,40}(token|key|secret|password|auth)/i;
+  /comfyui-|sk-|ld-|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/[^/\s]*@|[?&][^=&\s]{0,40}(token|key|secret|password|auth)/i;
 
 const shapes: readonly RegExp[] = [
   // A prefix and an unbroken run of 16: "comfyui-impact-pack" is a package, no key.
   /(?<![A-Za-z0-9])comfyui-(?=[A-Za-z0-9_-]{0,40}?[A-Za-z0-9]{16})[A-Za-z0-9_-]{16,}/gi,
+  // The embedded service's own keys.
+  /(?<![A-Za-z0-9])ld-[A-Za-z0-9]{40}(?![A-Za-z0-9])/g,
   /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g,
   /(?<![A-Za-z0-9])(?:hf_|gh[opsu]_|github_pat_|r8_)[A-Za-z0-9_]{20,}/g,
   /(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}/g,

@@ -38,7 +38,7 @@ export const assetOperations = {
   getAsset: defineOperation({
     name: "getAsset",
     method: "GET",
-    path: "/api/assets/{asset_id}",
+    path: "/api/assets/{id}",
     tier: "core",
     role: "viewer",
     answers: { 200: json(assetSchema) },
@@ -46,7 +46,7 @@ export const assetOperations = {
   addTags: defineOperation({
     name: "addTags",
     method: "POST",
-    path: "/api/assets/{asset_id}/tags",
+    path: "/api/assets/{id}/tags",
     tier: "core",
     role: "operator",
     body: json(tagsBodySchema),
@@ -73,7 +73,7 @@ export const assetOperations = {
   removeTags: defineOperation({
     name: "removeTags",
     method: "DELETE",
-    path: "/api/assets/{asset_id}/tags",
+    path: "/api/assets/{id}/tags",
     tier: "extension",
     capability: "tags.remove",
     role: "operator",
@@ -83,7 +83,7 @@ export const assetOperations = {
   editAsset: defineOperation({
     name: "editAsset",
     method: "PUT",
-    path: "/api/assets/{asset_id}",
+    path: "/api/assets/{id}",
     tier: "extension",
     capability: "assets.edit",
     role: "operator",
@@ -93,7 +93,7 @@ export const assetOperations = {
   deleteAsset: defineOperation({
     name: "deleteAsset",
     method: "DELETE",
-    path: "/api/assets/{asset_id}",
+    path: "/api/assets/{id}",
     tier: "extension",
     capability: "assets.delete",
     role: "operator",
@@ -102,7 +102,7 @@ export const assetOperations = {
   getAssetContent: defineOperation({
     name: "getAssetContent",
     method: "GET",
-    path: "/api/assets/{asset_id}/content",
+    path: "/api/assets/{id}/content",
     tier: "extension",
     capability: "assets.content",
     role: "viewer",

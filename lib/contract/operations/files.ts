@@ -87,7 +87,7 @@ export const fileOperations = {
     tier: "extension",
     capability: "userdata.move",
     role: "operator",
-    query: z.object({ overwrite: booleanText.default(false), full_info: booleanText.default(false) }),
+    query: z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) }),
     answers: { 200: json(userdataWriteAnswerSchema) },
   }),
   getMaskLayers: defineOperation({

@@ -10,7 +10,7 @@ import {
   jobsQuerySchema,
   jobStatusSchema,
 } from "../schemas/job";
-import { integerText } from "../schemas/lenient";
+import { integerText, maybe } from "../schemas/lenient";
 import { promptAnswerSchema, promptBodySchema, queueDepthSchema } from "../schemas/prompt";
 import {
   historyAnswerSchema,
@@ -18,14 +18,14 @@ import {
   historyManageAnswerSchema,
   historyQuerySchema,
   manageBodySchema,
-  MOST_IDS_PER_CALL,
   queueAnswerSchema,
   queueListSchema,
 } from "../schemas/queue";
 
-const idsBody = z.looseObject({ job_ids: z.array(z.string()).min(1).max(100) });
+const idsBody = z.looseObject({ job_ids: z.array(z.string().max(200)).min(1).max(100) });
 const pageQuery = z.object({ limit: integerText({ min: 1, max: 500 }).default(20), offset: integerText({ min: 0 }).default(0) });
-const interruptBody = z.looseObject({ prompt_id: z.string().max(MOST_IDS_PER_CALL).optional() });
+/** Most services take no body at all. */
+const interruptBody = z.looseObject({ prompt_id: maybe(z.string().max(200)) }).optional();
 
 export const jobOperations = {
   submitPrompt: defineOperation({

@@ -2,7 +2,7 @@
 // Two names exist for two fields (asset_hash or hash, prompt_id or job_id): both are read into the interface's own.
 
 import { z } from "zod";
-import { booleanText, commaList, freeForm, integerText, maybe, moment } from "./lenient";
+import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText } from "./lenient";
 import { sortOrders } from "./job";
 
 export const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
@@ -28,7 +28,7 @@ const assetFields = z.looseObject({
     .array(z.string())
     .nullish()
     .transform((tags) => tags ?? []),
-  user_metadata: maybe(freeForm),
+  user_metadata: loosely(freeForm),
   preview_url: maybe(z.string()),
   preview_id: maybe(z.string()),
   prompt_id: maybe(z.string()),
@@ -47,7 +47,7 @@ export const assetsQuerySchema = z.object({
   include_tags: commaList(tagSchema).optional(),
   exclude_tags: commaList(tagSchema).optional(),
   name_contains: z.string().max(500).optional(),
-  metadata_filter: z.string().max(10_000).optional(),
+  metadata_filter: objectText.optional(),
   limit: integerText({ min: 1, max: 500 }).default(20),
   offset: integerText({ min: 0 }).default(0),
   sort: z.enum(assetSortFields).default("created_at"),
@@ -66,8 +66,8 @@ export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
 /** The text parts of a multipart upload, after `tags` and `user_metadata` were read from their JSON. */
 export const assetUploadFieldsSchema = z.object({
   tags: tagsSchema.default([]),
-  id: z.uuid().optional(),
-  preview_id: z.uuid().optional(),
+  id: z.guid().optional(),
+  preview_id: z.guid().optional(),
   name: z.string().min(1).max(500).optional(),
   mime_type: z.string().max(200).optional(),
   user_metadata: freeForm.default({}),
@@ -86,7 +86,7 @@ export const downloadBodySchema = z.looseObject({
   source_url: z.url().max(4000),
   tags: maybe(tagsSchema),
   user_metadata: maybe(freeForm),
-  preview_id: maybe(z.uuid()),
+  preview_id: maybe(z.guid()),
 });
 
 export const assetEditBodySchema = z
@@ -94,7 +94,7 @@ export const assetEditBodySchema = z
     name: maybe(z.string().min(1).max(500)),
     tags: maybe(tagsSchema),
     mime_type: maybe(z.string().max(200)),
-    preview_id: maybe(z.uuid()),
+    preview_id: maybe(z.guid()),
     user_metadata: maybe(freeForm),
   })
   .refine((body) => [body.name, body.tags, body.mime_type, body.preview_id, body.user_metadata].some((value) => value !== undefined), {

@@ -1,26 +1,23 @@
 // What happened while a job ran: the structured error, the timeline, the nodes' facts, and progress where a service sends it.
 
 import { z } from "zod";
-import { freeForm, maybe, moment } from "./lenient";
+import { freeForm, loosely, moment, nodeIdText } from "./lenient";
 
 export const executionErrorSchema = z.looseObject({
-  node_id: maybe(z.string()),
-  node_type: maybe(z.string()),
-  exception_message: z
-    .string()
-    .nullish()
-    .transform((message) => message ?? ""),
-  exception_type: z
-    .string()
-    .nullish()
-    .transform((type) => type ?? ""),
+  node_id: loosely(nodeIdText),
+  node_type: loosely(z.string()),
+  exception_message: z.string().catch(""),
+  exception_type: z.string().catch(""),
   traceback: z
-    .union([z.array(z.string()), z.string().transform((line) => [line])])
-    .nullish()
-    .transform((lines) => lines ?? []),
-  current_inputs: maybe(freeForm),
+    .union([
+      z.array(z.unknown()).transform((lines) => lines.filter((line) => typeof line === "string")),
+      z.string().transform((line) => [line]),
+    ])
+    .catch([]),
+  /** { input name: [formatted value, …] }; may be an empty list where nothing is known. */
+  current_inputs: loosely(z.union([freeForm, z.array(z.unknown())])),
   /** An object on cloud services, a list of node ids on a local server. */
-  current_outputs: maybe(z.union([freeForm, z.array(z.unknown())])),
+  current_outputs: loosely(z.union([freeForm, z.array(z.unknown())])),
 });
 export type ExecutionError = z.infer<typeof executionErrorSchema>;
 
@@ -28,31 +25,34 @@ export type ExecutionError = z.infer<typeof executionErrorSchema>;
 export const executionMessageSchema = z.tuple([z.string(), freeForm]).rest(z.unknown());
 
 export const executionStatusSchema = z.looseObject({
-  status_str: maybe(z.string()),
-  completed: maybe(z.boolean()),
-  messages: z.array(executionMessageSchema).catch([]),
+  status_str: loosely(z.string()),
+  completed: loosely(z.boolean()),
+  messages: z
+    .array(executionMessageSchema.nullable().catch(null))
+    .transform((messages) => messages.filter((message) => message !== null))
+    .catch([]),
 });
 export type ExecutionStatus = z.infer<typeof executionStatusSchema>;
 
 export const nodeMetaSchema = z.looseObject({
-  node_id: maybe(z.string()),
-  display_node: maybe(z.string()),
-  parent_node: maybe(z.string()),
-  real_node_id: maybe(z.string()),
-  start_time: maybe(moment),
-  end_time: maybe(moment),
-  cached: maybe(z.boolean()),
+  node_id: loosely(nodeIdText),
+  display_node: loosely(nodeIdText),
+  parent_node: loosely(nodeIdText),
+  real_node_id: loosely(nodeIdText),
+  start_time: loosely(moment),
+  end_time: loosely(moment),
+  cached: loosely(z.boolean()),
 });
-export const executionMetaSchema = z.record(z.string(), nodeMetaSchema);
+export const executionMetaSchema = z.record(z.string(), nodeMetaSchema.catch({}));
 export type ExecutionMeta = z.infer<typeof executionMetaSchema>;
 
 export const progressSchema = z.looseObject({
   /** 0 to 1 over the whole job. */
-  value: maybe(z.number()),
-  nodes_done: maybe(z.number()),
-  nodes_total: maybe(z.number()),
-  current_node: maybe(z.string()),
-  step: maybe(z.number()),
-  steps: maybe(z.number()),
+  value: loosely(z.number()),
+  nodes_done: loosely(z.number()),
+  nodes_total: loosely(z.number()),
+  current_node: loosely(nodeIdText),
+  step: loosely(z.number()),
+  steps: loosely(z.number()),
 });
 export type Progress = z.infer<typeof progressSchema>;

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { jobStates } from "../states";
 import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema } from "./execution";
-import { commaList, freeForm, integerText, maybe, moment } from "./lenient";
+import { commaList, freeForm, integerText, loosely, maybe, moment } from "./lenient";
 import { outputsSchema, previewOutputSchema } from "./outputs";
 
 export const outputTypes = ["image", "video", "audio"] as const;
@@ -24,14 +24,15 @@ export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 export const jobListItemSchema = z.looseObject({
   id: z.string(),
   status: z.string(),
-  create_time: moment,
-  execution_error: maybe(executionErrorSchema),
-  preview_output: maybe(previewOutputSchema),
+  /** A local server may have forgotten it. */
+  create_time: maybe(moment),
+  execution_error: loosely(executionErrorSchema),
+  preview_output: loosely(previewOutputSchema),
   outputs_count: maybe(z.number()),
   workflow_id: maybe(z.string()),
   execution_start_time: maybe(moment),
   execution_end_time: maybe(moment),
-  progress: maybe(progressSchema),
+  progress: loosely(progressSchema),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
@@ -51,10 +52,10 @@ export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 export const jobDetailSchema = jobListItemSchema.extend({
   update_time: maybe(moment),
   /** What was submitted: { prompt, extra_data }, or a bare graph. */
-  workflow: maybe(freeForm),
-  outputs: maybe(outputsSchema),
-  execution_status: maybe(executionStatusSchema),
-  execution_meta: maybe(executionMetaSchema),
+  workflow: loosely(freeForm),
+  outputs: loosely(outputsSchema),
+  execution_status: loosely(executionStatusSchema),
+  execution_meta: loosely(executionMetaSchema),
 });
 export type JobDetail = z.infer<typeof jobDetailSchema>;
 

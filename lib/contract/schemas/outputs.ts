@@ -1,7 +1,8 @@
 // Outputs of a job, by node id and key. Items may be file items, texts, flags, null or anything a custom node sends.
 
 import { z } from "zod";
-import { maybe } from "./lenient";
+import { isObject } from "../json";
+import { loosely, nodeIdText } from "./lenient";
 
 export const fileItemSchema = z.looseObject({
   filename: z.string(),
@@ -13,26 +14,31 @@ export const fileItemSchema = z.looseObject({
     .string()
     .nullish()
     .transform((type) => type ?? "output"),
-  display_name: maybe(z.string()),
-  format: maybe(z.string()),
-  frame_rate: maybe(z.number()),
-  mediaType: maybe(z.string()),
+  display_name: loosely(z.string()),
+  format: loosely(z.string()),
+  frame_rate: loosely(z.number()),
+  mediaType: loosely(z.string()),
 });
 export type FileItem = z.infer<typeof fileItemSchema>;
 
 export const nodeOutputSchema = z.record(z.string(), z.unknown());
-export const outputsSchema = z.record(z.string(), nodeOutputSchema.nullish());
+/** A node's output that is no object is kept under one key, so that it is shown as what it is. */
+const anyNodeOutput = z.unknown().transform((output): Record<string, unknown> | undefined => {
+  if (output === null || output === undefined) return undefined;
+  return isObject(output) ? output : { output };
+});
+export const outputsSchema = z.record(z.string(), anyNodeOutput);
 export type Outputs = z.infer<typeof outputsSchema>;
 
 /** A file item with its node and kind, or a text preview (`content`, at most 1,024 characters). */
 export const previewOutputSchema = z.looseObject({
-  filename: maybe(z.string()),
-  subfolder: maybe(z.string()),
-  type: maybe(z.string()),
-  display_name: maybe(z.string()),
-  nodeId: maybe(z.string()),
-  mediaType: maybe(z.string()),
-  content: maybe(z.string()),
-  truncated: maybe(z.boolean()),
+  filename: loosely(z.string()),
+  subfolder: loosely(z.string()),
+  type: loosely(z.string()),
+  display_name: loosely(z.string()),
+  nodeId: loosely(nodeIdText),
+  mediaType: loosely(z.string()),
+  content: loosely(z.string()),
+  truncated: loosely(z.boolean()),
 });
 export type PreviewOutput = z.infer<typeof previewOutputSchema>;

@@ -3,13 +3,13 @@
 
 import { z } from "zod";
 import { executionMetaSchema, executionStatusSchema } from "./execution";
-import { freeForm, integerText, maybe, moment } from "./lenient";
+import { freeForm, integerText, loosely, maybe, moment } from "./lenient";
 import { outputsSchema } from "./outputs";
 
 export const MOST_IDS_PER_CALL = 1000;
 
 export const manageBodySchema = z.strictObject({
-  delete: maybe(z.array(z.string()).max(MOST_IDS_PER_CALL)),
+  delete: maybe(z.array(z.string().max(200)).max(MOST_IDS_PER_CALL)),
   clear: maybe(z.boolean()),
 });
 export type ManageBody = z.infer<typeof manageBodySchema>;
@@ -44,10 +44,10 @@ export const historyEntrySchema = z.looseObject({
   prompt_id: z.string(),
   create_time: maybe(moment),
   workflow_id: maybe(z.string()),
-  prompt: maybe(z.looseObject({ priority: maybe(z.number()), prompt_id: maybe(z.string()), extra_data: maybe(freeForm) })),
-  outputs: maybe(outputsSchema),
-  status: maybe(executionStatusSchema),
-  meta: maybe(executionMetaSchema),
+  prompt: loosely(z.looseObject({ priority: maybe(z.number()), prompt_id: maybe(z.string()), extra_data: maybe(freeForm) })),
+  outputs: loosely(outputsSchema),
+  status: loosely(executionStatusSchema),
+  meta: loosely(executionMetaSchema),
 });
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = z.looseObject({ history: z.array(historyEntrySchema) });

@@ -1,8 +1,8 @@
 // Tags: adding and removing, the list, and the counts beside a filtered view.
 
 import { z } from "zod";
-import { tagsSchema } from "./asset";
-import { booleanText, commaList, integerText, maybe } from "./lenient";
+import { tagSchema, tagsSchema } from "./asset";
+import { booleanText, commaList, integerText, maybe, objectText } from "./lenient";
 
 export const tagsBodySchema = z.looseObject({ tags: tagsSchema.min(1) });
 
@@ -37,10 +37,10 @@ export const tagsAnswerSchema = z.looseObject({
 });
 
 export const refineQuerySchema = z.object({
-  include_tags: commaList(z.string()).optional(),
-  exclude_tags: commaList(z.string()).optional(),
+  include_tags: commaList(tagSchema).optional(),
+  exclude_tags: commaList(tagSchema).optional(),
   name_contains: z.string().max(500).optional(),
-  metadata_filter: z.string().max(10_000).optional(),
+  metadata_filter: objectText.optional(),
   limit: integerText({ min: 1, max: 1000 }).default(100),
   include_public: booleanText.default(true),
 });

@@ -46,4 +46,9 @@ export const viewQuerySchema = z.object({
   /** Edge of a thumbnail in pixels. */
   res: integerText({ min: 64, max: 1024 }).optional(),
   timestamp: z.string().max(100).optional(),
+  /** Of video previews; a service may ignore them. */
+  format: z.string().max(100).optional(),
+  frame_rate: z.string().max(20).optional(),
+  fullpath: z.string().max(1000).optional(),
+  workflow: z.string().max(1000).optional(),
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { booleanText, maybe, moment } from "./lenient";
 
 export const userdataQuerySchema = z.object({
-  dir: z.string().max(2000),
+  dir: z.string().max(2000).endsWith("/", "must end with /"),
   recurse: booleanText.default(false),
   split: booleanText.default(false),
   full_info: booleanText.default(true),
