@@ -34,11 +34,17 @@ export type FormNode = {
 const LONG_TEXT = 60;
 const imageClasses = new Set(["LoadImage", "LoadImageMask"]);
 
-export function buildForm(graph: Graph, order: readonly string[], catalogue?: ObjectInfo): FormNode[] {
-  return order.flatMap((id) => {
-    const node = graph[id];
-    return node ? [formNode(id, node, { graph, catalogue })] : [];
-  });
+/** For one opened workflow: a node that did not change gives the same object again, so that typing renders one card and not five thousand. */
+export function formBuilder(order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
+  const built = new WeakMap<GraphNode, FormNode>();
+  return (graph) =>
+    order.flatMap((id) => {
+      const node = graph[id];
+      if (!node) return [];
+      const form = built.get(node) ?? formNode(id, node, { graph, catalogue });
+      built.set(node, form);
+      return [form];
+    });
 }
 
 /** The graph with one input changed; every other node is the same object, so that only one card renders again. */

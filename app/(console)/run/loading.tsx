@@ -1,0 +1,5 @@
+import { EmptyRunSkeleton } from "@/components/run/run-skeleton";
+
+export default function Loading() {
+  return <EmptyRunSkeleton />;
+}

@@ -1,0 +1,20 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { PageMessages } from "@/components/frame/page-messages";
+import { RunScreen } from "@/components/run/run-screen";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+
+export async function generateMetadata(): Promise<Metadata> {
+  const t = await getTranslations("run");
+  return { title: t("title") };
+}
+
+export default async function RunPage() {
+  await requireViewer();
+  return (
+    <PageMessages messages={pickMessages("run")}>
+      <RunScreen />
+    </PageMessages>
+  );
+}

@@ -1,0 +1,25 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { fromHexColor, toHexColor } from "./color-int";
+import { type ControlProps } from "./control-props";
+import { NumberControl } from "./number-control";
+
+/** The colour to look at and pick, and beside it the number that the graph holds. */
+export function ColorControl({ name, ...control }: ControlProps & { name: string }) {
+  const t = useTranslations("run.field");
+  const hex = toHexColor(control.value);
+  return (
+    <span className="flex items-center gap-2">
+      <input
+        type="color"
+        aria-label={t("colorPicker", { name })}
+        value={hex ?? "#000000"}
+        onChange={({ target }) => control.onChange(fromHexColor(target.value))}
+        className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
+      />
+      <NumberControl {...control} integer className="w-28" />
+      <span className="font-mono text-sm text-ink-3">{hex}</span>
+    </span>
+  );
+}

@@ -1,0 +1,28 @@
+"use client";
+
+import { type DragEvent, useState } from "react";
+
+/** Props for an element that takes dropped files for itself, and whether files hang over it. */
+export function useDropTarget(onFiles: (files: File[]) => void) {
+  // Children send enter and leave as well: only their balance says whether the pointer is inside.
+  const [depth, setDepth] = useState(0);
+  const own = (event: DragEvent) => {
+    if (!event.dataTransfer.types.includes("Files")) return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  };
+  return {
+    isOver: depth > 0,
+    props: {
+      onDragEnter: (event: DragEvent) => void (own(event) && setDepth((now) => now + 1)),
+      onDragOver: (event: DragEvent) => void own(event),
+      onDragLeave: (event: DragEvent) => void (own(event) && setDepth((now) => Math.max(0, now - 1))),
+      onDrop: (event: DragEvent) => {
+        if (!own(event)) return;
+        setDepth(0);
+        onFiles([...event.dataTransfer.files]);
+      },
+    },
+  };
+}

@@ -1,0 +1,131 @@
+"use client";
+
+import { FileJson2 } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { type ReactNode, useId, useRef, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
+import { Textarea } from "@/components/ui/textarea";
+import { samples, type SampleName } from "./samples";
+
+type EmptyRunProps = {
+  connectionName?: string;
+  isOver: boolean;
+  note?: ReactNode;
+  onFiles: (files: File[]) => void;
+  onText: (text: string) => void;
+  onSample: (name: SampleName) => Promise<void>;
+};
+
+/** Nothing is open: what would be here, and every way to bring it. */
+export function EmptyRun({ connectionName, isOver, note, onFiles, onText, onSample }: EmptyRunProps) {
+  const t = useTranslations("run.empty");
+  return (
+    <div className="mx-auto flex w-full max-w-[960px] flex-col gap-6 px-4 py-6 md:px-5">
+      {note}
+      <div
+        className={cn(
+          "flex flex-col items-center gap-2 rounded-lg border border-dashed px-6 py-10 text-center",
+          isOver ? "border-accent bg-accent-soft" : "border-control bg-surface",
+        )}
+      >
+        <FileJson2 aria-hidden="true" className="mb-1 size-6 text-ink-3" strokeWidth={1.5} />
+        <p className="text-lg font-semibold">{t("title")}</p>
+        <p className="max-w-[52ch] text-ink-2">{t("text", { connection: connectionName ?? t("thisConnection") })}</p>
+        <div className="mt-2 flex flex-wrap items-center justify-center gap-2.5">
+          <FilePicker label={t("pick")} tone="primary" onFiles={onFiles} />
+          <span className="text-ink-3 max-sm:hidden">{t("keys")}</span>
+        </div>
+      </div>
+      <section aria-labelledby="samples">
+        <h2 id="samples" className="font-semibold">
+          {t("samples")}
+          <span className="ml-2 font-normal text-ink-3 max-sm:ml-0 max-sm:block">{t("samplesNote")}</span>
+        </h2>
+        <ul className="mt-2.5 grid gap-2.5 sm:grid-cols-2 lg:grid-cols-3">
+          {samples.map((name) => (
+            <SampleCard key={name} name={name} onSample={onSample} />
+          ))}
+        </ul>
+      </section>
+      <PasteField onText={onText} />
+    </div>
+  );
+}
+
+type FilePickerProps = { label: string; tone?: "plain" | "primary"; onFiles: (files: File[]) => void };
+
+export function FilePicker({ label, tone, onFiles }: FilePickerProps) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button tone={tone} onClick={() => input.current?.click()}>
+        {label}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        accept=".json,application/json"
+        hidden
+        data-testid="workflow-file"
+        onChange={({ target }) => {
+          onFiles([...(target.files ?? [])]);
+          target.value = "";
+        }}
+      />
+    </>
+  );
+}
+
+function SampleCard({ name, onSample }: { name: SampleName; onSample: EmptyRunProps["onSample"] }) {
+  const t = useTranslations("run.sample");
+  const [isOpening, setOpening] = useState(false);
+  return (
+    <li>
+      <button
+        type="button"
+        aria-busy={isOpening}
+        onClick={() => {
+          setOpening(true);
+          void onSample(name).finally(() => setOpening(false));
+        }}
+        className="flex size-full flex-col items-start gap-0.5 rounded-lg border border-line bg-surface px-3.5 py-2.5 text-left transition-colors duration-100 hover:border-control"
+      >
+        <span className="font-semibold">{t(`${name}.title`)}</span>
+        <span className="text-ink-2">{t(`${name}.text`)}</span>
+        <span className="mt-1 font-mono text-sm text-ink-3">{name}.json</span>
+      </button>
+    </li>
+  );
+}
+
+function PasteField({ onText }: { onText: (text: string) => void }) {
+  const t = useTranslations("run.empty");
+  const [text, setText] = useState("");
+  const id = useId();
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "") onText(text);
+      }}
+      className="flex flex-col items-start gap-2"
+    >
+      <label htmlFor={id} className="font-semibold">
+        {t("pasteLabel")}
+      </label>
+      <Textarea
+        id={id}
+        rows={4}
+        spellCheck={false}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        placeholder={t("pastePlaceholder")}
+        className="font-mono text-sm"
+      />
+      <Button type="submit" disabled={text.trim() === ""}>
+        {t("pasteOpen")}
+      </Button>
+    </form>
+  );
+}

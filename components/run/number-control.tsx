@@ -1,0 +1,34 @@
+"use client";
+
+import { useState } from "react";
+import { Input } from "@/components/ui/input";
+import { type ControlProps } from "./control-props";
+
+type NumberControlProps = ControlProps & { integer: boolean };
+
+/**
+ * Keeps what is typed letter by letter ("1." on the way to "1.5") and hands on a number as soon as it is one.
+ * What is no number goes into the graph as it stands: what is seen is what is sent, and the service names the field.
+ */
+export function NumberControl({ value, integer, onChange, className, ...rest }: NumberControlProps) {
+  const [draft, setDraft] = useState(String(value ?? ""));
+  const isOurs = Object.is(toValue(draft), value);
+  return (
+    <Input
+      {...rest}
+      inputMode={integer ? "numeric" : "decimal"}
+      autoComplete="off"
+      value={isOurs ? draft : String(value ?? "")}
+      onChange={({ target }) => {
+        setDraft(target.value);
+        onChange(toValue(target.value));
+      }}
+      className={className}
+    />
+  );
+}
+
+function toValue(draft: string): unknown {
+  const text = draft.trim();
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text)) ? Number(text) : draft;
+}

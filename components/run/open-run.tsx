@@ -1,0 +1,122 @@
+"use client";
+
+import { X } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo } from "react";
+import { PageHeader } from "@/components/frame/page-header";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/cn";
+import { FilePicker } from "./empty-run";
+import { fieldDomId, focusProblem } from "./field-ids";
+import { formBuilder } from "./form-model";
+import { NodeCard } from "./node-card";
+import { NodeOutline } from "./node-outline";
+import { placeProblems } from "./node-problems";
+import { EarlierReceipts, NewestReceipt } from "./receipts";
+import { RunButton } from "./run-button";
+import { type RunPorts } from "./run-ports";
+import { type OpenWorkflow } from "./run-state";
+import { TroubleNote } from "./trouble-note";
+import { useCatalogue } from "./use-catalogue";
+import { type useRun } from "./use-run";
+
+type OpenRunProps = {
+  run: ReturnType<typeof useRun>;
+  opened: OpenWorkflow;
+  ports: RunPorts;
+  connection?: string;
+  isOver: boolean;
+  note: ReactNode;
+};
+
+export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRunProps) {
+  const t = useTranslations("run");
+  const { state, dispatch } = run;
+  const { serial, order, graph } = opened;
+  const { info, isMissing } = useCatalogue(connection, true);
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- the serial stands for the workflow: its order never changes while it is open
+  const build = useMemo(() => formBuilder(order, info), [serial, info]);
+  const form = useMemo(() => build(graph), [build, graph]);
+  const placed = useMemo(() => placeProblems(form, state.errors), [form, state.errors]);
+  const picture = useMemo(() => ({ connection, sendPicture: ports.sendPicture, decode: ports.decode }), [connection, ports]);
+  const name = opened.name || t("pasted");
+  const [newest, ...earlier] = state.receipts;
+
+  const onEdit = useCallback(
+    (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value }),
+    [dispatch, serial],
+  );
+  const onRunning = useCallback(
+    (nodeId: string, input: string, isRunning: boolean) => dispatch({ type: "upload", serial, key: fieldDomId(nodeId, input), isRunning }),
+    [dispatch, serial],
+  );
+  const attend = useEffectEvent(() => {
+    if (placed.first) focusProblem(placed.first);
+  });
+  useEffect(() => {
+    if (state.attention > 0) attend();
+  }, [state.attention]);
+
+  return (
+    <>
+      <PageHeader
+        trail={<span className="max-sm:hidden">{t("title")} /</span>}
+        title={<span className="block max-w-[40ch] truncate max-sm:max-w-[14ch]">{name}</span>}
+        badge={
+          <span className="text-ink-3">
+            {t("open.nodes", { count: form.length })}
+            {opened.isEdited ? <span className="max-sm:hidden"> · {t("open.edited")}</span> : null}
+          </span>
+        }
+      >
+        <span className="max-sm:hidden">
+          <FilePicker label={t("open.another")} onFiles={(files) => void run.openFiles(files)} />
+        </span>
+        <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={() => dispatch({ type: "closed" })}>
+          <X aria-hidden="true" className="size-4" />
+        </Button>
+        <RunButton isSending={state.isSending} uploading={state.uploading.length} onRun={() => void run.run(name)} />
+      </PageHeader>
+      <div className={cn("min-h-0 flex-1 overflow-y-auto", isOver && "bg-accent-soft")}>
+        <div className="mx-auto grid w-full max-w-[1180px] items-start gap-3.5 px-4 py-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_280px]">
+          <div className="flex min-w-0 flex-col gap-3.5">
+            {note}
+            {state.trouble ? <TroubleNote trouble={state.trouble} placed={placed} missingClass={missingClassOf(state.errors)} /> : null}
+            <NewestReceipt receipt={state.trouble || state.isSending ? undefined : newest} fallbackName={t("pasted")} />
+            {isMissing === "no" ? null : <p className="text-ink-3">{t(isMissing === "absent" ? "open.guessed" : "open.guessedNow")}</p>}
+            {form.map((node) => (
+              <NodeCard
+                key={`${serial}/${node.id}`}
+                node={node}
+                problems={placed.byNode[node.id]}
+                picture={picture}
+                onEdit={onEdit}
+                onRunning={onRunning}
+              />
+            ))}
+          </div>
+          <div className="flex flex-col gap-3.5 lg:sticky lg:top-4">
+            {state.before ? (
+              <Button onClick={() => dispatch({ type: "went-back" })}>{t("open.back", { name: state.before.name || t("pasted") })}</Button>
+            ) : null}
+            {earlier.length > 0 || (newest && state.trouble) ? (
+              <Card title={t("answer.earlier")} bodyClassName="py-2">
+                <EarlierReceipts receipts={state.trouble ? state.receipts : earlier} fallbackName={t("pasted")} />
+              </Card>
+            ) : null}
+            <Card title={t("open.outline")} className="max-lg:hidden" bodyClassName="max-h-[60vh] overflow-y-auto p-1.5">
+              <NodeOutline form={form} placed={placed} />
+            </Card>
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function missingClassOf(errors: OpenRunProps["run"]["state"]["errors"]): string | undefined {
+  const entries = Object.values(errors);
+  const isAboutClasses = entries.length > 0 && entries.every((entry) => entry.errors.every(({ type }) => type === "missing_node_type"));
+  return isAboutClasses ? entries[0]?.class_type : undefined;
+}

@@ -1,0 +1,5 @@
+import { type Decode } from "./check-picture";
+import { type SendPicture } from "./use-picture-upload";
+
+/** What an image input needs beyond its value: where pictures are shown from, and how a new one travels. */
+export type PictureContext = { connection?: string; sendPicture: SendPicture; decode?: Decode };

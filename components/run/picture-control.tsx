@@ -1,0 +1,135 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useId, useRef, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
+import { Input } from "@/components/ui/input";
+import { Picture } from "@/components/ui/picture";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { thumbnailUrl } from "@/lib/browser/urls";
+import { type ControlProps } from "./control-props";
+import { useDropTarget } from "./drop-target";
+import { toFileRef } from "./image-ref";
+import { type PictureContext } from "./picture-context";
+import { type PictureState, usePictureUpload } from "./use-picture-upload";
+
+type PictureControlProps = ControlProps & PictureContext & { nodeTitle: string; onRunning: (isRunning: boolean) => void };
+
+/** The picture that a node loads: shown, replaced by a drop or a choice, and still there when the new one does not arrive. */
+export function PictureControl({
+  nodeTitle,
+  connection,
+  sendPicture,
+  decode,
+  onRunning,
+  value,
+  onChange,
+  ...control
+}: PictureControlProps) {
+  const t = useTranslations("run.picture");
+  const { state, start, stop } = usePictureUpload({ send: sendPicture, decode, onSent: onChange, onRunning });
+  const [several, setSeveral] = useState(0);
+  const chooser = useRef<HTMLInputElement>(null);
+  const noteId = useId();
+  const name = typeof value === "string" ? value : "";
+
+  function take(files: readonly File[]) {
+    const [file] = files;
+    setSeveral(files.length > 1 ? files.length : 0);
+    if (file && files.length === 1) void start(file);
+  }
+  const { isOver, props } = useDropTarget(take);
+
+  return (
+    <div {...props} className={cn("flex flex-wrap gap-3 rounded-md", isOver && "outline-2 outline-offset-4 outline-accent")}>
+      <span className="relative shrink-0">
+        <Picture
+          src={pictureSource(state, name, connection)}
+          alt={t("current", { title: nodeTitle })}
+          width={208}
+          height={156}
+          eager
+          fit="contain"
+          className="h-[156px] w-[208px]"
+        />
+        {isOver ? (
+          <span className="absolute inset-0 grid place-items-center rounded-sm bg-surface/90 px-3 text-center font-semibold">
+            {t("drop")}
+          </span>
+        ) : null}
+      </span>
+      <div className="flex min-w-[180px] flex-1 flex-col items-start gap-2">
+        <Input
+          {...control}
+          aria-describedby={[control["aria-describedby"], noteId].filter(Boolean).join(" ")}
+          aria-label={t("name")}
+          value={name}
+          onChange={({ target }) => onChange(target.value)}
+          spellCheck={false}
+          autoComplete="off"
+          className="font-mono text-sm"
+        />
+        <span className="flex flex-wrap items-center gap-2">
+          <Button size="small" onClick={() => chooser.current?.click()}>
+            {name === "" ? t("choose") : t("replace")}
+          </Button>
+          <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span>
+          <input
+            ref={chooser}
+            type="file"
+            accept="image/*"
+            hidden
+            data-testid="picture-file"
+            onChange={({ target }) => {
+              take([...(target.files ?? [])]);
+              // The same file chosen again must be a change again.
+              target.value = "";
+            }}
+          />
+        </span>
+        <div id={noteId} aria-live="polite" className="w-full min-w-0 text-sm">
+          {several > 0 ? (
+            <p className="text-bad">{t("several", { count: several })}</p>
+          ) : (
+            <PictureNote state={state} value={name} onStop={stop} onAgain={start} />
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type PictureNoteProps = { state: PictureState; value: string; onStop: () => void; onAgain: (file: File) => Promise<void> };
+
+function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
+  const t = useTranslations("run.picture");
+  if (state.kind === "sending") {
+    const label = t("sending", { name: state.file.name });
+    return (
+      <span className="flex flex-wrap items-center gap-2">
+        <span className="min-w-0 truncate">{label}</span>
+        <ProgressBar value={state.share} label={label} />
+        <Button size="small" onClick={onStop}>
+          {t("stop")}
+        </Button>
+      </span>
+    );
+  }
+  if (state.kind === "sent" && state.value === value) return <p className="text-ink-2">{t("sent", { name: state.file.name })}</p>;
+  if (state.kind === "refused")
+    return <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name })}</p>;
+  if (state.kind !== "failed") return null;
+  return (
+    <>
+      <p className="mb-1 text-bad">{t("failed", { name: state.file.name })}</p>
+      <FailureMessage failure={state.failure} actions={<Button onClick={() => void onAgain(state.file)}>{t("again")}</Button>} />
+    </>
+  );
+}
+
+function pictureSource(state: PictureState, value: string, connection: string | undefined): string | undefined {
+  if (state.kind === "sending" || (state.kind === "sent" && state.value === value)) return state.url;
+  return value === "" ? undefined : thumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
+}

@@ -1,0 +1,55 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Button } from "@/components/ui/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { type NamedNode, type Refusal, type RefusalReason } from "./open-workflow";
+
+type RefusalNoteProps = { refusal: Refusal; keepsOpen: boolean; onRead: () => void };
+
+/** Why a file was not opened: what is wrong with it, where, and what to do. */
+export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
+  const t = useTranslations("run.refusal");
+  const common = useTranslations("common");
+  const sentence = useReason(refusal.reason);
+  return (
+    <FailureNotice
+      title={refusal.fileName === undefined ? t("pasted") : t("named", { name: refusal.fileName })}
+      whose={t("whoseFile")}
+      next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
+      actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
+    />
+  );
+}
+
+function useReason(reason: RefusalReason): string {
+  const t = useTranslations("run.refusal");
+  const step = ({ id, title }: NamedNode) => t("cycleStep", { id, title });
+  switch (reason.code) {
+    case "cycle":
+      return t("cycle", { path: [...reason.nodes, ...reason.nodes.slice(0, 1)].map(step).join(" → ") });
+    case "dangling_link": {
+      const { node, input, source, others } = reason;
+      return t("dangling_link", { input, id: node.id, title: node.title, source, others });
+    }
+    case "not_json":
+      return t("not_json", { line: reason.line, column: reason.column });
+    case "no_graph":
+      return t("no_graph", { found: reason.found });
+    case "ui_format":
+      return t("ui_format", { nodes: reason.nodes });
+    case "too_large":
+      return t("too_large", { found: reason.found, limit: reason.limit, most: reason.most });
+    case "node_without_class":
+      return t("node_without_class", { nodeId: reason.nodeId });
+    case "node_with_bad_inputs":
+      return t("node_with_bad_inputs", { nodeId: reason.nodeId });
+    case "several_files":
+      return t("several_files", { count: reason.count });
+    case "empty":
+    case "picture":
+    case "unreadable_file":
+    case "sample_missing":
+      return t(reason.code);
+  }
+}

@@ -1,0 +1,39 @@
+// What the Run page asks of the outside, each as a function: the page is given these, so that a test can stand in for the network.
+
+import { callApi } from "@/lib/browser/api";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { upload } from "@/lib/browser/upload";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Decode } from "./check-picture";
+import { type SendPrompt } from "./submission";
+import { type SendPicture, type UploadAnswer } from "./use-picture-upload";
+
+export type RunPorts = {
+  sendPrompt: SendPrompt;
+  sendPicture: SendPicture;
+  loadSample: (name: string) => Promise<Result<string, "missing">>;
+  decode?: Decode;
+};
+
+export function portsOf(connection: string | undefined): RunPorts {
+  return {
+    sendPrompt: (submission) => callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission }),
+    sendPicture: (file, options) => {
+      const form = new FormData();
+      // Fields before the bytes, so that a streaming reader knows where they go.
+      form.set("type", "input");
+      form.set("image", file, file.name);
+      return upload<UploadAnswer>(withQuery("/api/upload/image", { connection }), { form, ...options });
+    },
+    loadSample,
+  };
+}
+
+async function loadSample(name: string): Promise<Result<string, "missing">> {
+  try {
+    const answer = await fetch(apiPath(`/samples/${name}.json`));
+    return answer.ok ? ok(await answer.text()) : failed("missing");
+  } catch {
+    return failed("missing");
+  }
+}

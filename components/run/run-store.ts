@@ -1,0 +1,29 @@
+// The Run page's state outside the page, for as long as the tab lives: a look at a job and back finds every field as it was,
+// and an answer that arrives in the meantime is not lost. In the browser's memory only: a workflow may hold secrets, and a reload forgets it.
+// Must never: change on the server, where one process serves many people; only handlers and effects dispatch.
+
+import { emptyRun, type RunAction, runReducer, type RunState } from "./run-state";
+
+export type RunStore = {
+  get: () => RunState;
+  subscribe: (listener: () => void) => () => void;
+  dispatch: (action: RunAction) => void;
+};
+
+export function createRunStore(): RunStore {
+  let state = emptyRun;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    dispatch(action) {
+      state = runReducer(state, action);
+      for (const notify of listeners) notify();
+    },
+  };
+}
+
+export const tabRun = createRunStore();

@@ -1,0 +1,10 @@
+/** Files under /samples; a title and a line of each stand in the message catalogue. */
+export const samples = [
+  "01-invert",
+  "02-poster-from-photo",
+  "03-composite-with-mask",
+  "04-four-variants",
+  "05-slow",
+  "06-fails-half-way",
+] as const;
+export type SampleName = (typeof samples)[number];

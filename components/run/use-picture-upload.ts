@@ -1,0 +1,84 @@
+"use client";
+
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Result } from "@/lib/shared/result";
+import { checkPicture, type Decode } from "./check-picture";
+import { toImageValue } from "./image-ref";
+
+export type UploadAnswer = { name: string; subfolder?: string | null; type?: string | null };
+export type SendPicture = (
+  file: File,
+  options: { onProgress: (share: number) => void; signal: AbortSignal },
+) => Promise<Result<UploadAnswer, ApiFailure>>;
+
+export type PictureState =
+  | { kind: "idle" }
+  | { kind: "sending"; file: File; url: string; share: number }
+  | { kind: "sent"; file: File; url: string; value: string }
+  | { kind: "refused"; file: File; reason: "not-image" | "broken" }
+  | { kind: "failed"; file: File; failure: ApiFailure };
+
+type PictureUploadOptions = {
+  send: SendPicture;
+  decode?: Decode;
+  onSent: (value: string) => void;
+  onRunning: (isRunning: boolean) => void;
+};
+
+/** One picture on its way into one input. The newest file wins; a file that fails leaves the input as it was. */
+export function usePictureUpload({ send, decode, onSent, onRunning }: PictureUploadOptions) {
+  const [state, setState] = useState<PictureState>({ kind: "idle" });
+  const turn = useRef<AbortController>(undefined);
+  const url = useRef<string>(undefined);
+
+  const forget = useCallback(() => {
+    turn.current?.abort();
+    turn.current = undefined;
+    if (url.current) URL.revokeObjectURL(url.current);
+    url.current = undefined;
+  }, []);
+  const reportEnd = useEffectEvent(() => onRunning(false));
+  useEffect(
+    () => () => {
+      if (turn.current) reportEnd();
+      forget();
+    },
+    [forget],
+  );
+
+  async function start(file: File) {
+    forget();
+    const mine = new AbortController();
+    turn.current = mine;
+    onRunning(true);
+    const check = await checkPicture(file, decode);
+    if (turn.current !== mine) return;
+    if (check !== "picture") {
+      onRunning(false);
+      return setState({ kind: "refused", file, reason: check });
+    }
+    const preview = URL.createObjectURL(file);
+    url.current = preview;
+    setState({ kind: "sending", file, url: preview, share: 0 });
+    const onProgress = (share: number) => setState((now) => (now.kind === "sending" && now.url === preview ? { ...now, share } : now));
+    const result = await send(file, { onProgress, signal: mine.signal });
+    if (turn.current !== mine) return;
+    onRunning(false);
+    if (!result.ok) {
+      forget();
+      return setState({ kind: "failed", file, failure: result.failure });
+    }
+    const value = toImageValue(result.value);
+    setState({ kind: "sent", file, url: preview, value });
+    onSent(value);
+  }
+
+  function stop() {
+    forget();
+    onRunning(false);
+    setState({ kind: "idle" });
+  }
+
+  return { state, start, stop };
+}
