@@ -9,7 +9,7 @@ import { BottomNavigation, Navigation } from "./navigation";
 
 type ShellProps = { member: FrameMember; connections: readonly ConnectionView[]; currentId?: string; children: ReactNode };
 
-/** Sidebar on wide screens; a bar above and a bar below on narrow ones. The page between them scrolls by itself. */
+/** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */
 export function Shell({ member, connections, currentId, children }: ShellProps) {
   const t = useTranslations("frame");
   return (
@@ -20,22 +20,31 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
       >
         {t("skip")}
       </a>
-      <div className="flex h-dvh flex-col md:grid md:grid-cols-[208px_minmax(0,1fr)]">
-        <aside className="flex shrink-0 items-center gap-2 border-b border-line px-3 py-1.5 md:hidden" aria-label={t("menu")}>
+      <div className="flex min-h-dvh flex-col md:grid md:grid-cols-[208px_minmax(0,1fr)]">
+        <aside
+          className="sticky top-0 z-30 flex shrink-0 items-center gap-2 border-b border-line bg-bg px-3 py-1.5 md:hidden"
+          aria-label={t("menu")}
+        >
           <ConnectionCard connections={connections} className="min-w-0 flex-1" />
           <MemberRow member={member} />
         </aside>
-        <nav aria-label={t("navigation")} className="hidden min-h-0 flex-col overflow-y-auto border-r border-line px-2 py-3 md:flex">
+        <nav
+          aria-label={t("navigation")}
+          className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line px-2 py-3 md:flex"
+        >
           <ConnectionCard connections={connections} className="mb-3" />
           <Navigation />
           <div className="mt-auto pt-4">
             <MemberRow member={member} />
           </div>
         </nav>
-        <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col focus:outline-none">
+        <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none md:min-h-dvh">
           {children}
         </main>
-        <nav aria-label={t("navigation")} className="shrink-0 border-t border-line bg-bg pb-[env(safe-area-inset-bottom)] md:hidden">
+        <nav
+          aria-label={t("navigation")}
+          className="sticky bottom-0 z-30 shrink-0 border-t border-line bg-bg pb-[env(safe-area-inset-bottom)] md:hidden"
+        >
           <BottomNavigation />
         </nav>
       </div>

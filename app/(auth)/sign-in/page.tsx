@@ -1,0 +1,29 @@
+import { type Metadata } from "next";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { getTranslations } from "next-intl/server";
+import { AuthShell } from "@/components/auth/auth-shell";
+import { safeReturn } from "@/components/auth/safe-return";
+import { SignInForm } from "@/components/auth/sign-in-form";
+import { PageMessages } from "@/components/frame/page-messages";
+import { readViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("auth.signIn"))("title") };
+}
+
+export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
+  const { next } = await searchParams;
+  const returnTo = typeof next === "string" ? next : undefined;
+  if (await readViewer((await headers()).get("cookie"))) redirect(safeReturn(returnTo));
+  const t = await getTranslations("auth.signIn");
+  const frame = await getTranslations("frame");
+  return (
+    <PageMessages messages={pickMessages("auth")}>
+      <AuthShell product={frame("product")} title={t("title")}>
+        <SignInForm returnTo={returnTo} />
+      </AuthShell>
+    </PageMessages>
+  );
+}

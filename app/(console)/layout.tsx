@@ -1,0 +1,14 @@
+import { type ReactNode } from "react";
+import { Shell } from "@/components/frame/shell";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { getFrame } from "@/lib/server/queries/frame";
+
+export default async function ConsoleLayout({ children }: { children: ReactNode }) {
+  const viewer = await requireViewer();
+  const { connection, connections } = await getFrame(viewer);
+  return (
+    <Shell member={{ name: viewer.name, role: viewer.role }} connections={connections} currentId={connection?.id}>
+      {children}
+    </Shell>
+  );
+}

@@ -1,0 +1,22 @@
+import { type ReactNode } from "react";
+import { ThemeSwitch } from "@/components/frame/theme-switch";
+
+type AuthShellProps = { product: string; title: string; text?: ReactNode; children: ReactNode };
+
+export function AuthShell({ product, title, text, children }: AuthShellProps) {
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <header className="flex items-center justify-between px-5 py-3">
+        <span className="font-semibold">{product}</span>
+        <ThemeSwitch />
+      </header>
+      <main className="mx-auto flex w-full max-w-[360px] flex-1 flex-col justify-center gap-5 px-5 pb-24">
+        <div>
+          <h1 className="text-[20px] font-semibold">{title}</h1>
+          {text ? <div className="mt-1 text-ink-2">{text}</div> : null}
+        </div>
+        {children}
+      </main>
+    </div>
+  );
+}

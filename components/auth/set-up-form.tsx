@@ -1,0 +1,69 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type FormEvent, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { signIn } from "@/lib/browser/session";
+import { apiPath } from "@/lib/browser/urls";
+import { fieldText } from "./field-text";
+
+const SHORTEST_PASSWORD = 10;
+
+export function SetUpForm({ token }: { token: string }) {
+  const t = useTranslations("auth.setUp");
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const email = fieldText(data, "email");
+    const password = fieldText(data, "password");
+    setBusy(true);
+    setFailure(undefined);
+    const result = await callApi("/api/console/set-up", {
+      method: "POST",
+      json: { token, name: fieldText(data, "name"), email, password },
+    });
+    if (!result.ok) {
+      setBusy(false);
+      return setFailure(result.failure);
+    }
+    // The owner exists from here on; where signing in fails, the sign-in page says why.
+    const outcome = await signIn({ email, password });
+    window.location.assign(apiPath(outcome === "signed-in" ? "/jobs" : "/sign-in"));
+  }
+
+  return (
+    <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+      {failure ? <FailureMessage failure={failure} /> : null}
+      <FormField label={t("name")}>
+        {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
+      </FormField>
+      <FormField label={t("email")}>
+        {(control) => <Input {...control} name="email" type="email" autoComplete="username" required />}
+      </FormField>
+      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })}>
+        {(control) => (
+          <Input
+            {...control}
+            name="password"
+            type="password"
+            autoComplete="new-password"
+            required
+            minLength={SHORTEST_PASSWORD}
+            maxLength={200}
+          />
+        )}
+      </FormField>
+      <Button type="submit" tone="primary" busy={isBusy}>
+        {isBusy ? t("busy") : t("submit")}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,49 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type FormEvent, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { signIn, type SignInOutcome } from "@/lib/browser/session";
+import { apiPath } from "@/lib/browser/urls";
+import { fieldText } from "./field-text";
+import { safeReturn } from "./safe-return";
+
+export function SignInForm({ returnTo }: { returnTo?: string }) {
+  const t = useTranslations("auth.signIn");
+  const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Exclude<SignInOutcome, "signed-in">>();
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    setBusy(true);
+    setRefusal(undefined);
+    const outcome = await signIn({ email: fieldText(data, "email"), password: fieldText(data, "password") });
+    // A full load: the frame, its caches and its connection belong to whoever signed in.
+    if (outcome === "signed-in") return window.location.assign(apiPath(toPath(safeReturn(returnTo))));
+    setBusy(false);
+    setRefusal(outcome);
+  }
+
+  return (
+    <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+      {refusal ? <FailureNotice title={t(`${refusal}.title`)} next={t(`${refusal}.next`)} /> : null}
+      <FormField label={t("email")}>
+        {(control) => <Input {...control} name="email" type="email" autoComplete="username" required />}
+      </FormField>
+      <FormField label={t("password")}>
+        {(control) => <Input {...control} name="password" type="password" autoComplete="current-password" required />}
+      </FormField>
+      <Button type="submit" tone="primary" busy={isBusy}>
+        {isBusy ? t("busy") : t("submit")}
+      </Button>
+    </form>
+  );
+}
+
+function toPath(path: string): `/${string}` {
+  return `/${path.slice(1)}`;
+}

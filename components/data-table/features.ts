@@ -1,0 +1,20 @@
+import { createColumnHelper, type RowData, tableFeatures } from "@tanstack/react-table";
+
+/** How a column looks; the table knows nothing of what it holds. */
+export type ColumnLook = {
+  align?: "end";
+  /** Tailwind classes for header and cells alike: width, and from which screen width on the column is there. */
+  className?: string;
+  /** The header is for screen readers only. */
+  hiddenHeader?: true;
+};
+
+const columnMeta: ColumnLook = {};
+
+/** Only what is used is in the bundle: the service sorts, filters and pages. */
+export const features = tableFeatures({ columnMeta });
+export type Features = typeof features;
+
+export function columnsFor<Row extends RowData>() {
+  return createColumnHelper<Features, Row>();
+}

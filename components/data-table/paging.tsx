@@ -1,0 +1,55 @@
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { buttonStyle } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
+import { pageRange } from "./page-range";
+
+type PagingProps = {
+  offset: number;
+  limit: number;
+  /** Rows on this page. */
+  count: number;
+  total?: number;
+  hasMore?: boolean;
+  hrefOf: (offset: number) => string;
+  className?: string;
+};
+
+/** Links, so that a page of the list can be reloaded, sent and opened beside. */
+export function Paging({ offset, limit, count, total, hasMore, hrefOf, className }: PagingProps) {
+  const t = useTranslations("common.paging");
+  const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore });
+  const words = { from: from.toLocaleString("en"), to: to.toLocaleString("en"), total: (total ?? 0).toLocaleString("en") };
+  return (
+    <nav
+      aria-label={t("label")}
+      className={cn("flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:px-5", className)}
+    >
+      <span className="flex-1">{count === 0 ? t("none") : total === undefined ? t("rangeOpen", words) : t("range", words)}</span>
+      <span>{t("perPage", { count: limit })}</span>
+      <Step label={t("previous")} href={previous === undefined ? undefined : hrefOf(previous)}>
+        ‹
+      </Step>
+      <Step label={t("next")} href={next === undefined ? undefined : hrefOf(next)}>
+        ›
+      </Step>
+    </nav>
+  );
+}
+
+function Step({ label, href, children }: { label: string; href?: string; children: ReactNode }) {
+  const style = cn(buttonStyle({ size: "icon" }), "size-[28px]");
+  if (href === undefined) {
+    return (
+      <span role="link" aria-disabled="true" aria-label={label} className={style}>
+        {children}
+      </span>
+    );
+  }
+  return (
+    <Link href={href} aria-label={label} className={style}>
+      {children}
+    </Link>
+  );
+}
