@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toMilliseconds } from "@/lib/contract/times";
+
+describe("times at the edge", () => {
+  it.each([
+    ["whole seconds", 1767225600, 1767225600000],
+    ["seconds with a fraction", 1767225600.25, 1767225600250],
+    ["milliseconds", 1767225600000, 1767225600000],
+    ["RFC 3339 in UTC", "2026-01-01T00:00:00Z", 1767225600000],
+    ["RFC 3339 with microseconds", "2026-01-01T00:00:00.123456Z", 1767225600123],
+    ["RFC 3339 with an offset", "2026-01-01T02:00:00+02:00", 1767225600000],
+    ["the beginning of time", 0, 0],
+  ])("reads %s", (_, value, expected) => {
+    expect(toMilliseconds(value)).toBe(expected);
+  });
+
+  it.each([
+    [null],
+    [undefined],
+    [""],
+    ["soon"],
+    ["17"],
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [1e300],
+    [{}],
+    [[1]],
+    [true],
+    ["2026-99-99"],
+  ])("reads %s as no time", (value) => {
+    expect(toMilliseconds(value)).toBeUndefined();
+  });
+
+  it("never throws and never answers anything but a date that JavaScript can hold", () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        const read = toMilliseconds(value);
+        expect(read === undefined || !Number.isNaN(new Date(read).getTime())).toBe(true);
+      }),
+    );
+  });
+
+  it("keeps the order of moments in one unit", () => {
+    const seconds = fc.integer({ min: 0, max: 4_000_000_000 });
+    fc.assert(
+      fc.property(seconds, seconds, (a, b) => {
+        const order = Math.sign(a - b);
+        expect(Math.sign((toMilliseconds(a) ?? 0) - (toMilliseconds(b) ?? 0))).toBe(order);
+        expect(Math.sign((toMilliseconds(2e11 + a) ?? 0) - (toMilliseconds(2e11 + b) ?? 0))).toBe(order);
+      }),
+    );
+  });
+
+  it("reads one moment alike from seconds, milliseconds and text", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 100_000_001, max: 4_000_000_000 }), (seconds) => {
+        const readings = [seconds, seconds * 1000, new Date(seconds * 1000).toISOString()].map(toMilliseconds);
+        expect(new Set(readings).size).toBe(1);
+      }),
+    );
+  });
+
+  it("leaves milliseconds as they are when they are read again", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1e11, max: 8e15 }), (ms) => {
+        expect(toMilliseconds(toMilliseconds(ms))).toBe(ms);
+      }),
+    );
+  });
+});
