@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 
-/** @type {{ name: string, command: string[], after?: string[], alone?: boolean, env?: Record<string, string>, count?: (code: number) => { passed: number, failed: number } }[]} */
+/** @type {{ name: string, command: string[], after?: string[], alone?: boolean, count?: (code: number) => { passed: number, failed: number } }[]} */
 export const checks = [
   { name: "build", command: [node, "bin/build.mjs"] },
   { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", ".") },
@@ -38,7 +38,6 @@ export const checks = [
     command: tool("@playwright/test/cli.js", "test"),
     after: ["build"],
     alone: true,
-    env: { PLAYWRIGHT_JSON_OUTPUT_FILE: "test-results/playwright.json" },
     count: (code) => countPlaywright(code, "test-results/playwright.json"),
   },
 ];

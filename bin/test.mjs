@@ -45,9 +45,9 @@ async function runAll(chosen) {
   }
 }
 
-async function runOne({ name, command: [file, ...args], env, count }) {
+async function runOne({ name, command: [file, ...args], count }) {
   const started = performance.now();
-  const { code, output } = await run(file, args, { env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0", ...env } });
+  const { code, output } = await run(file, args, { env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" } });
   const { passed, failed } = count?.(code) ?? { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
   totals.passed += passed;
   totals.failed += failed;

@@ -1,6 +1,6 @@
-// Worker threads run JavaScript: the bundles are made once before the suites.
-import { bundle } from "../../bin/bundle.mjs";
+// Worker threads run JavaScript: the bundles are made before the suites, by the same stamp as everywhere, so that no stale one stays.
+import { ensureBundles } from "@/bin/prepare.mjs";
 
 export async function setup(): Promise<void> {
-  await bundle();
+  await ensureBundles();
 }

@@ -1,0 +1,27 @@
+import { defineConfig } from "@playwright/test";
+import { browserFlags, findBrowser } from "./bin/browser.mjs";
+import type { TargetOptions } from "./tests/e2e/support/test";
+
+// Two workers on two cores: each brings its own console, service and browser. No retries: a test that needs one is wrong.
+export default defineConfig<TargetOptions>({
+  testDir: "tests/e2e",
+  outputDir: "test-results/browser",
+  workers: 2,
+  retries: 0,
+  forbidOnly: true,
+  timeout: 90_000,
+  expect: { timeout: 20_000 },
+  reporter: [["list"], ["json", { outputFile: "test-results/playwright.json" }]],
+  use: {
+    browserName: "chromium",
+    launchOptions: { executablePath: findBrowser(), args: browserFlags },
+    viewport: { width: 1440, height: 900 },
+    trace: "retain-on-failure",
+    locale: "en-GB",
+    timezoneId: "UTC",
+  },
+  projects: [
+    { name: "embedded", use: { target: "embedded" } },
+    { name: "service on a port", testMatch: "journey.spec.ts", use: { target: "port" } },
+  ],
+});

@@ -1,0 +1,50 @@
+// A console of the production build with an empty data folder, as `npm start` runs it.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type APIRequestContext, type BrowserContext, expect } from "@playwright/test";
+import { startProcess } from "@/tests/support/start-process";
+
+export const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
+
+export type Desk = {
+  url: string;
+  setUpUrl: string;
+  dataDir: string;
+  output(): string;
+  /** Makes the owner without a browser. */
+  setUp(request: APIRequestContext): Promise<void>;
+  /** Gives the context a session of the owner. */
+  signIn(context: BrowserContext): Promise<void>;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+};
+
+export async function startDesk(settings: Record<string, string> = {}): Promise<Desk> {
+  const dataDir = mkdtempSync(join(tmpdir(), "lightdesk-desk-"));
+  const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, ...settings });
+  const url = await started.printed("Lightdesk");
+  const setUpUrl = await started.printed("Set up");
+  const fromHere = { origin: url };
+  return {
+    url,
+    setUpUrl,
+    dataDir,
+    output: started.output,
+    async setUp(request) {
+      const token = new URL(setUpUrl).searchParams.get("token") ?? "";
+      const answer = await request.post(`${url}/api/console/set-up`, { data: { token, ...owner }, headers: fromHere });
+      expect(answer.status(), await answer.text()).toBe(201);
+    },
+    async signIn(context) {
+      const { csrfToken }: { csrfToken: string } = await (await context.request.get(`${url}/api/auth/csrf`)).json();
+      const form = { csrfToken, email: owner.email, password: owner.password, json: "true" };
+      const answer = await context.request.post(`${url}/api/auth/callback/credentials`, { form, headers: fromHere });
+      expect(answer.ok(), await answer.text()).toBe(true);
+    },
+    async stop(signal) {
+      const code = await started.stop(signal);
+      rmSync(dataDir, { recursive: true, force: true });
+      return code;
+    },
+  };
+}

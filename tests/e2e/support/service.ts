@@ -1,0 +1,43 @@
+// The interface alone on a port, as `npm run service` runs it, and stand-ins for services that misbehave.
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startProcess } from "@/tests/support/start-process";
+
+export type PortService = { url: string; key: string; output(): string; stop(signal?: NodeJS.Signals): Promise<number | null> };
+
+export async function startService(settings: Record<string, string> = {}): Promise<PortService> {
+  const dataDir = mkdtempSync(join(tmpdir(), "lightdesk-service-"));
+  const all = { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, ...settings };
+  const started = startProcess("dist/service.mjs", all);
+  const url = await started.printed("Service");
+  const command = startProcess("dist/service.mjs", all, ["keys", "create", "--user", "grace"]);
+  const ended = await command.ended;
+  const key = command.output().trimEnd().split("\n").at(-1) ?? "";
+  if (ended !== 0) throw new Error(`keys create ended with ${ended}:\n${command.output()}`);
+  return {
+    url,
+    key,
+    output: started.output,
+    async stop(signal) {
+      const code = await started.stop(signal);
+      rmSync(dataDir, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
+
+/** A server that is not a service: what it answers is the test's choice. */
+export async function startStandIn(answer: RequestListener): Promise<{ url: string; stop(): Promise<void> }> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${port}`, stop };
+}

@@ -1,0 +1,52 @@
+// The one `test` of the browser suite. Consoles and services belong to the fixture that started them, and end with it.
+import { test as base, expect, type Page } from "@playwright/test";
+import { type Desk, startDesk } from "./desk";
+import { type PortService, startService } from "./service";
+
+export type TargetOptions = { target: "embedded" | "port" };
+type WorkerFixtures = TargetOptions & {
+  /** A set-up console, shared by the tests of a worker. */
+  desk: Desk;
+  /** A service on its own port, shared by the tests of a worker. */
+  service: PortService;
+};
+type TestFixtures = {
+  /** A console that nobody has set up yet, for this test alone. */
+  freshDesk: Desk;
+  /** A page of the shared console, signed in as its owner. */
+  signedIn: Page;
+};
+
+export const test = base.extend<TestFixtures, WorkerFixtures>({
+  target: ["embedded", { option: true, scope: "worker" }],
+  desk: [
+    async ({ playwright }, provide) => {
+      const desk = await startDesk();
+      const request = await playwright.request.newContext();
+      await desk.setUp(request);
+      await request.dispose();
+      await provide(desk);
+      expect(await desk.stop(), desk.output()).toBe(0);
+    },
+    { scope: "worker" },
+  ],
+  service: [
+    async ({}, provide) => {
+      const service = await startService();
+      await provide(service);
+      expect(await service.stop(), service.output()).toBe(0);
+    },
+    { scope: "worker" },
+  ],
+  freshDesk: async ({}, provide) => {
+    const desk = await startDesk();
+    await provide(desk);
+    expect(await desk.stop("SIGINT"), desk.output()).toBe(0);
+  },
+  signedIn: async ({ page, context, desk }, provide) => {
+    await desk.signIn(context);
+    await provide(page);
+  },
+});
+
+export { expect };

@@ -1,0 +1,52 @@
+// Starts one of the program's own processes from its bundle and reads the addresses it prints, as a script of somebody else would.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+export type Started = {
+  pid: number;
+  /** What stands behind `label: ` on a line of stdout; waits for it, and fails when the process ends first. */
+  printed(label: string): Promise<string>;
+  /** Everything that came out of it, both streams. */
+  output(): string;
+  /** The exit code; null after a signal that it did not handle. */
+  ended: Promise<number | null>;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+};
+
+/** Settings of the person at the keyboard must not reach the process under test. */
+const kept = ["PATH", "HOME", "TMPDIR", "LANG", "SystemRoot"];
+
+/** `script` is relative to the project's folder, where every suite runs. */
+export function startProcess(script: string, settings: Record<string, string>, args: readonly string[] = []): Started {
+  const inherited = Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  const env: NodeJS.ProcessEnv = { ...inherited, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", ...settings };
+  const child = spawn(process.execPath, [script, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  let wake = (): void => undefined;
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString("utf8");
+    wake();
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  const ended = once(child, "close").then(() => {
+    wake();
+    return child.exitCode;
+  });
+
+  const printed = async (label: string): Promise<string> => {
+    const line = new RegExp(`^${label}: (\\S+)`, "m");
+    for (;;) {
+      const found = line.exec(output)?.[1];
+      if (found !== undefined) return found;
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`${script} ended (${child.exitCode}) before it said "${label}":\n${output}`);
+      await new Promise<void>((resolve) => (wake = resolve));
+    }
+  };
+  const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    return ended;
+  };
+  return { pid: child.pid ?? 0, printed, output: () => output, ended, stop };
+}
