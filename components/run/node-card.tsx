@@ -29,7 +29,7 @@ export const NodeCard = memo(function NodeCard({ node, problems, picture, onEdit
       aria-labelledby={headingId}
       data-problem={hasProblem || undefined}
       className={cn(
-        "scroll-mt-4 rounded-lg border bg-surface [content-visibility:auto] [contain-intrinsic-size:auto_140px]",
+        "scroll-mt-[68px] rounded-lg border bg-surface [content-visibility:auto] [contain-intrinsic-size:auto_140px]",
         hasProblem ? "border-bad" : "border-line",
       )}
     >

@@ -14,7 +14,7 @@ import { NodeCard } from "./node-card";
 import { NodeOutline } from "./node-outline";
 import { placeProblems } from "./node-problems";
 import { EarlierReceipts, NewestReceipt } from "./receipts";
-import { RunButton } from "./run-button";
+import { RunButton, useRunKey } from "./run-button";
 import { type RunPorts } from "./run-ports";
 import { type OpenWorkflow } from "./run-state";
 import { TroubleNote } from "./trouble-note";
@@ -42,6 +42,8 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
   const picture = useMemo(() => ({ connection, sendPicture: ports.sendPicture, decode: ports.decode }), [connection, ports]);
   const name = opened.name || t("pasted");
   const [newest, ...earlier] = state.receipts;
+  const button = { isSending: state.isSending, uploading: state.uploading.length, onRun: () => void run.run(name) };
+  useRunKey(button.onRun);
 
   const onEdit = useCallback(
     (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value }),
@@ -76,9 +78,9 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
         <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={() => dispatch({ type: "closed" })}>
           <X aria-hidden="true" className="size-4" />
         </Button>
-        <RunButton isSending={state.isSending} uploading={state.uploading.length} onRun={() => void run.run(name)} />
+        <RunButton {...button} className="max-md:hidden" />
       </PageHeader>
-      <div className={cn("min-h-0 flex-1 overflow-y-auto", isOver && "bg-accent-soft")}>
+      <div className={cn("flex-1", isOver && "bg-accent-soft")}>
         <div className="mx-auto grid w-full max-w-[1180px] items-start gap-3.5 px-4 py-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_280px]">
           <div className="flex min-w-0 flex-col gap-3.5">
             {note}
@@ -96,7 +98,7 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
               />
             ))}
           </div>
-          <div className="flex flex-col gap-3.5 lg:sticky lg:top-4">
+          <div className="flex flex-col gap-3.5 lg:sticky lg:top-[68px]">
             {state.before ? (
               <Button onClick={() => dispatch({ type: "went-back" })}>{t("open.back", { name: state.before.name || t("pasted") })}</Button>
             ) : null}
@@ -110,6 +112,9 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
             </Card>
           </div>
         </div>
+      </div>
+      <div className="sticky bottom-[52px] z-20 border-t border-line bg-bg px-4 py-2 md:hidden">
+        <RunButton {...button} className="w-full" />
       </div>
     </>
   );

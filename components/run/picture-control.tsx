@@ -10,7 +10,7 @@ import { Picture } from "@/components/ui/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
-import { useDropTarget } from "./drop-target";
+import { useDropTarget } from "@/components/ui/use-drop-target";
 import { toFileRef } from "./image-ref";
 import { type PictureContext } from "./picture-context";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";

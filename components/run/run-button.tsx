@@ -5,14 +5,21 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { Button } from "@/components/ui/button";
 
-type RunButtonProps = { isSending: boolean; uploading: number; onRun: () => void };
+type RunButtonProps = { isSending: boolean; uploading: number; onRun: () => void; className?: string };
 
-export function RunButton({ isSending, uploading, onRun }: RunButtonProps) {
+export function RunButton({ isSending, uploading, onRun, className }: RunButtonProps) {
   const t = useTranslations("run.run");
-  const isBusy = isSending || uploading > 0;
-  const press = useEffectEvent(() => {
-    if (!isBusy) onRun();
-  });
+  return (
+    <Button tone="primary" busy={isSending || uploading > 0} onClick={onRun} title={t("hint")} className={className}>
+      <Play aria-hidden="true" className="size-3.5 fill-current" />
+      {uploading > 0 ? t("waiting", { count: uploading }) : isSending ? t("sending") : t("button")}
+    </Button>
+  );
+}
+
+/** Ctrl Enter or ⌘ Enter, from any field. */
+export function useRunKey(onRun: () => void): void {
+  const press = useEffectEvent(onRun);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
@@ -22,10 +29,4 @@ export function RunButton({ isSending, uploading, onRun }: RunButtonProps) {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, []);
-  return (
-    <Button tone="primary" busy={isBusy} onClick={onRun} title={t("hint")}>
-      <Play aria-hidden="true" className="size-3.5 fill-current" />
-      {uploading > 0 ? t("waiting", { count: uploading }) : isSending ? t("sending") : t("button")}
-    </Button>
-  );
 }

@@ -39,16 +39,14 @@ export function RunScreen({ store = tabRun, ports: given }: RunScreenProps) {
   return (
     <>
       <PageHeader title={t("title")} />
-      <div className="min-h-0 flex-1 overflow-y-auto">
-        <EmptyRun
-          connectionName={connection?.name}
-          isOver={isOver}
-          note={note}
-          onFiles={(files) => void run.openFiles(files)}
-          onText={run.openText}
-          onSample={run.openSample}
-        />
-      </div>
+      <EmptyRun
+        connectionName={connection?.name}
+        isOver={isOver}
+        note={note}
+        onFiles={(files) => void run.openFiles(files)}
+        onText={run.openText}
+        onSample={run.openSample}
+      />
     </>
   );
 }
