@@ -1,0 +1,11 @@
+import { PageMessages } from "@/components/frame/page-messages";
+import { JobsSkeleton } from "@/components/jobs/jobs-skeleton";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+
+export default function JobsLoading() {
+  return (
+    <PageMessages messages={pickMessages("jobs")}>
+      <JobsSkeleton />
+    </PageMessages>
+  );
+}
