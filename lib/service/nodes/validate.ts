@@ -1,17 +1,75 @@
-// What is checked before a graph is queued.
+// What is checked before a graph is queued, and what is accepted. Only nodes that an output reaches are checked; an output is
+// good when nothing it reaches has an error, and one good output is enough: the others are told in nodeErrors.
+// Nothing recurses and the work is bounded, so that no graph holds up the service.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
-
-export type PromptError = { type: string; message: string; details: string; extra_info: Record<string, unknown> };
+import { type CheckedNode, checkInputs } from "./validation/check-inputs";
+import { collectErrors } from "./validation/collect-errors";
+import { findCycles } from "./validation/find-cycles";
+import { type ParsedGraph, parsePrompt } from "./validation/parse-prompt";
+import { type PromptError } from "./validation/prompt-error";
+import { reach } from "./validation/reach";
 
 export type Validation =
   | { ok: true; graph: Graph; outputs: string[]; nodeErrors: NodeErrors; images: string[] }
   | { ok: false; error: PromptError; nodeErrors: NodeErrors };
 
+/** `images` are the names that the nodes behind the good outputs load; `graph` has literals as the nodes want them. */
 export function validatePrompt(
-  _prompt: Record<string, unknown>,
-  _options: { targets?: readonly string[]; hasImage: (name: string) => boolean },
+  prompt: Record<string, unknown>,
+  { targets, hasImage }: { targets?: readonly string[]; hasImage: (name: string) => boolean },
 ): Validation {
-  throw new Error("not built yet");
+  const parsed = parsePrompt(prompt);
+  if (!parsed.ok) return { ok: false, error: parsed.failure, nodeErrors: {} };
+  const graph = parsed.value;
+  const wanted = targets && new Set(targets);
+  const outputs = [...graph.values()].filter(({ id, definition }) => definition.isOutput && (wanted?.has(id) ?? true)).map(({ id }) => id);
+  if (outputs.length === 0) return { ok: false, error: noOutputs(), nodeErrors: {} };
+
+  const checked = checkReached(graph, outputs, hasImage);
+  const sourcesOf = (id: string) => checked.get(id)?.sources ?? [];
+  const cycles = findCycles([...checked.keys()], sourcesOf);
+  const { nodeErrors, lines, badOutputs } = collectErrors({ graph, checked, cycles, outputs });
+  const good = outputs.filter((id) => !badOutputs.has(id));
+  if (good.length === 0) return { ok: false, error: allFailed(lines), nodeErrors };
+
+  const images = [...reach(good, sourcesOf)].flatMap((id) => checked.get(id)?.imageName ?? []);
+  return { ok: true, graph: toGraph(graph, checked), outputs: good, nodeErrors, images: [...new Set(images)] };
+}
+
+/** In graph order. */
+function checkReached(graph: ParsedGraph, outputs: readonly string[], hasImage: (name: string) => boolean): Map<string, CheckedNode> {
+  const found = new Map<string, CheckedNode>();
+  reach(outputs, (id) => {
+    const node = graph.get(id);
+    if (!node) return [];
+    const checked = checkInputs(node, graph, hasImage);
+    found.set(id, checked);
+    return checked.sources;
+  });
+  return new Map(
+    [...graph.keys()].flatMap((id) => {
+      const checked = found.get(id);
+      return checked ? [[id, checked] as const] : [];
+    }),
+  );
+}
+
+function toGraph(graph: ParsedGraph, checked: ReadonlyMap<string, CheckedNode>): Graph {
+  return Object.fromEntries(
+    [...graph].map(([id, { node }]) => {
+      const literals = checked.get(id)?.literals ?? new Map<string, unknown>();
+      return [id, { ...node, inputs: { ...node.inputs, ...Object.fromEntries(literals) } }];
+    }),
+  );
+}
+
+function noOutputs(): PromptError {
+  return { type: "prompt_no_outputs", message: "Prompt has no outputs", details: "", extra_info: {} };
+}
+
+function allFailed(lines: readonly string[]): PromptError {
+  const message = "Prompt outputs failed validation";
+  return { type: "prompt_outputs_failed_validation", message, details: lines.join("\n"), extra_info: {} };
 }

@@ -1,0 +1,24 @@
+// How a cancel reaches a run: a flag that loops look at, and a signal that waits listen to.
+
+export class Cancelled extends Error {
+  override name = "Cancelled";
+}
+
+export type Cancellation = {
+  signal: AbortSignal;
+  /** Throws when the run was cancelled. */
+  check(): void;
+  /** Called when the message arrived; the flag was set before. */
+  cancel(): void;
+};
+
+export function createCancellation(flag: Int32Array): Cancellation {
+  const controller = new AbortController();
+  return {
+    signal: controller.signal,
+    check() {
+      if (Atomics.load(flag, 0) !== 0) throw new Cancelled("The job was cancelled.");
+    },
+    cancel: () => controller.abort(),
+  };
+}

@@ -1,0 +1,64 @@
+// Runs one graph inside a worker, node after node in the order of the plan.
+// Each finished node is reported with its files before the next one starts, so that a job that fails keeps what it made.
+// It must never leave a rejection behind: every end is an outcome.
+
+import { Cancelled } from "./cancellation";
+import { createContext } from "./context";
+import { toExecutionError } from "./failure-report";
+import { gatherInputs } from "./gather-inputs";
+import { createInputs } from "./inputs";
+import { createKeptValues } from "./kept-values";
+import { type Execution, type NodeRun } from "./node-run";
+import { planRun, type PlannedNode } from "./plan";
+import { createProgressReporter } from "./progress";
+import { type ProducedFile, type RunOutcome } from "./run";
+
+export async function executeGraph(execution: Execution): Promise<RunOutcome> {
+  const { request, cancellation, send } = execution;
+  const progress = createProgressReporter(send);
+  try {
+    const plan = planRun(request.graph, request.outputs);
+    const kept = createKeptValues(plan.readers, request.maxPixels);
+    const numbers = new Map<string, number>();
+    for (const [nodesDone, planned] of plan.order.entries()) {
+      const state = { nodesDone, nodesTotal: plan.order.length, currentNode: planned.id };
+      const tick = (part: number) => {
+        cancellation.check();
+        progress.report({ ...state, step: Math.round(part * 100), steps: 100 });
+      };
+      cancellation.check();
+      progress.report(state);
+      const failure = await runNode(planned, { ...execution, kept, numbers, tick });
+      if (failure) return failure;
+    }
+    return { kind: "success" };
+  } catch (cause) {
+    if (cause instanceof Cancelled) return { kind: "cancelled" };
+    return { kind: "error", error: toExecutionError(cause, { id: "", classType: "", given: new Map(), kept: [] }) };
+  } finally {
+    progress.stop();
+  }
+}
+
+/** Throws only Cancelled. */
+async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome | undefined> {
+  const { id, node, definition, links } = planned;
+  const startMs = Date.now();
+  const given = gatherInputs(planned, run.kept);
+  const files: ProducedFile[] = [];
+  try {
+    const { values, texts } = await definition.run(createInputs(definition, given), createContext(planned, run, files));
+    run.cancellation.check();
+    run.kept.keep(id, values);
+    for (const { source } of links.values()) run.kept.release(source);
+    run.send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: false, files, ...(texts ? { texts } : {}) });
+    return undefined;
+  } catch (cause) {
+    run.cancellation.check();
+    const title = node._meta?.title;
+    const failed = { id, classType: definition.name, given, kept: run.kept.entries(), ...(title === undefined ? {} : { title }) };
+    return { kind: "error", error: toExecutionError(cause, failed) };
+  } finally {
+    run.kept.settle();
+  }
+}

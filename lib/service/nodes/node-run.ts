@@ -1,0 +1,14 @@
+// What belongs to one execution, and to one node of it while it runs.
+
+import { type Cancellation } from "./cancellation";
+import { type KeptValues } from "./kept-values";
+import { type RunEvent, type RunRequest } from "./run";
+
+export type Execution = { request: RunRequest; cancellation: Cancellation; send: (event: RunEvent) => void };
+
+export type NodeRun = Execution & {
+  kept: KeptValues;
+  /** The last number given to a file, by prefix. */
+  numbers: Map<string, number>;
+  tick: (part: number) => void;
+};

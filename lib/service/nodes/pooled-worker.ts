@@ -1,0 +1,79 @@
+// One worker thread of the pool. It lives through many runs, does not keep the process alive while idle, and is ended when it
+// does not answer a cancel in time. Whoever holds it learns of its death through `lost`, once.
+
+import { Worker } from "node:worker_threads";
+import { createCancelFlag, type FromWorker, type ToWorker } from "./protocol";
+import { type RunRequest } from "./run";
+
+const CANCEL_MS = 120;
+
+type Listener = { message: (message: FromWorker) => void; lost: (reason: { type: string; message: string }) => void };
+
+export type PooledWorker = {
+  /** False once the thread is gone; it must not be given work then. */
+  isAlive(): boolean;
+  run(request: RunRequest, listener: Listener): void;
+  /** `ended` is called when the thread had to be ended, as it did not answer. */
+  cancel(ended: () => void): void;
+  terminate(): Promise<void>;
+};
+
+export function createPooledWorker(workerPath: string): PooledWorker {
+  // No variables of the environment: a node has no business with them.
+  const thread = new Worker(workerPath, { env: {}, execArgv: [] });
+  let listener: Listener | undefined;
+  let cancelFlag = createCancelFlag();
+  let cancelTimer: NodeJS.Timeout | undefined;
+  let alive = true;
+  thread.unref();
+
+  const post = (message: ToWorker) => thread.postMessage(message);
+  const release = () => {
+    const heard = listener;
+    listener = undefined;
+    clearTimeout(cancelTimer);
+    cancelTimer = undefined;
+    thread.unref();
+    return heard;
+  };
+
+  thread.on("message", (message: FromWorker) => {
+    const heard = message.kind === "done" ? release() : listener;
+    heard?.message(message);
+  });
+  thread.on("error", (error: NodeJS.ErrnoException) => {
+    alive = false;
+    const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+    const message = outOfMemory ? "The worker ran out of memory." : `The worker that ran this job stopped: ${error.message}`;
+    release()?.lost({ type: outOfMemory ? "OOMError" : "WorkerLost", message });
+  });
+  thread.on("exit", (code) => {
+    alive = false;
+    release()?.lost({ type: "WorkerLost", message: `The worker that ran this job ended with code ${code}.` });
+  });
+
+  return {
+    isAlive: () => alive,
+    run(request, to) {
+      listener = to;
+      cancelFlag = createCancelFlag();
+      thread.ref();
+      post({ kind: "run", request, cancelFlag });
+    },
+    cancel(ended) {
+      if (!listener || cancelTimer) return;
+      Atomics.store(cancelFlag, 0, 1);
+      post({ kind: "cancel" });
+      cancelTimer = setTimeout(() => {
+        release();
+        alive = false;
+        void thread.terminate();
+        ended();
+      }, CANCEL_MS);
+    },
+    async terminate() {
+      release();
+      await thread.terminate();
+    },
+  };
+}

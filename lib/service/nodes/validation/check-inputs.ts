@@ -1,0 +1,120 @@
+// What is wrong with the inputs of one node, input by input in the order of its class.
+// Literals are judged with the same reading that the run uses; links by the node at their other end.
+
+import { type NodeError } from "@/lib/contract/schemas/node-errors";
+import { type InputField } from "../definition";
+import { inputConfig } from "../library";
+import { inputOf, isLinkLike, toLink, unwrapLiteral } from "../link";
+import { checkRange, quoted, readLiteral } from "../literal";
+import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
+
+const MOST_CHOICES = 20;
+
+export type ImageCheck = (name: string) => boolean;
+
+export type CheckedNode = {
+  errors: NodeError[];
+  /** Ids of the nodes that its declared inputs read and that exist. */
+  sources: string[];
+  /** Its declared literals as the nodes want them. */
+  literals: Map<string, unknown>;
+  /** The image that it loads. */
+  imageName?: string;
+};
+
+export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph, hasImage: ImageCheck): CheckedNode {
+  const checked: CheckedNode = { errors: [], sources: [], literals: new Map() };
+  for (const field of definition.inputs) {
+    const written = inputOf(node.inputs, field.name);
+    if (written === undefined) {
+      if (!field.optional) checked.errors.push(missing(field));
+    } else if (isLinkLike(written)) {
+      checkLink(field, written, graph, checked);
+    } else if (field.name === definition.imageInput) {
+      checkImage(field, written, hasImage, checked);
+    } else {
+      checkLiteral(field, unwrapLiteral(written), checked);
+    }
+  }
+  return checked;
+}
+
+function missing(field: InputField): NodeError {
+  return {
+    type: "required_input_missing",
+    message: "Required input is missing",
+    details: field.name,
+    extra_info: { input_name: field.name },
+  };
+}
+
+function problem(field: InputField, error: Omit<NodeError, "extra_info">, extra: Record<string, unknown>): NodeError {
+  return { ...error, extra_info: { input_name: field.name, input_config: inputConfig(field), ...extra } };
+}
+
+function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, checked: CheckedNode): void {
+  const link = toLink(written);
+  const bad = (why: string) =>
+    checked.errors.push(
+      problem(
+        field,
+        { type: "bad_linked_input", message: "Bad linked input", details: `${field.name}, ${why}` },
+        { received_value: written },
+      ),
+    );
+  if (!link) {
+    bad("must be a length-2 list of [node_id, slot_index]");
+    return;
+  }
+  const source = graph.get(link.source);
+  if (!source) {
+    bad(`the node '${link.source}' that it is linked to does not exist`);
+    return;
+  }
+  checked.sources.push(link.source);
+  const received = source.definition.outputs[link.index]?.type;
+  if (received === undefined) {
+    bad(`node '${link.source}' (${source.definition.name}) has no output ${link.index}`);
+  } else if (received !== field.type && received !== "*" && field.type !== "*") {
+    const details = `${field.name}, received_type(${received}) mismatch input_type(${field.type})`;
+    const error = { type: "return_type_mismatch", message: "Return type mismatch between linked nodes", details };
+    checked.errors.push(problem(field, error, { received_type: received, linked_node: written }));
+  }
+}
+
+function checkImage(field: InputField, written: unknown, hasImage: ImageCheck, checked: CheckedNode): void {
+  if (typeof written === "string" && written !== "" && hasImage(written)) {
+    checked.imageName = written;
+    checked.literals.set(field.name, written);
+    return;
+  }
+  checked.errors.push({
+    type: "custom_validation_failed",
+    message: "Custom validation failed for node",
+    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written : quoted(written)}`,
+    extra_info: { input_name: field.name, received_value: written },
+  });
+}
+
+function checkLiteral(field: InputField, written: unknown, checked: CheckedNode): void {
+  const literal = readLiteral(field.type, written);
+  if (!literal.ok) {
+    const message = `Failed to convert an input value to a ${field.type} value`;
+    const details = `${field.name}, ${typeof written === "string" ? written.slice(0, 200) : quoted(written)}, ${literal.failure}`;
+    const extra = { received_value: written, exception_message: literal.failure };
+    checked.errors.push(problem(field, { type: "invalid_input_type", message, details }, extra));
+    return;
+  }
+  checked.literals.set(field.name, literal.value);
+  const range = checkRange(field, literal.value);
+  if (range) checked.errors.push(problem(field, { ...range, details: field.name }, { received_value: literal.value }));
+  if (field.choices && !field.choices.some((choice) => choice === written)) checked.errors.push(notInList(field, written, field.choices));
+}
+
+function notInList(field: InputField, written: unknown, choices: readonly string[]): NodeError {
+  const many = choices.length > MOST_CHOICES;
+  const list = many ? `(list of length ${choices.length})` : `[${choices.map((choice) => `'${choice}'`).join(", ")}]`;
+  const details = `${field.name}: ${quoted(written)} not in ${list}`;
+  const extra = { received_value: written, ...(many ? { input_config: null } : {}) };
+  return problem(field, { type: "value_not_in_list", message: "Value not in list", details }, extra);
+}

@@ -1,0 +1,69 @@
+// Gathers what was found into node_errors, and tells which outputs are bad: those that reach a node with an error.
+
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type CheckedNode } from "./check-inputs";
+import { type ParsedGraph } from "./parse-prompt";
+import { reach } from "./reach";
+
+type Found = {
+  graph: ParsedGraph;
+  checked: ReadonlyMap<string, CheckedNode>;
+  cycles: readonly (readonly string[])[];
+  outputs: readonly string[];
+};
+
+/** Steps spent on naming the outputs that depend on each bad node; beyond it, lists may be short. */
+const BUDGET = 2_000_000;
+const MOST_LINES = 50;
+
+export function collectErrors({ graph, checked, cycles, outputs }: Found): {
+  nodeErrors: NodeErrors;
+  lines: string[];
+  badOutputs: Set<string>;
+} {
+  const errors = new Map<string, NodeError[]>();
+  const add = (id: string, found: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...found]);
+  for (const [id, node] of checked) if (node.errors.length > 0) add(id, node.errors);
+  for (const cycle of cycles) {
+    for (const id of cycle) if (!errors.get(id)?.some(isCycle)) add(id, [cycleError(graph, cycle, id)]);
+  }
+
+  const dependentsOf = reverse(checked);
+  const bad = reach([...errors.keys()], dependentsOf);
+  const each = Math.floor(BUDGET / Math.max(1, errors.size));
+  const entries = [...errors].map(([id, found]) => {
+    const affected = reach([id], dependentsOf, each);
+    const dependent_outputs = outputs.filter((output) => affected.has(output));
+    return [id, { errors: found, dependent_outputs, class_type: graph.get(id)?.definition.name }] as const;
+  });
+  const lines = [...errors.values()].flat().map(({ message, details }) => `${message}: ${details}`);
+  return {
+    nodeErrors: Object.fromEntries(entries),
+    lines: lines.slice(0, MOST_LINES),
+    badOutputs: new Set(outputs.filter((id) => bad.has(id))),
+  };
+}
+
+function isCycle({ type }: NodeError): boolean {
+  return type === "dependency_cycle";
+}
+
+function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string): NodeError {
+  const named = (each: string) => `${each} (${graph.get(each)?.definition.name ?? "?"})`;
+  const shown = cycle.length > 20 ? [...cycle.slice(0, 20).map(named), "…"] : cycle.map(named);
+  const details = [...shown, named(cycle[0] ?? id)].join(" -> ");
+  const cycle_nodes = cycle.slice(0, 100);
+  return { type: "dependency_cycle", message: "Dependency cycle detected", details, extra_info: { node_id: id, cycle_nodes } };
+}
+
+function reverse(checked: ReadonlyMap<string, CheckedNode>): (id: string) => readonly string[] {
+  const dependents = new Map<string, string[]>();
+  for (const [id, { sources }] of checked) {
+    for (const source of sources) {
+      const list = dependents.get(source);
+      if (list) list.push(id);
+      else dependents.set(source, [id]);
+    }
+  }
+  return (id) => dependents.get(id) ?? [];
+}

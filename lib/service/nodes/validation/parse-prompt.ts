@@ -1,0 +1,58 @@
+// The outer shape of a prompt: an object of nodes, each with a class that the library has.
+// A class that it lacks is refused wherever it stands: the graph was made for another service.
+
+import { graphNodeSchema, type GraphNode } from "@/lib/contract/schemas/graph";
+import { type Result, failed, ok } from "@/lib/shared/result";
+import { classes } from "../classes";
+import { type NodeDefinition } from "../definition";
+import { type PromptError } from "./prompt-error";
+
+export const MOST_NODES = 5000;
+
+export type ParsedNode = { id: string; node: GraphNode; definition: NodeDefinition };
+
+/** By id, in graph order. */
+export type ParsedGraph = ReadonlyMap<string, ParsedNode>;
+
+export function parsePrompt(prompt: Record<string, unknown>): Result<ParsedGraph, PromptError> {
+  const entries = Object.entries(prompt);
+  if (Array.isArray(prompt.nodes)) {
+    return failed(invalid("This is a workflow in the editor's format. Export it in the API format and send that.", "nodes"));
+  }
+  if (entries.length > MOST_NODES) {
+    return failed(invalid(`A graph may have ${MOST_NODES} nodes; this one has ${entries.length}.`, ""));
+  }
+  const parsed = new Map<string, ParsedNode>();
+  const missing: { node_id: string; class_type: string }[] = [];
+  for (const [id, value] of entries) {
+    const shape = graphNodeSchema.safeParse(value);
+    if (!shape.success) return failed(invalid(`Node '${id}' ${shapeProblem(value)}.`, `Node ID '#${id}'`, { node_id: id }));
+    const definition = classes.get(shape.data.class_type);
+    if (definition) parsed.set(id, { id, node: shape.data, definition });
+    else missing.push({ node_id: id, class_type: shape.data.class_type });
+  }
+  const first = missing[0];
+  return first ? failed(missingClass(first, missing, prompt[first.node_id])) : ok(parsed);
+}
+
+function shapeProblem(value: unknown): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not an object";
+  if (!("class_type" in value) || typeof value.class_type !== "string") return "has no class_type";
+  return "has inputs or a title in a shape that cannot be read";
+}
+
+function invalid(message: string, details: string, extra: Record<string, unknown> = {}): PromptError {
+  return { type: "invalid_prompt", message, details, extra_info: extra };
+}
+
+type Missing = { node_id: string; class_type: string };
+
+function missingClass(first: Missing, all: readonly Missing[], value: unknown): PromptError {
+  const title = graphNodeSchema.safeParse(value).data?._meta?.title;
+  return {
+    type: "missing_node_type",
+    message: `Node '${title ?? first.class_type}' not found. The service has no node class '${first.class_type}'.`,
+    details: `Node ID '#${first.node_id}'`,
+    extra_info: { ...first, node_title: title ?? first.class_type, missing_nodes: all.slice(0, 100) },
+  };
+}

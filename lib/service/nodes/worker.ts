@@ -1,0 +1,38 @@
+// A worker thread: runs one graph at a time and reports to the runner. The message loop stays free while a node waits or
+// encodes, so that a cancel is answered at once; loops look at the shared flag.
+
+import { parentPort } from "node:worker_threads";
+import sharp from "sharp";
+import { type Cancellation, createCancellation } from "./cancellation";
+import { executeGraph } from "./execute";
+import { type FromWorker, type ToWorker } from "./protocol";
+
+// One job, one picture at a time: nothing of sharp's own cache or parallelism is needed, and memory stays bounded.
+sharp.cache(false);
+sharp.concurrency(1);
+
+const port = parentPort;
+if (!port) throw new Error("This file runs as a worker thread.");
+
+let running: Cancellation | undefined;
+
+port.on("message", (message: ToWorker) => {
+  if (message.kind === "cancel") {
+    running?.cancel();
+    return;
+  }
+  const { request, cancelFlag } = message;
+  const { jobId } = request;
+  const cancellation = createCancellation(cancelFlag);
+  running = cancellation;
+  let ended = false;
+  const send = (answer: FromWorker) => {
+    if (!ended) port.postMessage(answer);
+    if (answer.kind === "done") ended = true;
+  };
+  // A wait or an encoder that does not stop at once may go on in the background; the answer does not wait for it.
+  cancellation.signal.addEventListener("abort", () => send({ kind: "done", jobId, outcome: { kind: "cancelled" } }));
+  void executeGraph({ request, cancellation, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
+    send({ kind: "done", jobId, outcome }),
+  );
+});
