@@ -27,3 +27,12 @@ export function textParam(params: SearchParams, name: string): string | undefine
   const value = params[name];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
+
+/** A segment of the path as text; one that is no valid encoding is taken as it stands, and will not be found. */
+export function pathParam(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,32 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { Suspense } from "react";
+import { PageMessages } from "@/components/frame/page-messages";
+import { JobScreen } from "@/components/jobs/job-screen";
+import { JobSkeleton } from "@/components/jobs/job-skeleton";
+import { toJobView } from "@/components/jobs/job-view";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { getJob } from "@/lib/server/queries/jobs";
+import { stamp } from "@/app/(console)/stamp";
+import { pathParam, textParam } from "../jobs-query";
+
+export async function generateMetadata({ params }: PageProps<"/jobs/[jobId]">): Promise<Metadata> {
+  const t = await getTranslations("jobs.job");
+  return { title: t("heading", { id: (await params).jobId.slice(0, 8) }) };
+}
+
+export default async function JobPage({ params, searchParams }: PageProps<"/jobs/[jobId]">) {
+  const viewer = await requireViewer();
+  const jobId = pathParam((await params).jobId);
+  const connection = textParam(await searchParams, "connection");
+  const job = stamp(getJob(viewer, jobId, connection), ({ detail, status }) => toJobView(detail, status));
+  return (
+    <PageMessages messages={pickMessages("jobs")}>
+      <Suspense fallback={<JobSkeleton />}>
+        <JobScreen key={jobId} jobId={jobId} connection={connection} canRun={hasRole(viewer.role, "operator")} job={job} />
+      </Suspense>
+    </PageMessages>
+  );
+}

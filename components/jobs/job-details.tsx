@@ -1,0 +1,71 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { Card } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Duration, RunningDuration } from "@/components/ui/duration";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { useHydrated } from "@/components/ui/use-now";
+import { type JobView } from "./job-view";
+
+export function JobDetails({ view, machine }: { view: JobView; machine?: string }) {
+  const t = useTranslations("jobs.job.details");
+  const { row } = view;
+  const { createdMs, startedMs, endedMs } = row;
+  const waitedTo = startedMs ?? (view.isFinal ? endedMs : undefined);
+  return (
+    <Card title={t("title")}>
+      <dl className="grid grid-cols-[92px_minmax(0,1fr)] gap-y-1.5">
+        <Fact name={t("state")}>
+          <span className="font-mono text-sm">{row.word}</span>
+        </Fact>
+        <Fact name={t("job")}>
+          <CopyableId id={row.id} className="-my-0.5" />
+        </Fact>
+        {row.workflow ? (
+          <Fact name={t("workflow")}>
+            {view.workflowId ? <CopyableId id={view.workflowId} shown={8} className="-my-0.5" /> : row.workflow}
+          </Fact>
+        ) : null}
+        {createdMs === undefined ? null : (
+          <Fact name={t("submitted")}>
+            <Clock ms={createdMs} />{" "}
+            <span className="text-ink-3">
+              (<RelativeTime ms={createdMs} />)
+            </span>
+          </Fact>
+        )}
+        {createdMs === undefined ? null : (
+          <Fact name={t("waited")}>
+            {waitedTo === undefined ? <RunningDuration fromMs={createdMs} /> : <Duration fromMs={createdMs} toMs={waitedTo} withTenths />}
+          </Fact>
+        )}
+        {startedMs === undefined ? null : (
+          <Fact name={t("ran")}>
+            {endedMs === undefined ? <RunningDuration fromMs={startedMs} /> : <Duration fromMs={startedMs} toMs={endedMs} withTenths />}
+          </Fact>
+        )}
+        {machine ? (
+          <Fact name={t("machine")}>
+            <span className="font-mono text-sm">{machine}</span>
+          </Fact>
+        ) : null}
+      </dl>
+    </Card>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-ink-3">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  );
+}
+
+/** In the reader's own zone, which only the browser knows. */
+function Clock({ ms }: { ms: number }) {
+  return useHydrated() ? new Date(ms).toLocaleTimeString("en-GB") : <span className="inline-block w-[52px]" />;
+}

@@ -1,0 +1,75 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { use } from "react";
+import { useConnection } from "@/components/frame/connection-context";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Freshness } from "@/components/frame/freshness";
+import { JobStatus } from "@/components/frame/job-status";
+import { PageHeader } from "@/components/frame/page-header";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { withQuery } from "@/lib/browser/urls";
+import { type Failure } from "@/lib/contract/failure";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { type Result } from "@/lib/shared/result";
+import { CancelJob } from "./cancel-job";
+import { JobDetails } from "./job-details";
+import { JobError } from "./job-error";
+import { JobMissing } from "./job-missing";
+import { JobOutputs } from "./job-outputs-card";
+import { JobProgress } from "./job-progress";
+import { JobTimeline } from "./job-timeline-card";
+import { type JobView, toJobView } from "./job-view";
+
+type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobView>, Failure>> };
+
+const readJob = (detail: JobDetail) => toJobView(detail);
+const motionOf = (view: JobView) => (view.isFinal ? "final" : "moving");
+
+export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
+  const t = useTranslations("jobs");
+  const first = use(job);
+  const connectionId = useConnection()?.id;
+  const path = connectionId ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection: connectionId }) : undefined;
+  const poll = usePoll(path, { initial: first.ok ? first.value : undefined, read: readJob, motion: motionOf });
+  const view = poll.value;
+  const failure = poll.failure ?? (first.ok || view ? undefined : first.failure);
+  const machine = view?.machine ?? (first.ok ? first.value.value.machine : undefined);
+  return (
+    <>
+      <PageHeader
+        trail={
+          <Link href={withQuery("/jobs", { connection })} className="rounded-sm hover:text-ink">
+            {t("job.trail")}
+          </Link>
+        }
+        title={<CopyableId id={jobId} shown={8} />}
+        badge={view ? <JobStatus word={view.row.word} /> : null}
+      >
+        {view?.isFinal ? null : <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />}
+        {canRun && view?.row.state === "pending" ? (
+          <CancelJob jobId={jobId} connection={connectionId} onDone={() => void poll.refresh()} />
+        ) : null}
+      </PageHeader>
+      <div className="flex flex-col gap-3.5 p-4 md:px-5">
+        {failure?.code === "NOT_FOUND" ? <JobMissing wasThere={view !== undefined} connection={connection} /> : null}
+        {failure && failure.code !== "NOT_FOUND" ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
+        {view ? (
+          <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
+            <div className="flex min-w-0 flex-col gap-3.5">
+              {view.failure ? <JobError failure={view.failure} view={view} /> : null}
+              <JobProgress view={view} />
+              <JobOutputs view={view} connection={connectionId} />
+            </div>
+            <div className="flex min-w-0 flex-col gap-3.5">
+              <JobTimeline view={view} />
+              <JobDetails view={view} machine={machine} />
+            </div>
+          </div>
+        ) : null}
+      </div>
+    </>
+  );
+}

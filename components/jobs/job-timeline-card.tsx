@@ -1,0 +1,72 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/cn";
+import { Duration } from "@/components/ui/duration";
+import { useNow } from "@/components/ui/use-now";
+import { type Bar, barsOf, type TimelineNode } from "./job-timeline";
+import { type JobView } from "./job-view";
+
+/** The wait and every node as a bar, in the order in which they ran. Without times there are no bars: the order alone. */
+export function JobTimeline({ view }: { view: JobView }) {
+  const t = useTranslations("jobs.job.timeline");
+  const nowMs = useNow();
+  const { createdMs, startedMs } = view.row;
+  if (view.timeline.length === 0) return null;
+  const wait = { startMs: startedMs === undefined ? undefined : createdMs, endMs: startedMs };
+  const isOver = view.isFinal;
+  const spans = [wait, ...view.timeline].map((span) => ({
+    ...span,
+    endMs: span.endMs ?? (isOver ? (view.row.endedMs ?? span.startMs) : undefined),
+  }));
+  const [waitBar, ...bars] = barsOf(spans, nowMs);
+  return (
+    <Card title={t("title")} bodyClassName="py-2.5">
+      <ol className="flex flex-col">
+        {waitBar && startedMs !== undefined && createdMs !== undefined ? (
+          <Line name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdMs} toMs={startedMs} />
+        ) : null}
+        {view.timeline.map((node, index) => (
+          <Line
+            key={node.nodeId}
+            name={t("node", { id: node.nodeId, name: node.name })}
+            note={node.isCached ? t("cached") : undefined}
+            bar={bars[index]}
+            fill={fillOf(node)}
+            fromMs={node.startMs}
+            toMs={spans[index + 1]?.endMs ?? nowMs}
+          />
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function fillOf(node: TimelineNode): string {
+  if (node.hasFailed) return "fill-bad";
+  if (node.isCached) return "fill-off";
+  return node.endMs === undefined ? "fill-run" : "fill-ok";
+}
+
+type LineProps = { name: string; note?: string; bar?: Bar; fill: string; fromMs?: number; toMs?: number };
+
+function Line({ name, note, bar, fill, fromMs, toMs }: LineProps) {
+  return (
+    <li className="grid grid-cols-[128px_minmax(0,1fr)_56px] items-center gap-2 py-[3px] text-xs">
+      <span title={name} className="truncate text-ink-2">
+        {name}
+      </span>
+      {bar ? (
+        <svg viewBox="0 0 100 8" preserveAspectRatio="none" className="h-2 w-full" aria-hidden="true">
+          <rect x={Math.min(bar.from, 98.5)} width={Math.max(1.5, bar.to - bar.from)} height="8" rx="1" className={fill} />
+        </svg>
+      ) : (
+        <span />
+      )}
+      <span className={cn("text-right text-ink-3")}>
+        {note ?? (bar && fromMs !== undefined && toMs !== undefined ? <Duration fromMs={fromMs} toMs={toMs} withTenths /> : null)}
+      </span>
+    </li>
+  );
+}
