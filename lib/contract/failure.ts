@@ -31,7 +31,7 @@ export type AnswerHead = { status: number; headers?: { get(name: string): string
 export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now()): Failure {
   const retryAfterMs = parseRetryAfter(head.headers?.get("retry-after") ?? null, nowMs);
   const parsed = parseJson(body);
-  const found = isObject(parsed) ? fromObject(parsed) : { message: shortText(typeof parsed === "string" ? parsed : body) };
+  const found = isObject(parsed) ? fromObject(parsed) : { message: shortText(parsed === undefined ? body : parsed) };
   return {
     code: found.code ?? codeOfStatus(head.status),
     message: clip(found.message ?? messageOfStatus(head.status)),
@@ -93,7 +93,7 @@ function plainText(value: unknown): string | undefined {
 }
 
 /** A body that is no JSON is a message only while it is short: beyond that it is a page or a dump. */
-function shortText(body: string): string | undefined {
+function shortText(body: unknown): string | undefined {
   const text = plainText(body);
   return text !== undefined && text.length <= LONGEST_MESSAGE ? text : undefined;
 }

@@ -20,7 +20,10 @@ export const promptAnswerSchema = z.looseObject({
   prompt_id: z.string(),
   number: loosely(z.number()),
   /** The job exists already: an odd entry must not make its answer unreadable. */
-  node_errors: z.unknown().transform((errors): NodeErrors => readNodeErrors(errors) ?? {}),
+  node_errors: z
+    .unknown()
+    .optional()
+    .transform((errors): NodeErrors => readNodeErrors(errors) ?? {}),
 });
 export type PromptAnswer = z.infer<typeof promptAnswerSchema>;
 

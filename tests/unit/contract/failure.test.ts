@@ -1,0 +1,250 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isPlainRateLimit, parseFailure, parseLateValidation } from "@/lib/contract/failure";
+
+const headers = (values: Record<string, string>) => ({ get: (name: string) => values[name.toLowerCase()] ?? null });
+const missingImages = {
+  "9": {
+    class_type: "SaveImage",
+    dependent_outputs: ["9"],
+    errors: [
+      { type: "required_input_missing", message: "Required input is missing", details: "images", extra_info: { input_name: "images" } },
+    ],
+  },
+};
+
+describe("a refusal in each of the shapes that services send", () => {
+  it("A: code and message", () => {
+    expect(parseFailure({ status: 404 }, JSON.stringify({ code: "NOT_FOUND", message: "Job not found" }))).toEqual({
+      code: "NOT_FOUND",
+      message: "Job not found",
+      status: 404,
+    });
+  });
+
+  it("A: with details and the id of the request", () => {
+    const body = JSON.stringify({ code: "INVALID_QUERY", message: "limit", details: { field: "limit" }, request_id: "r-1" });
+    expect(parseFailure({ status: 400 }, body)).toMatchObject({ details: { field: "limit" }, requestId: "r-1" });
+  });
+
+  it("B: an error with type and the errors of the nodes", () => {
+    const error = { type: "prompt_outputs_failed_validation", message: "Prompt outputs failed validation", details: "", extra_info: {} };
+    expect(parseFailure({ status: 400 }, JSON.stringify({ error, node_errors: missingImages }))).toEqual({
+      code: "prompt_outputs_failed_validation",
+      message: "Prompt outputs failed validation",
+      status: 400,
+      nodeErrors: missingImages,
+    });
+  });
+
+  it("B: with no node at fault", () => {
+    const error = { type: "no_prompt", message: "No prompt provided", details: "No prompt provided", extra_info: {} };
+    const failure = parseFailure({ status: 400 }, JSON.stringify({ error, node_errors: {} }));
+    expect(failure).toMatchObject({ code: "no_prompt", details: "No prompt provided" });
+    expect(failure.nodeErrors).toBeUndefined();
+  });
+
+  it("C and I: code, message and details inside error", () => {
+    const body = JSON.stringify({ error: { code: "ASSET_NOT_FOUND", message: "Asset x not found", details: { id: "x" } } });
+    expect(parseFailure({ status: 404 }, body)).toEqual({
+      code: "ASSET_NOT_FOUND",
+      message: "Asset x not found",
+      details: { id: "x" },
+      status: 404,
+    });
+  });
+
+  it("D: the error as one text, with the ids that were wrong", () => {
+    const body = JSON.stringify({ error: "Invalid status value(s): x", invalid_ids: ["a"] });
+    expect(parseFailure({ status: 400 }, body)).toEqual({
+      code: "BAD_REQUEST",
+      message: "Invalid status value(s): x",
+      details: ["a"],
+      status: 400,
+    });
+  });
+
+  it("E: plain text", () => {
+    expect(parseFailure({ status: 409 }, "File already exists\n")).toEqual({
+      code: "CONFLICT",
+      message: "File already exists",
+      status: 409,
+    });
+  });
+
+  it("E: a text as JSON", () => {
+    expect(parseFailure({ status: 400 }, '"Directory not provided"').message).toBe("Directory not provided");
+  });
+
+  it.each([
+    ["", 404],
+    ["   ", 503],
+    ["null", 500],
+    ["[]", 400],
+    ["{}", 403],
+  ])("F: an empty body (%j) still says what the status says", (body, status) => {
+    const failure = parseFailure({ status }, body);
+    expect(failure.status).toBe(status);
+    expect(failure.code).toMatch(/^[A-Z_]+$/);
+    expect(failure.message).toContain(String(status));
+  });
+
+  it("G: a kind of credential that is not taken", () => {
+    const body = JSON.stringify({ error: { message: "Use a key", type: "auth_type_not_allowed" }, accepted: ["api_key"] });
+    expect(parseFailure({ status: 403 }, body)).toEqual({
+      code: "auth_type_not_allowed",
+      message: "Use a key",
+      details: ["api_key"],
+      status: 403,
+    });
+  });
+
+  it.each([
+    "<!doctype html><html><body>502 Bad Gateway</body></html>",
+    "\n<html>",
+    JSON.stringify({ message: "<html><body>Sign in</body></html>" }),
+    JSON.stringify("<p>hello</p>"),
+    "upstream said: <body>secret</body>",
+  ])("H: markup is never a message (%j)", (body) => {
+    const failure = parseFailure({ status: 502 }, body);
+    expect(failure.message).not.toContain("<");
+    expect(failure.code).toBe("UPSTREAM_ERROR");
+  });
+
+  it("a detail as frameworks send it", () => {
+    expect(parseFailure({ status: 422 }, JSON.stringify({ detail: "tags must not be empty" }))).toMatchObject({
+      code: "UNPROCESSABLE",
+      message: "tags must not be empty",
+    });
+  });
+
+  it("no answer at all", () => {
+    expect(parseFailure({ status: 0 }, "")).toMatchObject({ code: "UPSTREAM_UNREACHABLE", status: 0 });
+  });
+});
+
+describe("every failure", () => {
+  it("never throws, whatever the body and the status are, and its message is short plain text", () => {
+    const body = fc.oneof(
+      fc.string({ maxLength: 2000 }),
+      fc.json(),
+      fc.object().map((value) => JSON.stringify(value)),
+    );
+    fc.assert(
+      fc.property(body, fc.integer({ min: 0, max: 700 }), fc.option(fc.string()), (text, status, retryAfter) => {
+        const failure = parseFailure({ status, headers: { get: () => retryAfter } }, text, 0);
+        expect(failure.code).not.toBe("");
+        expect(failure.message.trim()).not.toBe("");
+        expect(failure.message.length).toBeLessThanOrEqual(500);
+        expect(failure.message.startsWith("<")).toBe(false);
+        expect(failure.retryAfterMs ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  it("cuts a long message and drops a long body that is no JSON", () => {
+    const long = "x".repeat(5000);
+    expect(parseFailure({ status: 500 }, JSON.stringify({ code: "E", message: long })).message).toHaveLength(500);
+    expect(parseFailure({ status: 500 }, long).message).toBe("The service answered 500 without saying why.");
+  });
+
+  it("reads node errors of every type, and what is missing in them as empty", () => {
+    const types = [
+      "required_input_missing",
+      "bad_linked_input",
+      "return_type_mismatch",
+      "invalid_input_type",
+      "value_smaller_than_min",
+      "value_bigger_than_max",
+      "value_not_in_list",
+      "custom_validation_failed",
+      "exception_during_inner_validation",
+      "exception_during_validation",
+      "dependency_cycle",
+      "a_type_of_tomorrow",
+    ];
+    const body = {
+      error: { type: "t", message: "m" },
+      node_errors: { "3": { errors: [...types.map((type) => ({ type })), null, "text"] }, "4": null },
+    };
+    const entry = parseFailure({ status: 400 }, JSON.stringify(body)).nodeErrors?.["3"];
+    expect(entry?.errors).toEqual(types.map((type) => ({ type, message: "", details: "", extra_info: {} })));
+    expect(entry?.dependent_outputs).toEqual([]);
+  });
+});
+
+describe("Retry-After", () => {
+  const wait = (value: string, now = 0) => parseFailure({ status: 429, headers: headers({ "retry-after": value }) }, "", now).retryAfterMs;
+
+  it("is read as seconds and as a date", () => {
+    expect(wait("12")).toBe(12_000);
+    expect(wait("Thu, 01 Jan 2026 00:00:30 GMT", Date.parse("2026-01-01T00:00:00Z"))).toBe(30_000);
+  });
+
+  it("never is negative", () => {
+    expect(wait("Thu, 01 Jan 1970 00:00:00 GMT", 5000)).toBe(0);
+  });
+
+  it.each(["", " ", "soon", "-5", "1e3", "0x10", "Infinity", "NaN"])("is absent where it cannot be read (%j)", (value) => {
+    expect(wait(value)).toBeUndefined();
+  });
+});
+
+describe("the three meanings of 429", () => {
+  const answer = (body: object) => parseFailure({ status: 429 }, JSON.stringify(body));
+
+  it("is a plain rate limit only where nothing speaks of plan, payment or queue", () => {
+    expect(isPlainRateLimit(answer({ code: "RATE_LIMITED", message: "Rate limit exceeded. Please try again later." }))).toBe(true);
+    expect(isPlainRateLimit(answer({ error: { code: "rate_limited", message: "Slow down" } }))).toBe(true);
+    expect(isPlainRateLimit(parseFailure({ status: 429 }, ""))).toBe(true);
+  });
+
+  it.each([
+    { error: { type: "QUEUE_LIMIT", message: "Too many" } },
+    { error: { type: "FREE_TIER_UNAVAILABLE", message: "No" } },
+    { error: { type: "BILLING_UNAVAILABLE", message: "Later" } },
+    { error: { type: "PLATFORM_REFUSED", message: "No" } },
+    { error: { code: "queue_full", message: "No" } },
+    { code: "CLOUD_SUBSCRIPTION_REQUIRED", message: "No" },
+    { message: "User has not paid" },
+    { message: "Subscription inactive" },
+    { message: "Payment required" },
+  ])("is a refusal that is not repeated: %j", (body) => {
+    expect(isPlainRateLimit(answer(body))).toBe(false);
+  });
+
+  it("is not what another status says", () => {
+    expect(isPlainRateLimit(parseFailure({ status: 503 }, ""))).toBe(false);
+  });
+});
+
+describe("validation that arrives late", () => {
+  it("is cut out of the exception's text from the first brace to the last", () => {
+    const body = {
+      error: { type: "prompt_outputs_failed_validation", message: "Prompt outputs failed validation" },
+      node_errors: missingImages,
+    };
+    expect(parseLateValidation(`Dispatch failed with 400: ${JSON.stringify(body)} (attempt 1)`)).toMatchObject({
+      code: "prompt_outputs_failed_validation",
+      nodeErrors: missingImages,
+      status: 400,
+    });
+  });
+
+  it("is read with the error as a bare text, and with node errors alone", () => {
+    expect(parseLateValidation('400: {"error":"no outputs"}')?.message).toBe("no outputs");
+    const alone = parseLateValidation(`x ${JSON.stringify({ node_errors: missingImages })}`);
+    expect(alone).toMatchObject({ nodeErrors: missingImages, message: "Required input is missing: images" });
+  });
+
+  it.each(["", "out of memory", "{", "}{", "dict {'error': 1}", '{"a":1}', '{"error":null}', "[1]", '{"error":{}', '{"node_errors":{}}'])(
+    "is nothing in %j",
+    (text) => {
+      expect(parseLateValidation(text)).toBeUndefined();
+    },
+  );
+
+  it("never throws", () => {
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void parseLateValidation(text)));
+  });
+});

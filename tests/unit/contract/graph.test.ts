@@ -1,0 +1,113 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { allLinks, danglingLinks, findCycle, isLink, linksOf, topologicalOrder } from "@/lib/contract/graph";
+import { type Graph } from "@/lib/contract/schemas/graph";
+
+/** Node id to the ids of its sources. */
+function graphOf(sources: Record<string, string[]>): Graph {
+  return Object.fromEntries(
+    Object.entries(sources).map(([id, from]) => [
+      id,
+      { class_type: "X", inputs: Object.fromEntries(from.map((source, index) => [`in${index}`, [source, 0]])) },
+    ]),
+  );
+}
+
+const anyGraph = fc
+  .array(fc.array(fc.nat(19), { maxLength: 4 }), { minLength: 1, maxLength: 20 })
+  .map((rows) => graphOf(Object.fromEntries(rows.map((row, index) => [`n${index}`, row.map((source) => `n${source}`)]))));
+
+describe("links", () => {
+  it.each([[["4", 0]], [["12:3", 7]], [["", 0]]])("%j is a link", (value) => {
+    expect(isLink(value)).toBe(true);
+  });
+
+  it.each([[["4"]], [["4", 0, 0]], [[4, 0]], [["4", "0"]], [["4", 1.5]], [["4", -1]], ["4"], [null], [{ __value__: ["4", 0] }]])(
+    "%j is a literal",
+    (value) => {
+      expect(isLink(value)).toBe(false);
+    },
+  );
+
+  it("are listed with the input they enter", () => {
+    const node = { class_type: "X", inputs: { images: ["8", 1], text: "a cat", size: { __value__: ["8", 0] } } };
+    expect(linksOf(node)).toEqual([{ input: "images", source: "8", output: 1 }]);
+  });
+
+  it("that point at no node are found, with the node that holds them", () => {
+    const graph = graphOf({ "1": ["9"], "2": ["1", "toString"] });
+    expect(danglingLinks(graph).map((link) => [link.nodeId, link.source])).toEqual([
+      ["1", "9"],
+      ["2", "toString"],
+    ]);
+  });
+});
+
+describe("the order in which nodes run", () => {
+  it("puts sources first and ready nodes in graph order", () => {
+    expect(topologicalOrder(graphOf({ save: ["blend"], a: [], blend: ["b", "a"], b: [], alone: [] }))).toEqual([
+      "a",
+      "b",
+      "blend",
+      "save",
+      "alone",
+    ]);
+  });
+
+  it("leaves out what stands in a loop or behind one", () => {
+    expect(topologicalOrder(graphOf({ a: ["b"], b: ["a"], behind: ["a"], free: [] }))).toEqual(["free"]);
+  });
+
+  it("ignores links that point nowhere", () => {
+    expect(topologicalOrder(graphOf({ a: ["missing"] }))).toEqual(["a"]);
+  });
+
+  it("holds every node once, after its sources, whenever there is no loop; and there is a loop whenever it does not", () => {
+    fc.assert(
+      fc.property(anyGraph, (graph) => {
+        const order = topologicalOrder(graph);
+        const place = new Map(order.map((id, index) => [id, index]));
+        expect(place.size).toBe(order.length);
+        const known = allLinks(graph).filter((link) => place.has(link.nodeId) && Object.hasOwn(graph, link.source));
+        expect(known.every((link) => (place.get(link.source) ?? Infinity) < (place.get(link.nodeId) ?? -1))).toBe(true);
+        expect(findCycle(graph) === undefined).toBe(order.length === Object.keys(graph).length);
+      }),
+    );
+  });
+});
+
+describe("loops", () => {
+  it("are named from a node over its sources", () => {
+    expect(findCycle(graphOf({ "1": ["2"], "2": ["1"], "3": ["1"] }))).toEqual(["1", "2"]);
+  });
+
+  it("of one node are loops", () => {
+    expect(findCycle(graphOf({ a: ["a"] }))).toEqual(["a"]);
+  });
+
+  it("are no diamonds", () => {
+    expect(findCycle(graphOf({ top: [], l: ["top"], r: ["top"], end: ["l", "r"] }))).toBeUndefined();
+  });
+
+  it("that are found do link from each node to the next and back", () => {
+    fc.assert(
+      fc.property(anyGraph, (graph) => {
+        const cycle = findCycle(graph);
+        if (!cycle) return;
+        expect(new Set(cycle).size).toBe(cycle.length);
+        cycle.forEach((id, index) => {
+          const next = cycle[(index + 1) % cycle.length];
+          expect(linksOf(graph[id] ?? { class_type: "", inputs: {} }).map((link) => link.source)).toContain(next);
+        });
+      }),
+    );
+  });
+
+  it("and orders of a chain of 5,000 nodes are found without overflowing the stack", () => {
+    const chain = graphOf(
+      Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`n${index}`, index === 4999 ? [] : [`n${index + 1}`]])),
+    );
+    expect(topologicalOrder(chain)).toHaveLength(5000);
+    expect(findCycle(chain)).toBeUndefined();
+  });
+});

@@ -1,0 +1,232 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { jobDetailSchema, jobsAnswerSchema, jobsQuerySchema, jobStatusSchema } from "@/lib/contract/schemas/job";
+import { promptAnswerSchema, promptBodySchema } from "@/lib/contract/schemas/prompt";
+import { historyAnswerSchema, manageBodySchema, queueAnswerSchema, queueListSchema } from "@/lib/contract/schemas/queue";
+import { toMilliseconds } from "@/lib/contract/times";
+
+const file = { filename: "3ac9e1.png", subfolder: "", type: "output" };
+const detail = {
+  id: "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01",
+  status: "completed",
+  create_time: 1767225600,
+  update_time: 1767225619,
+  workflow: { prompt: { "9": { class_type: "SaveImage", inputs: { images: ["8", 0] } } }, extra_data: { client_id: "a1" } },
+  outputs: { "9": { images: [file] } },
+  outputs_count: 1,
+  preview_output: { ...file, nodeId: "9", mediaType: "images" },
+  execution_status: { status_str: "success", completed: true, messages: [["execution_start", { timestamp: 1767225604120 }]] },
+  execution_meta: { "9": { node_id: "9", display_node: "9", parent_node: null, real_node_id: "9" } },
+};
+
+describe("a list of jobs", () => {
+  const answer = (job: object) =>
+    jobsAnswerSchema.parse({ jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } }).jobs[0];
+
+  it("reads creation in seconds and in milliseconds as the same moment", () => {
+    const times = [1767225600, 1767225600000].map((time) =>
+      toMilliseconds(answer({ id: "a", status: "pending", create_time: time })?.create_time),
+    );
+    expect(times).toEqual([1767225600000, 1767225600000]);
+  });
+
+  it("keeps unknown fields and unknown status words as they are", () => {
+    const job = { id: "a", status: "teleporting", create_time: 1, priority: 7, queue_reason: "capacity" };
+    expect(answer(job)).toEqual(job);
+  });
+
+  it("reads null as absent in every optional field", () => {
+    const optional = [
+      "create_time",
+      "execution_error",
+      "preview_output",
+      "outputs_count",
+      "workflow_id",
+      "execution_start_time",
+      "execution_end_time",
+      "progress",
+    ];
+    const job = answer({ id: "a", status: "pending", ...Object.fromEntries(optional.map((name) => [name, null])) });
+    expect(JSON.parse(JSON.stringify(job))).toEqual({ id: "a", status: "pending" });
+  });
+
+  it("reads paging without a limit, as a local server sends it", () => {
+    const answer = jobsAnswerSchema.parse({
+      jobs: [],
+      pagination: { offset: null, limit: null, total: 0, has_more: false, next_cursor: "x" },
+    });
+    expect(answer.pagination).toMatchObject({ offset: 0, total: 0, has_more: false, next_cursor: "x" });
+  });
+
+  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("is unreadable with %j in it", (job) => {
+    expect(jobsAnswerSchema.safeParse({ jobs: [job], pagination: {} }).success).toBe(false);
+  });
+
+  it.each(["<html>", [], {}, { jobs: [] }, { jobs: {}, pagination: {} }])("is not %j", (body) => {
+    expect(jobsAnswerSchema.safeParse(body).success).toBe(false);
+  });
+
+  it("survives whatever stands in a job's free-form fields", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (execution_error, preview_output, progress) => {
+        expect(answer({ id: "a", status: "failed", create_time: 1, execution_error, preview_output, progress })?.id).toBe("a");
+      }),
+    );
+  });
+});
+
+describe("a job's details", () => {
+  it("are kept whole", () => {
+    expect(JSON.parse(JSON.stringify(jobDetailSchema.parse(detail)))).toEqual({
+      ...detail,
+      execution_meta: { "9": { node_id: "9", display_node: "9", real_node_id: "9" } },
+    });
+  });
+
+  it("survive whatever stands in their free-form fields", () => {
+    const names = ["workflow", "outputs", "execution_status", "execution_meta", "execution_error", "preview_output"];
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.jsonValue(), (name, value) => {
+        expect(jobDetailSchema.parse({ ...detail, [name]: value }).id).toBe(detail.id);
+      }),
+    );
+  });
+
+  it("carry an execution error in the cloud's shape and in a local server's", () => {
+    const cloud = {
+      node_id: "3",
+      node_type: "KSampler",
+      exception_type: "OOMError",
+      exception_message: "no memory",
+      traceback: [],
+      current_inputs: {},
+      current_outputs: {},
+    };
+    const local = {
+      ...cloud,
+      node_id: 3,
+      current_inputs: { seed: [1] },
+      current_outputs: ["4"],
+      executed: ["4"],
+      prompt_id: "p",
+      timestamp: 1767225501900,
+    };
+    expect(jobDetailSchema.parse({ ...detail, execution_error: cloud }).execution_error).toEqual(cloud);
+    expect(jobDetailSchema.parse({ ...detail, execution_error: local }).execution_error).toEqual({ ...local, node_id: "3" });
+  });
+
+  it("keep the readable messages of a timeline beside an unreadable one", () => {
+    const messages = [["execution_start", { timestamp: 1 }], "noise", ["execution_success", { timestamp: 2 }]];
+    expect(jobDetailSchema.parse({ ...detail, execution_status: { messages } }).execution_status?.messages).toHaveLength(2);
+  });
+});
+
+describe("a job's status", () => {
+  it("is read with nulls and raw words", () => {
+    const status = {
+      id: "a",
+      status: "executing",
+      created_at: "2026-01-01T00:00:00Z",
+      updated_at: "2026-01-01T00:00:05Z",
+      assigned_inference: null,
+      error_message: null,
+    };
+    expect(jobStatusSchema.parse(status)).toMatchObject({ id: "a", status: "executing" });
+  });
+});
+
+describe("the query of the jobs list", () => {
+  it("has the interface's defaults", () => {
+    expect(jobsQuerySchema.parse({})).toEqual({ sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 });
+  });
+
+  it("reads a comma list of states, and an empty one as no filter", () => {
+    expect(jobsQuerySchema.parse({ status: "pending, In_Progress,," }).status).toEqual(["pending", "in_progress"]);
+    expect(jobsQuerySchema.parse({ status: "" }).status).toEqual([]);
+  });
+
+  it.each([
+    ["status", "pending,teleporting"],
+    ["status", "error"],
+    ["output_type", "smell"],
+    ["sort_by", "created_at"],
+    ["sort_order", "up"],
+    ["offset", "-1"],
+    ["limit", "0"],
+    ["limit", "1001"],
+    ["limit", "ten"],
+    ["limit", "1.5"],
+    ["limit", ""],
+    ["limit", "99999999999999999999"],
+  ])("refuses %s=%s and names it", (name, value) => {
+    const parsed = jobsQuerySchema.safeParse({ [name]: value });
+    expect(parsed.error?.issues[0]?.path[0]).toBe(name);
+    expect(parsed.error?.issues[0]?.message).not.toBe("Invalid input");
+  });
+
+  it("accepts the bounds themselves", () => {
+    expect(jobsQuerySchema.parse({ limit: "1000", offset: "0" })).toMatchObject({ limit: 1000, offset: 0 });
+    expect(jobsQuerySchema.parse({ limit: "1" }).limit).toBe(1);
+  });
+
+  it("reads its own result again as the same", () => {
+    const once = jobsQuerySchema.parse({ status: "failed,completed", limit: "7", workflow_id: "w" });
+    expect(jobsQuerySchema.parse(once)).toEqual(once);
+  });
+});
+
+describe("a submission", () => {
+  it("ignores what has no effect and what is unknown, whatever it holds", () => {
+    expect(promptBodySchema.safeParse({ prompt: {}, number: "first", front: "yes", of_tomorrow: 1 }).success).toBe(true);
+  });
+
+  it.each([[{}], [{ prompt: [] }], [{ prompt: "x" }], [{ prompt: {}, extra_data: 1 }], [{ prompt: {}, partial_execution_targets: "9" }]])(
+    "is refused as %j",
+    (body) => {
+      expect(promptBodySchema.safeParse(body).success).toBe(false);
+    },
+  );
+
+  it("answers with the job's id whatever its node errors hold", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (node_errors) => {
+        expect(promptAnswerSchema.parse({ prompt_id: "p", number: 1, node_errors }).prompt_id).toBe("p");
+      }),
+    );
+    expect(promptAnswerSchema.parse({ prompt_id: "p" }).node_errors).toEqual({});
+  });
+});
+
+describe("queue and history", () => {
+  it("refuse words that the interface does not know, and too many ids", () => {
+    expect(manageBodySchema.safeParse({ delete: ["a"], purge: true }).success).toBe(false);
+    expect(manageBodySchema.safeParse({ delete: Array.from({ length: 1001 }, String) }).success).toBe(false);
+    expect(manageBodySchema.safeParse({ delete: "a" }).success).toBe(false);
+    expect(manageBodySchema.parse({ clear: true, delete: null })).toEqual({ clear: true });
+  });
+
+  it("read an answer without fields as nothing known", () => {
+    expect(queueAnswerSchema.parse({})).toEqual({ deleted: [], cleared: false });
+  });
+
+  it("read queue entries of both kinds of server", () => {
+    const cloud = [1, "8a5f", { "3": { class_type: "KSampler", inputs: {} } }, ["9"], { create_time: 1767225600000 }];
+    const local = [-3.5, "8a5f", {}, { client_id: "c" }, ["9"]];
+    expect(queueListSchema.parse({ queue_running: [cloud], queue_pending: [local] })).toEqual({
+      queue_running: [cloud],
+      queue_pending: [local],
+    });
+  });
+
+  it("read a history entry with the shapes of a job's details", () => {
+    const entry = {
+      prompt_id: "6f0d",
+      create_time: 1767225600000,
+      prompt: { priority: 12, prompt_id: "6f0d", extra_data: {} },
+      outputs: detail.outputs,
+      status: detail.execution_status,
+      meta: {},
+    };
+    expect(historyAnswerSchema.parse({ history: [entry, { prompt_id: "x", outputs: null, meta: [] }] }).history[0]).toEqual(entry);
+  });
+});

@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { findJsonError, lineAndColumn } from "@/lib/contract/json-position";
+import { readWorkflow, unwrapWorkflow, workflowLimits } from "@/lib/contract/read-workflow";
+
+const graph = {
+  "4": { class_type: "LoadImage", inputs: { image: "photo.png" }, _meta: { title: "Photo" } },
+  "9": { class_type: "SaveImage", inputs: { images: ["4", 0], filename_prefix: "cat" } },
+};
+const job = {
+  prompt: graph,
+  extra_data: { api_key_comfy_org: "[REDACTED]", client_id: "c", extra_pnginfo: { workflow: { id: "w", name: "Poster" } } },
+};
+const problem = (text: string) => {
+  const reading = readWorkflow(text);
+  return reading.ok ? "read" : reading.failure;
+};
+
+describe("a workflow file", () => {
+  it("may be a bare graph", () => {
+    expect(readWorkflow(JSON.stringify(graph))).toEqual({ ok: true, value: { graph } });
+  });
+
+  it("may begin with a byte order mark and blanks", () => {
+    expect(readWorkflow(`\uFEFF\n ${JSON.stringify(graph)}`).ok).toBe(true);
+  });
+
+  it("may be what a job was submitted with; a partner key in it is left behind", () => {
+    expect(readWorkflow(JSON.stringify(job))).toEqual({
+      ok: true,
+      value: { graph, title: "Poster", extraData: { client_id: "c", extra_pnginfo: { workflow: { id: "w", name: "Poster" } } } },
+    });
+  });
+
+  it("may be the details of a job", () => {
+    expect(readWorkflow(JSON.stringify({ id: "j", status: "completed", workflow: job }))).toMatchObject({
+      ok: true,
+      value: { title: "Poster" },
+    });
+  });
+
+  it("may have a node called prompt", () => {
+    const reading = readWorkflow(JSON.stringify({ prompt: { class_type: "PreviewAny", inputs: {} } }));
+    expect(reading).toMatchObject({ ok: true, value: { graph: { prompt: { class_type: "PreviewAny" } } } });
+  });
+
+  it("may leave out the inputs of a node, and may carry fields that nobody knows", () => {
+    const reading = readWorkflow(JSON.stringify({ "1": { class_type: "X", is_changed: [1] } }));
+    expect(reading).toEqual({ ok: true, value: { graph: { "1": { class_type: "X", inputs: {}, is_changed: [1] } } } });
+  });
+});
+
+describe("a file that is none", () => {
+  it.each([
+    ["", { code: "empty" }],
+    [" \n", { code: "empty" }],
+    ["{}", { code: "empty" }],
+    ['{"a": 1,\n "b": oops}', { code: "not_json", line: 2, column: 7 }],
+    ['{"a": 1', { code: "not_json", line: 1, column: 8 }],
+    ["hello", { code: "not_json", line: 1, column: 1 }],
+    ["[1]", { code: "no_graph", found: "list" }],
+    ["null", { code: "no_graph", found: "null" }],
+    ['"x"', { code: "no_graph", found: "text" }],
+    ["7", { code: "no_graph", found: "number" }],
+    ["true", { code: "no_graph", found: "boolean" }],
+    ['{"name": "package", "version": "1"}', { code: "no_graph", found: "object" }],
+    ['{"nodes": [{}, {}], "links": [], "version": 0.4}', { code: "ui_format", nodes: 2 }],
+    ['{"prompt": {"nodes": []}}', { code: "ui_format", nodes: 0 }],
+    ['{"1": {"class_type": "X"}, "2": {"inputs": {}}}', { code: "node_without_class", nodeId: "2" }],
+    ['{"1": {"class_type": "X"}, "2": null}', { code: "node_without_class", nodeId: "2" }],
+    ['{"1": {"class_type": "X", "inputs": []}}', { code: "node_with_bad_inputs", nodeId: "1" }],
+  ])("%j", (text, expected) => {
+    expect(problem(text)).toEqual(expected);
+  });
+
+  it("is too large in characters, nodes or depth", () => {
+    expect(problem("x".repeat(workflowLimits.characters + 1))).toMatchObject({ code: "too_large", limit: "characters" });
+    const many = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [index, { class_type: "X" }]));
+    expect(problem(JSON.stringify(many))).toEqual({ code: "too_large", limit: "nodes", most: 5000, found: 5001 });
+    const deep = `{"1": {"class_type": "X", "inputs": {"a": ${"[".repeat(200)}${"]".repeat(200)}}}}`;
+    expect(problem(deep)).toMatchObject({ code: "too_large", limit: "depth", most: 100 });
+    const abyss = `{"1": ${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
+    expect(problem(abyss)).toMatchObject({ code: "too_large", limit: "depth" });
+  });
+
+  it("never throws, whatever is dropped", () => {
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void readWorkflow(text)));
+    fc.assert(fc.property(fc.anything(), (value) => void unwrapWorkflow(value)));
+  });
+
+  it("reads its own result again as the same graph", () => {
+    const node = fc.record({ class_type: fc.string({ minLength: 1 }), inputs: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })) });
+    fc.assert(
+      fc.property(fc.dictionary(fc.stringMatching(/^[0-9:]{1,6}$/), node, { minKeys: 1 }), (anyGraph) => {
+        const once = readWorkflow(JSON.stringify(anyGraph));
+        expect(once.ok && readWorkflow(JSON.stringify(once.value.graph))).toEqual(once);
+      }),
+    );
+  });
+});
+
+describe("the workflow of a job", () => {
+  it("is unwrapped into what can be submitted again", () => {
+    expect(unwrapWorkflow(job)).toEqual({ graph, extraData: { client_id: "c", extra_pnginfo: { workflow: { id: "w", name: "Poster" } } } });
+    expect(unwrapWorkflow(graph)?.graph).toEqual(graph);
+  });
+
+  it.each([[undefined], [null], [{}], [{ prompt: {} }], [[]], ["text"]])("%j holds none", (value) => {
+    expect(unwrapWorkflow(value)).toBeUndefined();
+  });
+});
+
+describe("the place where a text stops being JSON", () => {
+  it.each([
+    ["{", 1],
+    ['{"a"}', 4],
+    ['{"a":1,}', 7],
+    ["[1,]", 3],
+    ["[1 2]", 3],
+    ['"abc', 4],
+    ['"a\nb"', 2],
+    ['"a\\x"', 2],
+    ["01", 1],
+    ["[1]]", 3],
+    ["", 0],
+    ["{'a':1}", 1],
+    ["[tru]", 1],
+    ['{"a":"b" "c":1}', 9],
+  ])("of %j is %d", (text, offset) => {
+    expect(findJsonError(text)).toBe(offset);
+  });
+
+  it("is nowhere exactly when the engine's own parser reads the text", () => {
+    const broken = fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, insert]) => {
+      const place = at % (text.length + 1);
+      return text.slice(0, place) + insert + text.slice(place + 1);
+    });
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), broken, fc.string()), (text) => {
+        const isJson = (() => {
+          try {
+            JSON.parse(text);
+            return true;
+          } catch {
+            return false;
+          }
+        })();
+        expect(findJsonError(text) === -1).toBe(isJson);
+        expect(findJsonError(text)).toBeLessThanOrEqual(text.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("is found in the largest text that is read, however it is built", () => {
+    expect(findJsonError(`"${"a".repeat(4_999_990)}`)).toBe(4_999_991);
+    expect(findJsonError(`"${"\\n".repeat(2_000_000)}`)).toBe(4_000_001);
+    expect(findJsonError("[".repeat(2_000_000))).toBe(2_000_000);
+  });
+
+  it("counts lines of every kind", () => {
+    expect(lineAndColumn("a\r\nb\nc\rde", 8)).toEqual({ line: 4, column: 2 });
+  });
+});
