@@ -48,7 +48,7 @@ function missing(field: InputField): NodeError {
   };
 }
 
-function problem(field: InputField, error: Omit<NodeError, "extra_info">, extra: Record<string, unknown>): NodeError {
+function problem(field: InputField, error: { type: string; message: string; details: string }, extra: Record<string, unknown>): NodeError {
   return { ...error, extra_info: { input_name: field.name, input_config: inputConfig(field), ...extra } };
 }
 

@@ -1,0 +1,101 @@
+// A runner over the real worker bundle, and one job on it, for the tests of the nodes.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import sharp from "sharp";
+import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
+import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "@/lib/service/nodes/run";
+import { createRunner, type Runner } from "@/lib/service/nodes/runner";
+import { validatePrompt } from "@/lib/service/nodes/validate";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+export const workerPath = `${root}dist/node-worker.mjs`;
+export const samplesDir = `${root}public/samples/`;
+export const goldenDir = `${root}tests/fixtures/golden/`;
+
+export async function readJson(path: string): Promise<unknown> {
+  return JSON.parse(await readFile(path, "utf8"));
+}
+
+export async function readGraph(path: string): Promise<Graph> {
+  return graphSchema.parse(await readJson(path));
+}
+
+export type Bench = { runner: Runner; folder: string; close(): Promise<void> };
+
+export async function openBench(slots = 1, worker = workerPath): Promise<Bench> {
+  const folder = await mkdtemp(join(tmpdir(), "nodes-"));
+  const runner = createRunner({ workerPath: worker, slots });
+  return {
+    runner,
+    folder,
+    async close() {
+      await runner.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Ran = { outcome: RunOutcome; events: RunEvent[]; files: ProducedFile[]; texts: string[] };
+
+export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: string[] };
+
+let jobs = 0;
+
+/** Validates the graph as the service does and gives what the runner needs. */
+export async function toRequest(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
+  const validation = validatePrompt(graph, { hasImage: () => true, ...(options.targets ? { targets: options.targets } : {}) });
+  if (!validation.ok) throw new Error(JSON.stringify(validation));
+  const { imagesDir = goldenDir, targets: _targets, ...rest } = options;
+  const outputDir = await mkdtemp(join(bench.folder, "job-"));
+  return {
+    jobId: `job-${++jobs}`,
+    graph: validation.graph,
+    outputs: validation.outputs,
+    images: Object.fromEntries(validation.images.map((name) => [name, { path: join(imagesDir, name) }])),
+    outputDir,
+    maxPixels: 100_000_000,
+    pngText: { prompt: graph },
+    ...rest,
+  };
+}
+
+export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<Ran> {
+  const events: RunEvent[] = [];
+  const outcome = await bench.runner.run(await toRequest(bench, graph, options), (event) => events.push(event)).done;
+  return { outcome, events, ...produced(events) };
+}
+
+export function produced(events: readonly RunEvent[]): { files: ProducedFile[]; texts: string[] } {
+  const nodes = events.filter((event) => event.kind === "node");
+  return { files: nodes.flatMap((event) => event.files), texts: nodes.flatMap((event) => event.texts ?? []) };
+}
+
+export type Pixels = { width: number; height: number; bytes: Buffer };
+
+export async function readPixels(path: string): Promise<Pixels> {
+  const { data, info } = await sharp(path).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, bytes: data };
+}
+
+/** The largest difference of two samples, and the part of them that differ by more than two. */
+export function difference(a: Pixels, b: Pixels): { most: number; beyondTwo: number } {
+  let most = 0;
+  let beyond = 0;
+  for (let i = 0; i < a.bytes.length; i++) {
+    const far = Math.abs((a.bytes[i] ?? 0) - (b.bytes[i] ?? 0));
+    most = Math.max(most, far);
+    if (far > 2) beyond++;
+  }
+  return { most, beyondTwo: beyond / a.bytes.length };
+}
+
+/** Polls until `ready` is true; fails after two seconds. */
+export async function until(ready: () => boolean): Promise<void> {
+  const end = performance.now() + 2000;
+  while (!ready()) {
+    if (performance.now() > end) throw new Error("It did not come in time.");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
