@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { MASK } from "@/lib/contract/secret-texts";
+
+const ownKey = "Zq7-connection-key-0815";
+const vendorKey = `comfyui-${"0123456789abcdef".repeat(4)}`;
+
+describe("secrets by the name of their field", () => {
+  it.each([
+    "api_key_comfy_org",
+    "auth_token_comfy_org",
+    "X-API-Key",
+    "apiKey",
+    "api-token",
+    "hf_token",
+    "civitai_token",
+    "accessToken",
+    "token",
+    "password",
+    "Passphrase",
+    "client_secret",
+    "Authorization",
+    "private_key",
+    "credentials",
+    "Cookie",
+  ])("%s is masked", (name) => {
+    expect(maskSecrets({ deep: [{ [name]: "hush" }] })).toEqual({ deep: [{ [name]: MASK }] });
+  });
+
+  it.each(["max_tokens", "trigger_token", "tokenizer", "key", "keyframe", "author", "monkey", "seed", "text"])("%s is none", (name) => {
+    const value = { [name]: "plain" };
+    expect(maskSecrets(value)).toBe(value);
+  });
+
+  it("also inside lists and objects, as current_inputs has them", () => {
+    expect(maskSecrets({ current_inputs: { api_key: ["hush"], auth: { user: "u", value: { __value__: ["hush"] } } } })).toEqual({
+      current_inputs: { api_key: [MASK], auth: { user: MASK, value: { __value__: [MASK] } } },
+    });
+  });
+
+  it("but a link to another node stays a link, and a catalogue's description of an input stays", () => {
+    const value = {
+      inputs: { api_key: ["12", 0] },
+      required: { password: ["STRING", { default: "" }] },
+      hidden: { api_key_comfy_org: "API_KEY_COMFY_ORG" },
+    };
+    expect(maskSecrets(value)).toBe(value);
+  });
+
+  it("also the nameless widget values of an editor's node with a secret input", () => {
+    const node = { inputs: [{ name: "model" }, { name: "api_key", widget: { name: "api_key" } }], widgets_values: ["hush", 7, null] };
+    expect(maskSecrets({ nodes: [node] })).toEqual({ nodes: [{ ...node, widgets_values: [MASK, 7, null] }] });
+  });
+});
+
+describe("secrets by their looks", () => {
+  it.each([
+    [vendorKey, MASK],
+    [`use ${vendorKey}, please`, `use ${MASK}, please`],
+    [`key sk-proj-${"a1".repeat(12)}.`, `key ${MASK}.`],
+    ["Authorization: Bearer abc123def456", `Authorization: Bearer ${MASK}`],
+    [`hf_${"Ab1".repeat(10)}`, MASK],
+    [`ld-${"aB3x".repeat(10)}`, MASK],
+    ["https://civitai.com/api/download/1?type=Model&token=abc#x", `https://civitai.com/api/download/1?type=Model&token=${MASK}#x`],
+    ["http://user:hush@host/path", `http://user:${MASK}@host/path`],
+    [`eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0abc.${"x".repeat(20)}`, MASK],
+  ])("%s", (text, expected) => {
+    expect(maskSecrets({ text })).toEqual({ text: expected });
+  });
+
+  it.each([
+    "comfyui-impact-pack",
+    "comfyui-workflow-for-portraits-2024",
+    "a flag-bearer standing in the rain",
+    "task-force, desk-lamp, disk-usage",
+    "https://storage.example/x.png?X-Goog-Signature=0123456789abcdef&X-Goog-Expires=600",
+    "mail me@example.org",
+    "https://example.org/@someone",
+  ])("%s is none", (text) => {
+    const value = { text };
+    expect(maskSecrets(value)).toBe(value);
+  });
+});
+
+describe("secrets that are known", () => {
+  it("are found anywhere in texts, names and texts of JSON, in every spelling", () => {
+    const odd = 'k"e/y+1';
+    const value = { a: `x${ownKey}y`, [ownKey]: 1, nested: [JSON.stringify({ k: odd })], url: `?q=${encodeURIComponent(odd)}` };
+    expect(maskSecrets(value, [ownKey, odd])).toEqual({ a: `x${MASK}y`, [MASK]: 1, nested: [`{"k":"${MASK}"}`], url: `?q=${MASK}` });
+  });
+
+  it("are left out where they are too short to be a key", () => {
+    const value = { text: "a cat" };
+    expect(maskSecrets(value, ["", "a"])).toBe(value);
+  });
+
+  it("never survive, wherever they are planted", () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 6 }),
+        fc.array(fc.string(), { maxLength: 5 }),
+        fc.string(),
+        fc.string(),
+        (around, path, before, after) => {
+          const planted = path.reduce<unknown>((inside, name) => ({ [name]: [inside, around] }), before + ownKey + after);
+          expect(JSON.stringify(maskSecrets({ planted, around }, [ownKey]))).not.toContain(ownKey);
+        },
+      ),
+    );
+  });
+});
+
+describe("masking", () => {
+  it("gives back the same object where nothing was found, and shares what it did not change", () => {
+    const value = { plain: { a: [1, "x", null, true] }, secret: { token: "hush" } };
+    const masked = maskSecrets(value);
+    expect(masked).not.toBe(value);
+    expect(masked.plain).toBe(value.plain);
+    expect(value.secret.token).toBe("hush");
+  });
+
+  it("changes nothing the second time", () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.constantFrom(vendorKey, `Bearer ${vendorKey}`, `?token=${ownKey}`, `://a:${ownKey}@b`, MASK, ownKey + MASK),
+    );
+    const names = fc.oneof(fc.string(), fc.constantFrom("token", "api_key", "widgets_values", "inputs", "__proto__", ownKey));
+    const tree = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        texts,
+        fc.integer(),
+        fc.constant(null),
+        fc.array(tie("value"), { maxLength: 4 }),
+        fc.dictionary(names, tie("value"), { maxKeys: 4 }),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(tree, (value) => {
+        const once = maskSecrets(value, [ownKey]);
+        expect(maskSecrets(once, [ownKey])).toBe(once);
+        expect(JSON.stringify(once) ?? "").not.toContain(ownKey);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("masks what lies too deep to be searched instead of letting it through", () => {
+    const deep = Array.from({ length: 5000 }).reduce<unknown>((inside) => [inside], { note: ownKey });
+    expect(JSON.stringify(maskSecrets(deep, [ownKey]))).toBe(`${"[".repeat(200)}"${MASK}"${"]".repeat(200)}`);
+  });
+
+  it("cannot be used to reach a prototype", () => {
+    const hostile: unknown = JSON.parse('{"__proto__": {"token": "hush"}}');
+    expect(JSON.stringify(maskSecrets(hostile))).toBe(`{"__proto__":{"token":"${MASK}"}}`);
+    expect(Reflect.get({}, "token")).toBeUndefined();
+  });
+
+  it("gets through half a megabyte of every text that is built to be slow", () => {
+    const pieces = ["eyJ-", "comfyui-", "bearer ", "://", "://a:", "?", "&key", "sk-", "hf_"];
+    const hostile = pieces.map((piece) => piece.repeat(500_000 / piece.length));
+    expect(maskSecrets(hostile, [ownKey])).toHaveLength(pieces.length);
+  });
+});

@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toAssetView } from "@/lib/contract/asset-view";
+import { listOutputs, toPreviewView } from "@/lib/contract/outputs-view";
+import { assetSchema } from "@/lib/contract/schemas/asset";
+import { jobDetailSchema } from "@/lib/contract/schemas/job";
+import { workflowName } from "@/lib/contract/workflow-name";
+
+const file = (filename: string, more: object = {}) => ({ filename, subfolder: "", type: "output", ...more });
+/** As the console gets them: parsed from a job's details first. */
+const listed = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
+const kinds = (outputs: unknown) => listed(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
+
+describe("the outputs of a job", () => {
+  it("are listed flat, in node order, with the kind of each", () => {
+    const outputs = {
+      "9": { images: [file("3ac9e1.png", { display_name: "cat_00001_.png" })] },
+      "14": { images: [file("b1d077.mp4")], animated: [true] },
+      "17": { gifs: [file("c01e.mp4", { format: "video/h264-mp4", frame_rate: 24 }), file("x.gif", { format: "image/gif" })] },
+      "21": { audio: [file("aa02.flac", { subfolder: "audio" })] },
+      "25": { "3d": [file("dd9f.glb")] },
+      "30": { text: ["a cat on a mat", "two"] },
+      "31": { latents: [file("l.latent")], files: [file("notes.md")], video: [file("v")] },
+    };
+    expect(kinds(outputs)).toEqual([
+      "9/images/0 image",
+      "14/images/0 video",
+      "17/gifs/0 video",
+      "17/gifs/1 image",
+      "21/audio/0 audio",
+      "25/3d/0 3d",
+      "30/text/0 text",
+      "30/text/1 text",
+      "31/latents/0 file",
+      "31/files/0 text",
+      "31/video/0 video",
+    ]);
+  });
+
+  it("carry what a page needs of a file", () => {
+    const outputs = {
+      "9": { images: [file("3ac9e1.webp", { display_name: "cat.webp", type: "temp", subfolder: "s", id: "asset" })], animated: [true] },
+    };
+    expect(listed(outputs)).toEqual([
+      {
+        nodeId: "9",
+        key: "images",
+        index: 0,
+        kind: "image",
+        name: "cat.webp",
+        file: { filename: "3ac9e1.webp", subfolder: "s", type: "temp" },
+        animated: true,
+        temporary: true,
+        assetId: "asset",
+      },
+    ]);
+  });
+
+  it("take one flag of animation for a whole list, or one for each", () => {
+    const two = [file("a.webp"), file("b.webp")];
+    expect(listed({ "1": { images: two, animated: [true] } }).map((output) => output.animated)).toEqual([true, true]);
+    expect(listed({ "1": { images: two, animated: [false, true] } }).map((output) => output.animated)).toEqual([false, true]);
+    expect(listed({ "1": { animated: [true] } })).toEqual([]);
+  });
+
+  it("may hold nulls and bare strings", () => {
+    expect(kinds({ "1": { images: [null, "a.png", file("b.png")], "3d": ["model.glb"], text: "one" }, "2": null })).toEqual([
+      "1/images/1 image",
+      "1/images/2 image",
+      "1/3d/0 3d",
+      "1/text/0 text",
+    ]);
+  });
+
+  it("find the model among a 3d preview's mixed values", () => {
+    const [model, camera] = listed({ "1": { result: ["folder/m.glb", { position: [1, 2, 3] }, null] } });
+    expect(model).toMatchObject({ kind: "3d", file: { filename: "folder/m.glb", subfolder: "", type: "output" } });
+    expect(camera).toMatchObject({ kind: "json", json: { position: [1, 2, 3] } });
+  });
+
+  it("keep a text a text even where it looks like a file", () => {
+    expect(kinds({ "1": { text: ["cat.png"], caption: ["see cat.png"] } })).toEqual(["1/text/0 text", "1/caption/0 text"]);
+  });
+
+  it("keep what nobody knows as JSON", () => {
+    expect(listed({ "1": { histogram: [1, 2, 3], stats: { mean: 4 } }, "2": [1] }).map((output) => output.json)).toEqual([
+      [1, 2, 3],
+      { mean: 4 },
+      [1],
+    ]);
+  });
+
+  it("are an empty list where there are none", () => {
+    expect([undefined, null, {}, [], "x", 7].flatMap(listed)).toEqual([]);
+  });
+
+  it("never throw, have a kind each and exactly one content", () => {
+    const node = fc.dictionary(fc.constantFrom("images", "text", "3d", "gifs", "animated", "odd"), fc.jsonValue());
+    fc.assert(
+      fc.property(fc.oneof(fc.dictionary(fc.string(), node), fc.jsonValue()), (outputs) => {
+        for (const output of listed(outputs)) {
+          expect([output.file, output.text, output.json].filter((content) => content !== undefined)).toHaveLength(1);
+        }
+      }),
+    );
+  });
+});
+
+describe("the preview of a job", () => {
+  it("may be a text, cut short", () => {
+    expect(toPreviewView({ content: "once upon", truncated: true, nodeId: "5", mediaType: "text" })).toMatchObject({
+      kind: "text",
+      text: "once upon",
+      truncated: true,
+    });
+  });
+
+  it("takes the item's own media type before the key", () => {
+    expect(toPreviewView({ filename: "m", nodeId: "5", mediaType: "3d" })?.kind).toBe("3d");
+  });
+
+  it("is absent where there is nothing to show", () => {
+    expect([toPreviewView(undefined), toPreviewView(null), toPreviewView({})]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe("an asset for the eyes of the console", () => {
+  it("has its times in milliseconds, its kind and its edges", () => {
+    const asset = assetSchema.parse({
+      id: "7c1b",
+      name: "cat.png",
+      size: 12,
+      hash: "blake3:00",
+      job_id: "j",
+      tags: ["output"],
+      user_metadata: { width: 640, height: 480 },
+      created_at: "2026-01-01T00:00:00Z",
+      is_immutable: true,
+    });
+    expect(toAssetView(asset)).toMatchObject({
+      kind: "image",
+      createdAtMs: 1767225600000,
+      hash: "blake3:00",
+      jobId: "j",
+      width: 640,
+      height: 480,
+      immutable: true,
+    });
+  });
+
+  it("is told apart by its media type where the name says nothing", () => {
+    expect(toAssetView(assetSchema.parse({ id: "a", name: "clip", mime_type: "video/mp4" })).kind).toBe("video");
+    expect(toAssetView(assetSchema.parse({ id: "a", name: null })).name).toBe("a");
+  });
+});
+
+describe("the name of a workflow", () => {
+  it("is the editor's, else a short id", () => {
+    const workflow = { prompt: {}, extra_data: { extra_pnginfo: { workflow: { name: " Poster " } } } };
+    expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0", workflow })).toBe("Poster");
+    expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0" })).toBe("1f3b7f7c");
+    expect(workflowName({ id: "6f0d4f7e-13b2", workflow: [] })).toBe("6f0d4f7e");
+  });
+});
