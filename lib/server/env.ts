@@ -14,32 +14,9 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().int().min(min).max(max));
 
-const port = { schema: wholeNumber(0, 65535), expected: "a port number from 0 to 65535" };
 const webOrigin = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ""));
-
-const settings = {
-  PORT: port,
-  HOST: { schema: z.string().regex(/^[A-Za-z0-9.:_-]+$/), expected: "a host name or an address to listen on, such as 127.0.0.1" },
-  LIGHTDESK_DATA_DIR: { schema: z.string().max(1000), expected: "a folder for the data" },
-  LIGHTDESK_PUBLIC_URL: { schema: webOrigin, expected: "the address people open, such as https://desk.example.com" },
-  LIGHTDESK_ENCRYPTION_KEYS: {
-    schema: z.string().regex(/^[\w.-]+:[A-Za-z0-9+/=_-]{43,44}(,[\w.-]+:[A-Za-z0-9+/=_-]{43,44})*$/),
-    expected: "ID:KEY pairs with commas between, each KEY 32 bytes in base64; the first one writes",
-  },
-  LIGHTDESK_LOG_LEVEL: {
-    schema: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
-    expected: "one of fatal, error, warn, info, debug, trace, silent",
-  },
-  LIGHTDESK_TRUST_PROXY: { schema: z.enum(["0", "1"]).transform((value) => value === "1"), expected: "1 behind a reverse proxy, else 0" },
-  LIGHTDESK_TRUSTED_HOSTS: {
-    schema: z.string().regex(/^[A-Za-z0-9.:[\]-]+(,[A-Za-z0-9.:[\]-]+)*$/),
-    expected: "HOST or HOST:PORT, with commas between: hosts of previews and stored bytes that may be on a private network",
-  },
-  LIGHTDESK_RATE_LIMIT: { schema: wholeNumber(0, 1_000_000), expected: "requests a minute for one member, 0 for no limit" },
-  LIGHTDESK_CONCURRENCY: { schema: wholeNumber(1, 64), expected: "how many jobs run at once, from 1 to 64" },
-  LIGHTDESK_MAX_UPLOAD_BYTES: { schema: wholeNumber(1, 1e15), expected: "the largest upload in bytes" },
-  LIGHTDESK_MAX_JOB_PIXELS: { schema: wholeNumber(1, 1e12), expected: "the most pixels a job may hold at once" },
-} as const;
+const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 export type Env = {
   root: string;
@@ -62,31 +39,42 @@ export class EnvError extends Error {
 }
 
 export function readEnv(source: Readonly<Record<string, string | undefined>> = process.env, root = process.cwd()): Env {
-  const read = <K extends keyof typeof settings>(name: K): z.output<(typeof settings)[K]["schema"]> | undefined => {
+  const read = <T>(name: string, schema: z.ZodType<T>, expected: string): T | undefined => {
     const text = source[name]?.trim();
     if (text === undefined || text === "") return undefined;
-    const parsed = settings[name].schema.safeParse(text);
-    if (!parsed.success) throw new EnvError(`${name} must be ${settings[name].expected}.`);
-    return parsed.data as z.output<(typeof settings)[K]["schema"]>;
+    const parsed = schema.safeParse(text);
+    if (!parsed.success) throw new EnvError(`${name} must be ${expected}.`);
+    return parsed.data;
   };
+  const hostName = z.string().regex(/^[A-Za-z0-9.:_-]+$/);
+  const hostList = z.string().regex(/^[A-Za-z0-9.:[\]-]+(,[A-Za-z0-9.:[\]-]+)*$/);
+  const flag = z.enum(["0", "1"]).transform((value) => value === "1");
+  const dataDir = read("LIGHTDESK_DATA_DIR", z.string().max(1000), "a folder for the data") ?? ".lightdesk";
+  const trusted = read("LIGHTDESK_TRUSTED_HOSTS", hostList, "HOST or HOST:PORT, with commas between") ?? "";
   return {
     root,
-    dataDir: absolute(root, read("LIGHTDESK_DATA_DIR") ?? ".lightdesk"),
-    host: read("HOST") ?? "127.0.0.1",
-    port: read("PORT") ?? 3000,
-    publicUrl: read("LIGHTDESK_PUBLIC_URL"),
-    encryptionKeys: read("LIGHTDESK_ENCRYPTION_KEYS"),
-    logLevel: read("LIGHTDESK_LOG_LEVEL") ?? "info",
-    trustProxy: read("LIGHTDESK_TRUST_PROXY") ?? false,
-    trustedHosts: (read("LIGHTDESK_TRUSTED_HOSTS") ?? "")
+    dataDir: absolute(root, dataDir),
+    host: read("HOST", hostName, "a host name or an address to listen on, such as 127.0.0.1") ?? "127.0.0.1",
+    port: read("PORT", wholeNumber(0, 65535), "a port number from 0 to 65535") ?? 3000,
+    publicUrl: read("LIGHTDESK_PUBLIC_URL", webOrigin, "the address people open, such as https://desk.example.com"),
+    encryptionKeys: read(
+      "LIGHTDESK_ENCRYPTION_KEYS",
+      z.string().regex(new RegExp(`^${keyPair}(,${keyPair})*$`)),
+      "ID:KEY pairs with commas between, each KEY 32 bytes in base64; the first one writes",
+    ),
+    logLevel: read("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
+    trustProxy: read("LIGHTDESK_TRUST_PROXY", flag, "1 behind a reverse proxy that sets X-Forwarded-For, else 0") ?? false,
+    trustedHosts: trusted
       .toLowerCase()
       .split(",")
       .filter((host) => host !== ""),
-    rateLimit: read("LIGHTDESK_RATE_LIMIT") ?? 6000,
+    rateLimit: read("LIGHTDESK_RATE_LIMIT", wholeNumber(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
     service: {
-      concurrency: read("LIGHTDESK_CONCURRENCY") ?? Math.max(1, Math.floor(availableParallelism() / 2)),
-      maxUploadBytes: read("LIGHTDESK_MAX_UPLOAD_BYTES") ?? 100 * 1024 ** 3,
-      maxJobPixels: read("LIGHTDESK_MAX_JOB_PIXELS") ?? 256 * 1024 ** 2,
+      concurrency:
+        read("LIGHTDESK_CONCURRENCY", wholeNumber(1, 64), "how many jobs run at once, from 1 to 64") ??
+        Math.max(1, Math.floor(availableParallelism() / 2)),
+      maxUploadBytes: read("LIGHTDESK_MAX_UPLOAD_BYTES", wholeNumber(1, 1e15), "the largest upload in bytes") ?? 100 * 1024 ** 3,
+      maxJobPixels: read("LIGHTDESK_MAX_JOB_PIXELS", wholeNumber(1, 1e12), "the most pixels a job may hold at once") ?? 256 * 1024 ** 2,
     },
   };
 }

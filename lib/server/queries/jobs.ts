@@ -1,17 +1,28 @@
+// Jobs for pages.
+
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
-import { type Result } from "@/lib/shared/result";
+import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
+import { readThrough } from "../connections/access";
 
-export async function listJobs(_viewer: Viewer, _query: JobsQuery, _connection?: string): Promise<Result<JobsAnswer, Failure>> {
-  throw new Error("comes next");
+export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
+  return readThrough(viewer, connection, operations.listJobs, { query });
 }
 
+/** Details decide; the status view adds what only it knows, and a service without it loses nothing. */
 export async function getJob(
-  _viewer: Viewer,
-  _jobId: string,
-  _connection?: string,
+  viewer: Viewer,
+  jobId: string,
+  connection?: string,
 ): Promise<Result<{ detail: JobDetail; status?: JobStatus }, Failure>> {
-  throw new Error("comes next");
+  const params = { job_id: jobId };
+  const [detail, status] = await Promise.all([
+    readThrough(viewer, connection, operations.getJob, { params }),
+    readThrough(viewer, connection, operations.getJobStatus, { params }),
+  ]);
+  if (!detail.ok) return detail;
+  return ok({ detail: detail.value, ...(status.ok && { status: status.value }) });
 }

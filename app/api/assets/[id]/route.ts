@@ -1,0 +1,6 @@
+import { operations } from "@/lib/contract/operations";
+import { bffRoute } from "@/lib/server/bff/bff-route";
+
+export const GET = bffRoute(operations.getAsset);
+export const PUT = bffRoute(operations.editAsset);
+export const DELETE = bffRoute(operations.deleteAsset);

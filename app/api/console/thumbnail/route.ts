@@ -1,0 +1,3 @@
+import { thumbnailRoute } from "@/lib/server/thumbnails/thumbnail-route";
+
+export const GET = thumbnailRoute();

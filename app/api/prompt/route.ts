@@ -1,0 +1,5 @@
+import { operations } from "@/lib/contract/operations";
+import { bffRoute } from "@/lib/server/bff/bff-route";
+
+export const POST = bffRoute(operations.submitPrompt);
+export const GET = bffRoute(operations.getQueueDepth);

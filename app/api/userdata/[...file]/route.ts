@@ -1,0 +1,6 @@
+import { operations } from "@/lib/contract/operations";
+import { userdataRoute, userdataPostRoute } from "@/lib/server/bff/userdata-route";
+
+export const GET = userdataRoute(operations.readUserdata);
+export const POST = userdataPostRoute();
+export const DELETE = userdataRoute(operations.deleteUserdata);

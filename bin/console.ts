@@ -1,0 +1,102 @@
+// The console's own HTTP server around Next: it owns the sockets, so that a stop can let what is in flight end.
+// Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo } from "node:net";
+import next from "next";
+import { composition, localUrl } from "@/lib/server/composition";
+import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
+import { type Env, readEnv } from "@/lib/server/env";
+
+const GRACE_MS = 10_000;
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+async function main(): Promise<void> {
+  const asked = readEnv();
+  let handle: Handle | undefined;
+  const server = createServer((request, response) => {
+    request.headers[ADDRESS_HEADER] = addressOf(request, asked);
+    if (handle) void handle(request, response);
+    else response.writeHead(503, { "retry-after": "1" }).end();
+  });
+  // Uploads may take hours; a peer that stops moving is ended by the client's or the service's own limit.
+  server.requestTimeout = 0;
+  const port = await listen(server, asked);
+  const env = { ...asked, port };
+  // Next, next-auth and the composition read these; all three must see one truth.
+  process.env.PORT = String(port);
+  process.env.LIGHTDESK_DATA_DIR = env.dataDir;
+  process.env.NEXTAUTH_URL = env.publicUrl ?? localUrl(env);
+  process.env.NEXT_MANUAL_SIG_HANDLE = "1";
+
+  const app = next({ dev: false, dir: env.root, hostname: env.host, port, httpServer: server });
+  await app.prepare();
+  const current = composition();
+  await current.ready;
+  handle = app.getRequestHandler();
+
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    await close(server);
+    await current.stop();
+    process.exit(0);
+  };
+  process.on("SIGINT", () => void stop());
+  process.on("SIGTERM", () => void stop());
+
+  process.stdout.write(`Lightdesk: ${env.publicUrl ?? localUrl(env)}\n`);
+  const setUpUrl = current.setUpUrl();
+  if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
+}
+
+function addressOf(request: IncomingMessage, env: Env): string {
+  const forwarded = env.trustProxy ? request.headers["x-forwarded-for"] : undefined;
+  // The last entry is the one that our own proxy wrote; the ones before it are the client's word.
+  const last = String(forwarded ?? "")
+    .split(",")
+    .at(-1)
+    ?.trim();
+  return last || request.socket.remoteAddress || "unknown";
+}
+
+function listen(server: ReturnType<typeof createServer>, env: Env): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(env.port, env.host, () => {
+      server.off("error", reject);
+      resolve(portOf(server.address()) ?? env.port);
+    });
+  });
+}
+
+function portOf(address: AddressInfo | string | null): number | undefined {
+  return typeof address === "object" && address !== null ? address.port : undefined;
+}
+
+/** No new connections; requests in flight end, within the grace. */
+function close(server: ReturnType<typeof createServer>): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+    server.close(() => {
+      clearTimeout(force);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? error.code : undefined;
+  if (code === "BAD_SETTING") return error.message;
+  if (code === "EADDRINUSE") return `PORT must be a free port: something listens on it already (${error.message}).`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `HOST must be an address of this machine (${error.message}).`;
+  return error.stack ?? error.message;
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,33 @@
+// Signing in with an address and a password.
+// Guarantees: one answer for an unknown account, a wrong password and a disabled member, at the same cost.
+// Must never: log the address of a failed attempt or anything of a password.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { composition } from "../composition";
+import { type Member } from "../store/members";
+import { verifyPassword } from "./passwords";
+
+const LONGEST = 254;
+
+export async function signIn(given: { email: string; password: string; address: string }): Promise<Result<Member, Failure>> {
+  const { store, signInLimits, log, ready } = composition();
+  await ready;
+  const email = given.email.trim().toLowerCase();
+  if (email === "" || email.length > LONGEST || given.password === "" || given.password.length > LONGEST) return failed(refused);
+  const waitMs = signInLimits.take(email, given.address);
+  if (waitMs > 0)
+    return failed({ code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs });
+  const member = await store.members.getByEmail(email);
+  const fits = await verifyPassword(member?.passwordHash, given.password);
+  if (!member || !fits || member.disabled) {
+    log.warn({ address: given.address }, "sign-in refused");
+    return failed(refused);
+  }
+  signInLimits.succeeded(email, given.address);
+  log.info({ memberId: member.id }, "signed in");
+  return ok(member);
+}
+
+const refused: Failure = { code: "UNAUTHORIZED", message: "Address or password is wrong.", status: 401 };

@@ -1,0 +1,50 @@
+// The console's answers: one envelope for refusals, one set of headers for everything.
+// Guarantees: nothing is stored by a cache unless a route says so; HTML that a service slipped in cannot run.
+
+import "server-only";
+import { errorStatus, isErrorCode } from "@/lib/contract/errors";
+import { type Failure } from "@/lib/contract/failure";
+
+const always: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "content-security-policy":
+    "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
+};
+
+export function jsonAnswer(value: unknown, status = 200): Response {
+  return Response.json(value ?? null, { status });
+}
+
+export function emptyAnswer(status = 204): Response {
+  return new Response(null, { status });
+}
+
+/** The code decides the status; a code that only the service knows travels under the service's own status. */
+export function failureAnswer(failure: Failure, requestId: string): Response {
+  const { code, message, details, nodeErrors, retryAfterMs } = failure;
+  // The prompt's refusal keeps the shape that makers of workflows know, beside the envelope.
+  const promptShape = nodeErrors && {
+    error: { type: code, message, details: typeof details === "string" ? details : "", extra_info: {} },
+    node_errors: nodeErrors,
+  };
+  const body = { code, message, ...(details !== undefined && { details }), ...promptShape, request_id: requestId };
+  const headers = new Headers();
+  if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
+  return Response.json(body, { status: statusOf(failure), headers });
+}
+
+export function statusOf({ code, status }: Failure): number {
+  if (code === "CLIENT_GONE") return 499;
+  if (isErrorCode(code)) return errorStatus[code];
+  return status >= 400 && status < 500 ? status : 502;
+}
+
+export function finish(answer: Response, requestId: string): Response {
+  const headers = new Headers(answer.headers);
+  for (const [name, value] of Object.entries(always)) headers.set(name, value);
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+  headers.set("x-request-id", requestId);
+  return new Response(answer.body, { status: answer.status, headers });
+}

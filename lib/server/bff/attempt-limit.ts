@@ -1,0 +1,43 @@
+// A token bucket for each name: `burst` at once, then one each `refillMs`.
+// Guarantees: bounded memory; says how long to wait. In this process only: replicas count apart.
+
+import "server-only";
+
+export type AttemptLimit = {
+  /** Milliseconds to wait before the next one, 0 when this one may pass. */
+  take(name: string): number;
+  reset(name: string): void;
+};
+
+const MOST_NAMES = 20_000;
+
+/** A burst of 0 is no limit. */
+export function createAttemptLimit({ now, burst, refillMs }: { now: () => number; burst: number; refillMs: number }): AttemptLimit {
+  /** The moment at which a bucket is full again; a bucket that is full needs no entry. */
+  const fullAt = new Map<string, number>();
+
+  function sweep(at: number): void {
+    for (const [name, full] of fullAt) if (full <= at) fullAt.delete(name);
+    // Under a flood of names the oldest go: a limit that forgets is better than a process that grows.
+    for (const name of fullAt.keys()) {
+      if (fullAt.size < MOST_NAMES) break;
+      fullAt.delete(name);
+    }
+  }
+
+  return {
+    take(name) {
+      if (burst === 0) return 0;
+      const at = now();
+      if (fullAt.size >= MOST_NAMES) sweep(at);
+      const full = Math.max(at, fullAt.get(name) ?? at) + refillMs;
+      const waitMs = full - at - burst * refillMs;
+      if (waitMs > 0) return Math.ceil(waitMs);
+      fullAt.set(name, full);
+      return 0;
+    },
+    reset(name) {
+      fullAt.delete(name);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// A route handler for one operation of the interface: parse, connection, key, call, mask, answer.
+// Guarantees: what reaches the service was parsed with the contract's schema; what reaches the browser was parsed and masked;
+// uploads and contents stream. The order of refusals is guard.ts's.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { type Operation } from "@/lib/contract/operation";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { openConnection, type Access } from "../connections/access";
+import { absent } from "../upstream/failures";
+import { type CallInput } from "../upstream/outgoing";
+import { emptyAnswer, jsonAnswer } from "./answers";
+import { bytesAnswer, passedRequestHeaders } from "./bytes";
+import { guarded, refusal, type Asked, type Handler } from "./guard";
+import { outcomeOf } from "./outcome";
+import { readPathParams } from "./path-params";
+import { CONNECTION_PARAMETER, readJson, readQuery, searchOf } from "./read-request";
+import { toBrowser } from "./to-browser";
+import { openUpload } from "./upload-body";
+
+type Values = Record<string, string>;
+type Options = { readParams?: (asked: Asked) => Result<Values, Failure> };
+
+export function bffRoute(operation: Operation, options: Options = {}): Handler {
+  const guard = { action: operation.name, role: operation.role, connection: true };
+  return guarded(guard, (asked) => runOperation(operation, asked, options.readParams?.(asked) ?? readPathParams(operation, asked.params)));
+}
+
+export async function runOperation(
+  operation: Operation,
+  asked: Asked,
+  params: Result<Values, Failure>,
+): Promise<Result<Response, Failure>> {
+  const search = searchOf(asked.request);
+  const query = readQuery(search, operation.query);
+  // The connection is asked for first: somebody without one shall hear that, not what is wrong with a body.
+  const access = await openConnection(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  if (!params.ok) return params;
+  if (!query.ok) return query;
+  asked.note({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
+  if (operation.capability && asked.console.capabilities.knows(access.value.connection.id, operation.capability) === false) {
+    return failed(absent(operation.capability));
+  }
+  const input = { params: params.value, query: query.value, signal: asked.request.signal };
+  if (Object.values(operation.answers)[0]?.kind === "bytes") return readBytes(operation, asked, access.value, input);
+  if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, asked, access.value, input);
+  if (operation.body?.kind !== "json") return call(operation, asked, access.value, input);
+  const json = await readJson(asked.request, operation.body.schema);
+  return json.ok ? call(operation, asked, access.value, { ...input, json: json.value }) : json;
+}
+
+async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+  const result = await access.upstream.exchange(operation, input);
+  if (!result.ok) return failed(toBrowser(result.failure, access));
+  const value = toBrowser(result.value.value, access);
+  asked.note({ outcome: outcomeOf(value) });
+  return ok(value === undefined ? emptyAnswer(result.value.status === 204 ? 204 : 200) : jsonAnswer(value, result.value.status));
+}
+
+async function upload(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+  const opened = openUpload(asked.request, operation);
+  if (!opened.ok) return opened;
+  const result = await call(operation, asked, access, { ...input, body: opened.value.body });
+  const broken = result.ok ? undefined : opened.value.broken();
+  if (broken === "truncated") return failed(refusal("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
+  if (broken === "client-gone") return failed({ code: "CLIENT_GONE", message: "The upload was given up.", status: 0 });
+  return result;
+}
+
+async function readBytes(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+  const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(asked.request) });
+  return result.ok ? ok(bytesAnswer(result.value)) : failed(toBrowser(result.failure, access));
+}

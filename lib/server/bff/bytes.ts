@@ -1,0 +1,40 @@
+// Content of a service on its way to a browser: which headers pass, what may be shown and what is only saved.
+// Guarantees: only pictures, films and sounds are shown in place; everything else, SVG and HTML first, is a download of bytes.
+
+import "server-only";
+
+const asked = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
+const answered = ["content-length", "content-range", "accept-ranges", "etag", "last-modified"] as const;
+
+export function passedRequestHeaders(request: Request): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of asked) {
+    const value = request.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  return headers;
+}
+
+export function bytesAnswer(from: Response): Response {
+  const headers = new Headers();
+  for (const name of answered) {
+    const value = from.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  const type = (from.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  const shown = isMedia(type);
+  headers.set("content-type", shown ? type : "application/octet-stream");
+  headers.set("content-disposition", `${shown ? "inline" : "attachment"}${nameOf(from.headers.get("content-disposition"))}`);
+  // Private, and asked for again each time: the validator makes that cheap, and a signed-out browser gets nothing.
+  headers.set("cache-control", "private, no-cache");
+  return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
+}
+
+export function isMedia(type: string): boolean {
+  return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !type.startsWith("image/svg");
+}
+
+function nameOf(disposition: string | null): string {
+  const name = disposition?.match(/;\s*filename\*?=("[^"\\\r\n]{1,300}"|[\w.%'~+-]{1,600})/i);
+  return name ? name[0].replace(/^;\s*/, "; ") : "";
+}

@@ -1,0 +1,30 @@
+// A route of the console's own resources, behind the same guard as the interface's.
+
+import "server-only";
+import { type z } from "zod";
+import { type Failure } from "@/lib/contract/failure";
+import { type Role } from "@/lib/contract/roles";
+import { type Result } from "@/lib/shared/result";
+import { guarded, type Asked, type Handler, unguarded, type Opened } from "./guard";
+import { readJson } from "./read-request";
+
+type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
+
+export function consoleRoute(action: string, role: Role, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
+  return guarded({ action, role, connection: false }, run);
+}
+
+export function consoleBodyRoute<T>(action: string, role: Role, schema: z.ZodType<T>, run: Run<Asked, T>): Handler {
+  return guarded({ action, role, connection: false }, async (asked) => {
+    const body = await readJson(asked.request, schema);
+    return body.ok ? run(asked, body.value) : body;
+  });
+}
+
+/** Without a session: the token in the body is what lets somebody in. */
+export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Opened, T>): Handler {
+  return unguarded(action, async (opened) => {
+    const body = await readJson(opened.request, schema);
+    return body.ok ? run(opened, body.value) : body;
+  });
+}

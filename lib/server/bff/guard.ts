@@ -1,0 +1,111 @@
+// What stands before every handler of the console, in one order: origin, session, role, rate. And around it: the only catch, the
+// headers, the audit entry of whatever changes something.
+// Guarantees: a handler without this wrapper is found by the security suite; an unknown error says nothing outside and is logged once.
+// Must never: log a header, a cookie, a query or a body.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
+import { type Failure } from "@/lib/contract/failure";
+import { hasRole, type Role } from "@/lib/contract/roles";
+import { failed, type Result } from "@/lib/shared/result";
+import { readViewer, type Viewer } from "../auth/viewer";
+import { composition, type Composition } from "../composition";
+import { failureAnswer, finish, statusOf } from "./answers";
+import { isSameOrigin } from "./same-origin";
+
+export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
+/** `connection`: needs a connection and its key. */
+export type Guard = { action: string; role: Role | "public"; connection: boolean };
+export type Handler = ((request: Request, context: RouteContext) => Promise<Response>) & { guard: Guard };
+
+export type Opened = {
+  request: Request;
+  requestId: string;
+  console: Composition;
+  params: Record<string, string | string[] | undefined>;
+  /** What the audit log shall say of a change, beside who, when and the status. */
+  note(facts: Noted): void;
+};
+export type Asked = Opened & { viewer: Viewer };
+type Noted = { target?: string; connectionId?: string; outcome?: string; viewer?: Viewer };
+
+/** For members of the team. */
+export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
+  return handler(guard, async (opened) => {
+    const viewer = await readViewer(opened.request.headers.get("cookie"));
+    if (!viewer) return failed(refusal("UNAUTHORIZED", "Sign in first."));
+    opened.note({ viewer });
+    if (!hasRole(viewer.role, guard.role)) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
+    const waitMs = opened.console.memberLimit.take(viewer.memberId);
+    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
+    return run({ ...opened, viewer });
+  });
+}
+
+/** For everybody: set-up, invitations, health. Attempts are limited by address. */
+export function unguarded(action: string, run: (opened: Opened) => Promise<Result<Response, Failure>>): Handler {
+  return handler({ action, role: "public", connection: false }, run);
+}
+
+function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response, Failure>>): Handler {
+  async function handle(request: Request, context: RouteContext): Promise<Response> {
+    const requestId = randomUUID();
+    const changes = request.method !== "GET" && request.method !== "HEAD";
+    let noted: Noted = {};
+    const result = await attempt(
+      async () => {
+        const current = composition();
+        await current.ready;
+        if (changes && !isSameOrigin(request, current.env.publicUrl))
+          return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
+        const note = (facts: Noted) => void (noted = { ...noted, ...facts });
+        return run({ request, requestId, console: current, params: await context.params, note });
+      },
+      { requestId, action: guard.action },
+    );
+    const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
+    if (changes && noted.viewer) await audit(guard.action, requestId, noted, result);
+    return request.method === "HEAD" ? new Response(null, answer) : answer;
+  }
+  return Object.assign(handle, { guard });
+}
+
+async function attempt(
+  run: () => Promise<Result<Response, Failure>>,
+  about: { requestId: string; action: string },
+): Promise<Result<Response, Failure>> {
+  try {
+    return await run();
+  } catch (error) {
+    composition().log.error({ ...about, err: error }, "a request failed in a way nobody foresaw");
+    return failed(refusal("INTERNAL", "Something went wrong in the console."));
+  }
+}
+
+async function audit(action: string, requestId: string, noted: Noted, result: Result<Response, Failure>): Promise<void> {
+  const { store, now, log } = composition();
+  const { viewer, target, connectionId, outcome } = noted;
+  const said = result.ok
+    ? { status: result.value.status, outcome }
+    : { status: statusOf(result.failure), code: result.failure.code, outcome };
+  try {
+    await store.audit.add({
+      at: now(),
+      requestId,
+      memberId: viewer?.memberId,
+      memberName: viewer?.name,
+      action,
+      target,
+      connectionId,
+      ...said,
+    });
+  } catch (error) {
+    // The change has happened: refusing the answer now would make the person do it twice.
+    log.error({ requestId, action, err: error }, "a change could not be written to the audit log");
+  }
+}
+
+export function refusal(code: ErrorCode, message: string, details?: unknown): Failure {
+  return { code, message, status: errorStatus[code], ...(details !== undefined && { details }) };
+}

@@ -1,0 +1,18 @@
+// Whether a changing request comes from our own pages.
+// Guarantees: a browser's request from another site is refused, whichever of the two headers it sends. A request without both
+// comes from no browser of this decade and carries no cookie that it was not given on purpose.
+// Must never: look at request.url, which carries the address that the server is bound to.
+
+import "server-only";
+
+export function isSameOrigin(request: Request, publicUrl: string | undefined): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") return false;
+  const origin = request.headers.get("origin");
+  if (origin === null) return true;
+  if (!URL.canParse(origin)) return false;
+  const from = new URL(origin);
+  if (publicUrl !== undefined && from.origin === new URL(publicUrl).origin) return true;
+  // Behind a public address over https, a page that was opened over plain http is another origin.
+  return from.host === request.headers.get("host") && (publicUrl === undefined || from.protocol === new URL(publicUrl).protocol);
+}

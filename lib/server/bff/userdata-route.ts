@@ -1,0 +1,57 @@
+// User data files: the path in the address may hold slashes, encoded or not, so it is read here from the raw address, once.
+// Guarantees: decoded exactly once (%252F is a name with "%2F" in it); nothing climbs, no backslash, no control character.
+// A raw FILE/move/DEST is the move; a file of that name is reached with its slashes encoded.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { type Operation } from "@/lib/contract/operation";
+import { operations } from "@/lib/contract/operations";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { bffRoute, runOperation } from "./bff-route";
+import { guarded, refusal, type Handler } from "./guard";
+
+const LONGEST = 2000;
+const PREFIX = "/api/userdata/";
+
+export function userdataRoute(operation: Operation): Handler {
+  return bffRoute(operation, {
+    readParams: ({ request }) => {
+      const file = decodePath(rawSegments(request.url));
+      return file.ok ? ok({ file: file.value }) : file;
+    },
+  });
+}
+
+/** One address, two operations: writing and moving. */
+export function userdataPostRoute(): Handler {
+  const { writeUserdata, moveUserdata } = operations;
+  return guarded({ action: writeUserdata.name, role: writeUserdata.role, connection: true }, (asked) => {
+    const segments = rawSegments(asked.request.url);
+    const isMove = segments.length === 3 && segments[1] === "move";
+    const file = decodePath(isMove ? segments.slice(0, 1) : segments);
+    const dest = isMove ? decodePath(segments.slice(2)) : undefined;
+    if (!file.ok) return runOperation(writeUserdata, asked, file);
+    if (dest === undefined) return runOperation(writeUserdata, asked, ok({ file: file.value }));
+    return runOperation(moveUserdata, asked, dest.ok ? ok({ file: file.value, dest: dest.value }) : dest);
+  });
+}
+
+function rawSegments(url: string): string[] {
+  const path = url.split(/[?#]/)[0] ?? "";
+  const at = path.indexOf(PREFIX);
+  return at < 0 ? [] : path.slice(at + PREFIX.length).split("/");
+}
+
+function decodePath(segments: readonly string[]): Result<string, Failure> {
+  let path: string;
+  try {
+    path = segments.map(decodeURIComponent).join("/");
+  } catch {
+    return failed(refusal("BAD_REQUEST", "The path is not encoded as it should be."));
+  }
+  const climbs = path.split("/").some((part) => part === "." || part === ".." || part === "");
+  if (path === "" || path.length > LONGEST || climbs || /[\u0000-\u001f\u007f\\]/.test(path)) {
+    return failed(refusal("FORBIDDEN", "This path is not allowed."));
+  }
+  return ok(path);
+}

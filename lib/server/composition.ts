@@ -1,0 +1,145 @@
+// The one place that knows which database, which embedded service and which clock this process has.
+// Guarantees: one composition a process, on globalThis (the bundler loads this module several times); nothing is opened at import;
+// `ready` settles when store and service are up; `stop` lets what is in flight end and releases the data folder.
+// Must never: be imported by anything that runs in a browser.
+
+import "server-only";
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { type DestinationStream } from "pino";
+import { type Service } from "@/lib/service/index";
+import { createAttemptLimit, type AttemptLimit } from "./bff/attempt-limit";
+import { createSignInLimits, type SignInLimits } from "./auth/sign-in-limits";
+import { type Env, readEnv } from "./env";
+import { openKeyRing, type KeyRing } from "./keys/key-ring";
+import { readOrMakeSecretFile } from "./keys/secret-file";
+import { createLog, type Log } from "./log";
+import { openStore, type Store } from "./store/store";
+import { createThumbnailCache, type ThumbnailCache } from "./thumbnails/cache";
+import { createCapabilityMemory, type CapabilityMemory } from "./upstream/capabilities";
+import { isEmbedded } from "./upstream/send";
+import { createGuardedSend, type GuardedSend } from "./upstream/send-guarded";
+import { createHttpSend } from "./upstream/send-http";
+import { createUpstream, type Upstream, type UpstreamLimits, type UpstreamOptions } from "./upstream/upstream";
+
+export type Composition = {
+  env: Env;
+  log: Log;
+  store: Store;
+  ring: KeyRing;
+  authSecret: string;
+  now(): number;
+  capabilities: CapabilityMemory;
+  thumbnails: ThumbnailCache;
+  signInLimits: SignInLimits;
+  memberLimit: AttemptLimit;
+  ready: Promise<void>;
+  /** Of the embedded service; after `ready`. */
+  service(): Service;
+  upstreamFor(target: { connectionId: string; baseUrl: string; apiKey: string | undefined }): Upstream;
+  upstreamOptionsFor(target: { connectionId: string; baseUrl: string; apiKey: string | undefined }): UpstreamOptions;
+  /** One-time address for making the owner; undefined when there is one. After `ready`. */
+  setUpUrl(): string | undefined;
+  stop(): Promise<void>;
+};
+
+export type CompositionOptions = {
+  env: Env;
+  now?: () => number;
+  logDestination?: DestinationStream;
+  upstreamLimits?: Partial<UpstreamLimits>;
+};
+
+const place = Symbol.for("lightdesk");
+
+export function composition(): Composition {
+  const found: Composition | undefined = Reflect.get(globalThis, place);
+  return found ?? startComposition({ env: readEnv() });
+}
+
+/** Replaces the one there is: the caller has stopped it. */
+export function startComposition(options: CompositionOptions): Composition {
+  const made = compose(options);
+  Reflect.set(globalThis, place, made);
+  return made;
+}
+
+function compose({ env, now = Date.now, logDestination, upstreamLimits }: CompositionOptions): Composition {
+  mkdirSync(env.dataDir, { recursive: true, mode: 0o700 });
+  chmodSync(env.dataDir, 0o700);
+  const log = createLog(env.logLevel, logDestination);
+  const store = openStore(env.dataDir);
+  const capabilities = createCapabilityMemory(now);
+  const sendHttp = createHttpSend();
+  const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
+  let service: Service | undefined;
+  let setUpToken: string | undefined;
+
+  const running = (): Service => {
+    if (!service) throw new Error("the embedded service is not up yet");
+    return service;
+  };
+  const upstreamOptionsFor: Composition["upstreamOptionsFor"] = ({ connectionId, baseUrl, apiKey }) => ({
+    baseUrl,
+    apiKey,
+    send: isEmbedded(baseUrl) ? (request) => running().fetch(request) : sendHttp,
+    sendForeign,
+    now,
+    limits: upstreamLimits,
+    learn: (operation, status) => capabilities.learn(connectionId, operation, status),
+  });
+
+  async function start(): Promise<void> {
+    await store.migrate();
+    const { createService } = await import("@/lib/service/index");
+    const made = createService({
+      ...env.service,
+      dataDir: join(env.dataDir, "service"),
+      shippedImagesDir: join(env.root, "public", "samples"),
+      workerPath: join(env.root, "dist", "node-worker.mjs"),
+      now,
+      log,
+    });
+    await made.start();
+    service = made;
+    if (!(await store.members.hasOwner())) {
+      setUpToken = randomBytes(32).toString("base64url");
+      await store.setUpToken.replace(setUpToken, now());
+    }
+  }
+  const ready = start();
+  // Whoever awaits `ready` gets the error; without this line Node would end the process before anybody could.
+  ready.catch(() => undefined);
+
+  return {
+    env,
+    log,
+    store,
+    ring: openKeyRing(env.dataDir, env.encryptionKeys),
+    authSecret: readOrMakeSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url")),
+    now,
+    capabilities,
+    thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),
+    signInLimits: createSignInLimits(now),
+    memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
+    ready,
+    service: running,
+    upstreamOptionsFor,
+    upstreamFor: (target) => createUpstream(upstreamOptionsFor(target)),
+    setUpUrl: () => setUpToken && `${env.publicUrl ?? localUrl(env)}/set-up?token=${setUpToken}`,
+    async stop() {
+      // A start that failed has nothing to stop, and its error was given to whoever waited for it.
+      await ready.catch(() => undefined);
+      await service?.stop();
+      await Promise.all([sendHttp.close(), sendForeign.close()]);
+      await store.close();
+      if (Reflect.get(globalThis, place) === this) Reflect.deleteProperty(globalThis, place);
+    },
+  };
+}
+
+export function localUrl(env: Env): string {
+  const host = env.host === "0.0.0.0" || env.host === "::" ? "127.0.0.1" : env.host;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${env.port}`;
+}

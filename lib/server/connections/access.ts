@@ -1,0 +1,67 @@
+// From a member and the connection they mean to a client of that service.
+// Guarantees: only connections that the member may use; the key is opened here, for one call, and is handed to the client only.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { type AnswerOf, type Operation } from "@/lib/contract/operation";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Viewer } from "../auth/viewer";
+import { toBrowser } from "../bff/to-browser";
+import { composition } from "../composition";
+import { openApiKey } from "../keys/api-keys";
+import { type Connection } from "../store/connections";
+import { type CallInput } from "../upstream/outgoing";
+import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
+
+export type Access = { connection: Connection; apiKey: string; fingerprint: string; upstream: Upstream; upstreamOptions: UpstreamOptions };
+
+/** Without an id: the member's last used connection, else the first that they may use. */
+export async function findConnection(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
+  const { store } = composition();
+  if (id !== undefined) {
+    const connection = await store.connections.getFor(viewer.memberId, id);
+    return connection ? ok(connection) : failed({ code: "NOT_FOUND", message: "There is no such connection.", status: 404 });
+  }
+  const member = await store.members.get(viewer.memberId);
+  const last = member?.lastConnectionId && (await store.connections.getFor(viewer.memberId, member.lastConnectionId));
+  const connection = last || (await store.connections.listFor(viewer.memberId))[0];
+  return connection ? ok(connection) : failed({ code: "NO_CONNECTION", message: "There is no connection yet.", status: 409 });
+}
+
+export async function openConnection(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
+  const { store, ring, log, upstreamFor, upstreamOptionsFor } = composition();
+  const found = await findConnection(viewer, id);
+  if (!found.ok) return found;
+  const connection = found.value;
+  const stored = await store.keys.getOf(connection.id);
+  const apiKey = stored && openApiKey(ring, stored);
+  if (stored && apiKey === undefined)
+    log.error({ connectionId: connection.id, ringKeyId: stored.ringKeyId }, "a stored key cannot be opened");
+  if (!stored || apiKey === undefined) {
+    const why = stored
+      ? "The stored key cannot be opened with the console's encryption keys. Enter it again."
+      : "This connection has no key yet.";
+    return failed({ code: "API_KEY_MISSING", message: why, status: 409 });
+  }
+  const target = { connectionId: connection.id, baseUrl: connection.baseUrl, apiKey };
+  return ok({
+    connection,
+    apiKey,
+    fingerprint: stored.fingerprint,
+    upstream: upstreamFor(target),
+    upstreamOptions: upstreamOptionsFor(target),
+  });
+}
+
+/** One read for a page: connection, key, call, and an answer that may be shown. */
+export async function readThrough<O extends Operation>(
+  viewer: Viewer,
+  connectionId: string | undefined,
+  operation: O,
+  input?: CallInput,
+): Promise<Result<AnswerOf<O>, Failure>> {
+  const access = await openConnection(viewer, connectionId);
+  if (!access.ok) return access;
+  const result = await access.value.upstream.call(operation, input);
+  return result.ok ? ok(toBrowser(result.value, access.value)) : failed(toBrowser(result.failure, access.value));
+}

@@ -1,0 +1,35 @@
+// Asks a service who the key belongs to: one call to GET /api/user, four different answers.
+// Guarantees: what is remembered is what the service said last. Must never: try with another key than the connection's own.
+
+import "server-only";
+import { type CheckOutcome, type ConnectionCheck } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { composition } from "../composition";
+import { openApiKey } from "../keys/api-keys";
+import { type Connection } from "../store/connections";
+
+export async function checkConnection(connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
+  const { store, ring, capabilities, upstreamFor } = composition();
+  const stored = await store.keys.getOf(connection.id);
+  const apiKey = stored && openApiKey(ring, stored);
+  const upstream = upstreamFor({ connectionId: connection.id, baseUrl: connection.baseUrl, apiKey });
+  const answer = await upstream.call(operations.getUser, { signal });
+  const check = answer.ok ? toCheck(answer.value.status) : toRefusal(answer.failure);
+  capabilities.forget(connection.id);
+  await store.connections.setStatus(connection.id, check.outcome);
+  return check;
+}
+
+function toCheck(status: string): ConnectionCheck {
+  if (status === "waitlisted") return { outcome: "waitlisted", message: "The key is good; the account is still on the waiting list." };
+  return {
+    outcome: "active",
+    message: status === "active" ? "The key is good." : `The key is good; the service calls the account "${status}".`,
+  };
+}
+
+function toRefusal(failure: Failure): ConnectionCheck {
+  const outcome: CheckOutcome = failure.status === 401 || failure.status === 403 ? "refused" : "unreachable";
+  return { outcome, message: failure.message };
+}

@@ -1,0 +1,52 @@
+// API keys of connections: sealed when they are given, opened only for a call upstream, shown as a fingerprint.
+// Guarantees: a stored key opens for its own record only. Must never: let an opened key leave the server.
+
+import "server-only";
+import { createHash, randomUUID } from "node:crypto";
+import { type KeyStore, type StoredKey } from "../store/keys";
+import { seal, unseal } from "./cipher";
+import { type KeyRing } from "./key-ring";
+
+/** Twelve hexadecimal digits of a SHA-256: enough to tell keys apart, nothing to find one by. */
+export function fingerprintOf(apiKey: string): string {
+  return createHash("sha256").update(`lightdesk-fingerprint:${apiKey}`).digest("hex").slice(0, 12);
+}
+
+export async function storeApiKey(
+  keys: KeyStore,
+  ring: KeyRing,
+  given: { connectionId: string; apiKey: string; now: number },
+): Promise<string> {
+  const id = randomUUID();
+  const fingerprint = fingerprintOf(given.apiKey);
+  await keys.put({
+    id,
+    connectionId: given.connectionId,
+    ...seal(ring, recordOf(id, given.connectionId), given.apiKey),
+    fingerprint,
+    createdAt: given.now,
+  });
+  return fingerprint;
+}
+
+export function openApiKey(ring: KeyRing, stored: StoredKey): string | undefined {
+  return unseal(ring, recordOf(stored.id, stored.connectionId), stored);
+}
+
+/** Seals every key again with the ring's writing key. Counts what it changed, and what the ring could not open. */
+export async function rotateApiKeys(keys: KeyStore, ring: KeyRing): Promise<{ resealed: number; unreadable: number }> {
+  let resealed = 0;
+  let unreadable = 0;
+  for (const stored of await keys.list()) {
+    if (stored.ringKeyId === ring.writing.id) continue;
+    const apiKey = openApiKey(ring, stored);
+    if (apiKey === undefined) unreadable += 1;
+    else if (await keys.reseal(stored, seal(ring, recordOf(stored.id, stored.connectionId), apiKey))) resealed += 1;
+  }
+  return { resealed, unreadable };
+}
+
+/** The connection is part of the record: a row that was given to another connection does not open. */
+function recordOf(id: string, connectionId: string): string {
+  return `api_keys/${connectionId}/${id}`;
+}

@@ -1,0 +1,41 @@
+// AES-256-GCM for secrets at rest: iv (12 bytes), tag (16 bytes), ciphertext, in base64url.
+// Guarantees: the ring key's id and the record's id are bound as associated data, so ciphertext that was moved to another
+// record, or is said to be from another key, does not open; a changed byte does not open.
+// Must never: answer the ciphertext, or say why it did not open.
+
+import "server-only";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { type KeyRing } from "./key-ring";
+
+export type Sealed = { ringKeyId: string; ciphertext: string };
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function seal(ring: KeyRing, recordId: string, plaintext: string): Sealed {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", ring.writing.secret, iv);
+  cipher.setAAD(associated(ring.writing.id, recordId));
+  const sealed = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
+  return { ringKeyId: ring.writing.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url") };
+}
+
+/** Undefined when the ring lacks the key, or when anything was changed or moved. */
+export function unseal(ring: KeyRing, recordId: string, sealed: Sealed): string | undefined {
+  const key = ring.readable.get(sealed.ringKeyId);
+  const bytes = Buffer.from(sealed.ciphertext, "base64url");
+  if (!key || bytes.length < IV_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(associated(sealed.ringKeyId, recordId));
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON keeps the two apart: ids that contain a separator cannot imitate another pair. */
+function associated(ringKeyId: string, recordId: string): Buffer {
+  return Buffer.from(JSON.stringify([ringKeyId, recordId]));
+}

@@ -1,0 +1,20 @@
+// A secret that is made once and read at each start.
+// Guarantees: mode 0600 from the first byte on; of two makers one wins and both read the same; nothing is overwritten.
+
+import "server-only";
+import { readFileSync, writeFileSync } from "node:fs";
+
+export function readOrMakeSecretFile(path: string, make: () => string): string {
+  try {
+    writeFileSync(path, `${make()}\n`, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (!isExisting(error)) throw error;
+  }
+  const text = readFileSync(path, "utf8").trim();
+  if (text === "") throw new Error(`${path} is empty: remove it, or put back the one from your backup`);
+  return text;
+}
+
+function isExisting(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EEXIST";
+}

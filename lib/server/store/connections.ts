@@ -1,0 +1,85 @@
+// Connections: where a service is and who may use it. The key is stored apart, in keys.ts.
+// Guarantees: every read names the member; a personal connection is found by its own member only.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { checkOutcomes, type CheckOutcome, type ConnectionStatus } from "@/lib/contract/console";
+import { type Database } from "./database";
+import { type ConnectionRow } from "./tables";
+
+export type Connection = {
+  id: string;
+  name: string;
+  baseUrl: string;
+  accountUrl: string | undefined;
+  /** Undefined: shared by the team. */
+  memberId: string | undefined;
+  status: ConnectionStatus;
+  createdAt: number;
+};
+export type NewConnection = { name: string; baseUrl: string; accountUrl?: string; memberId?: string; createdAt: number };
+export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string };
+export type ConnectionStore = ReturnType<typeof createConnectionStore>;
+
+export function createConnectionStore(database: Database) {
+  const usableBy = (memberId: string) =>
+    database
+      .selectFrom("connections")
+      .selectAll()
+      .where((where) => where.or([where("member_id", "is", null), where("member_id", "=", memberId)]));
+
+  return {
+    async listFor(memberId: string): Promise<Connection[]> {
+      const rows = await usableBy(memberId).orderBy("created_at").orderBy("id").execute();
+      return rows.map(toConnection);
+    },
+
+    async getFor(memberId: string, id: string): Promise<Connection | undefined> {
+      const row = await usableBy(memberId).where("id", "=", id).executeTakeFirst();
+      return row && toConnection(row);
+    },
+
+    async create(connection: NewConnection): Promise<Connection> {
+      const row: ConnectionRow = {
+        id: randomUUID(),
+        name: connection.name,
+        base_url: connection.baseUrl,
+        account_url: connection.accountUrl ?? null,
+        member_id: connection.memberId ?? null,
+        status: "unknown",
+        created_at: connection.createdAt,
+      };
+      await database.insertInto("connections").values(row).execute();
+      return toConnection(row);
+    },
+
+    async change(id: string, change: ConnectionChange): Promise<void> {
+      const columns = {
+        ...(change.name !== undefined && { name: change.name }),
+        ...(change.baseUrl !== undefined && { base_url: change.baseUrl }),
+        ...(change.accountUrl !== undefined && { account_url: change.accountUrl }),
+      };
+      if (Object.keys(columns).length > 0) await database.updateTable("connections").set(columns).where("id", "=", id).execute();
+    },
+
+    async setStatus(id: string, status: CheckOutcome): Promise<void> {
+      await database.updateTable("connections").set({ status }).where("id", "=", id).execute();
+    },
+
+    async remove(id: string): Promise<void> {
+      await database.deleteFrom("connections").where("id", "=", id).execute();
+    },
+  };
+}
+
+function toConnection(row: ConnectionRow): Connection {
+  return {
+    id: row.id,
+    name: row.name,
+    baseUrl: row.base_url,
+    accountUrl: row.account_url ?? undefined,
+    memberId: row.member_id ?? undefined,
+    status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",
+    createdAt: Number(row.created_at),
+  };
+}

@@ -1,0 +1,63 @@
+// API keys as ciphertext, one for each connection. This file never sees a key: keys/api-keys.ts seals and opens.
+
+import "server-only";
+import { type Database } from "./database";
+import { type KeyRow } from "./tables";
+
+export type StoredKey = { id: string; connectionId: string; ringKeyId: string; ciphertext: string; fingerprint: string; createdAt: number };
+export type KeyStore = ReturnType<typeof createKeyStore>;
+
+export function createKeyStore(database: Database) {
+  return {
+    /** Replaces the connection's key, if it had one. */
+    async put(key: StoredKey): Promise<void> {
+      await database.transaction().execute(async (transaction) => {
+        await transaction.deleteFrom("api_keys").where("connection_id", "=", key.connectionId).execute();
+        await transaction.insertInto("api_keys").values(toRow(key)).execute();
+      });
+    },
+
+    async getOf(connectionId: string): Promise<StoredKey | undefined> {
+      const row = await database.selectFrom("api_keys").selectAll().where("connection_id", "=", connectionId).executeTakeFirst();
+      return row && toKey(row);
+    },
+
+    async list(): Promise<StoredKey[]> {
+      const rows = await database.selectFrom("api_keys").selectAll().orderBy("id").execute();
+      return rows.map(toKey);
+    },
+
+    /** Only where nobody has replaced the key meanwhile; tells whether it did. */
+    async reseal(before: StoredKey, after: { ringKeyId: string; ciphertext: string }): Promise<boolean> {
+      const done = await database
+        .updateTable("api_keys")
+        .set({ ring_key_id: after.ringKeyId, ciphertext: after.ciphertext })
+        .where("id", "=", before.id)
+        .where("ciphertext", "=", before.ciphertext)
+        .executeTakeFirst();
+      return Number(done.numUpdatedRows) > 0;
+    },
+  };
+}
+
+function toRow(key: StoredKey): KeyRow {
+  return {
+    id: key.id,
+    connection_id: key.connectionId,
+    ring_key_id: key.ringKeyId,
+    ciphertext: key.ciphertext,
+    fingerprint: key.fingerprint,
+    created_at: key.createdAt,
+  };
+}
+
+function toKey(row: KeyRow): StoredKey {
+  return {
+    id: row.id,
+    connectionId: row.connection_id,
+    ringKeyId: row.ring_key_id,
+    ciphertext: row.ciphertext,
+    fingerprint: row.fingerprint,
+    createdAt: Number(row.created_at),
+  };
+}

@@ -1,0 +1,120 @@
+// The people of the team. Email addresses are stored in lower case and are unique.
+// Guarantees: there is at most one first owner however many set-ups race; a change of role or password ends old sessions.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { roles, type Role } from "@/lib/contract/roles";
+import { type Database } from "./database";
+import { type MemberRow } from "./tables";
+
+export type Member = {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  passwordHash: string;
+  disabled: boolean;
+  sessionVersion: number;
+  lastConnectionId: string | undefined;
+  createdAt: number;
+};
+export type NewMember = { name: string; email: string; role: Role; passwordHash: string; createdAt: number };
+export type MemberStore = ReturnType<typeof createMemberStore>;
+
+export function createMemberStore(database: Database) {
+  return {
+    async hasOwner(): Promise<boolean> {
+      const row = await database.selectFrom("members").select("id").where("role", "=", "owner").limit(1).executeTakeFirst();
+      return row !== undefined;
+    },
+
+    /** Undefined when an owner is there already. */
+    async createFirstOwner(member: Omit<NewMember, "role">): Promise<Member | undefined> {
+      return database.transaction().execute(async (transaction) => {
+        const owner = await transaction.selectFrom("members").select("id").where("role", "=", "owner").executeTakeFirst();
+        if (owner) return undefined;
+        const row = toRow({ ...member, role: "owner" });
+        await transaction.insertInto("members").values(row).execute();
+        return toMember(row);
+      });
+    },
+
+    /** Undefined when the address is taken. */
+    async create(member: NewMember): Promise<Member | undefined> {
+      const row = toRow(member);
+      const done = await database
+        .insertInto("members")
+        .values(row)
+        .onConflict((conflict) => conflict.column("email").doNothing())
+        .executeTakeFirst();
+      return Number(done.numInsertedOrUpdatedRows ?? 0) > 0 ? toMember(row) : undefined;
+    },
+
+    async get(id: string): Promise<Member | undefined> {
+      const row = await database.selectFrom("members").selectAll().where("id", "=", id).executeTakeFirst();
+      return row && toMember(row);
+    },
+
+    async getByEmail(email: string): Promise<Member | undefined> {
+      const row = await database.selectFrom("members").selectAll().where("email", "=", email.trim().toLowerCase()).executeTakeFirst();
+      return row && toMember(row);
+    },
+
+    async list(): Promise<Member[]> {
+      const rows = await database.selectFrom("members").selectAll().orderBy("created_at").execute();
+      return rows.map(toMember);
+    },
+
+    async change(id: string, change: { role?: Role; disabled?: boolean }): Promise<Member | undefined> {
+      const row = await database
+        .updateTable("members")
+        .set((expression) => ({
+          ...(change.role !== undefined && { role: change.role }),
+          ...(change.disabled !== undefined && { disabled: change.disabled ? 1 : 0 }),
+          session_version: expression("session_version", "+", 1),
+        }))
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toMember(row);
+    },
+
+    async remove(id: string): Promise<boolean> {
+      const done = await database.deleteFrom("members").where("id", "=", id).executeTakeFirst();
+      return Number(done.numDeletedRows) > 0;
+    },
+
+    async setLastConnection(id: string, connectionId: string): Promise<void> {
+      await database.updateTable("members").set({ last_connection_id: connectionId }).where("id", "=", id).execute();
+    },
+  };
+}
+
+function toRow(member: NewMember): MemberRow {
+  return {
+    id: randomUUID(),
+    name: member.name,
+    email: member.email.trim().toLowerCase(),
+    role: member.role,
+    password_hash: member.passwordHash,
+    disabled: 0,
+    session_version: 1,
+    last_connection_id: null,
+    created_at: member.createdAt,
+  };
+}
+
+function toMember(row: MemberRow): Member {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    // An unknown word in the table gives the weakest role, never a stronger one.
+    role: roles.find((role) => role === row.role) ?? "viewer",
+    passwordHash: row.password_hash,
+    disabled: row.disabled !== 0,
+    sessionVersion: row.session_version,
+    lastConnectionId: row.last_connection_id ?? undefined,
+    createdAt: Number(row.created_at),
+  };
+}

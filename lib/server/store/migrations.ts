@@ -1,0 +1,7 @@
+// Every migration, in order, imported statically so that the bundler carries them. A published one is never changed.
+
+import "server-only";
+import { type Migration } from "kysely";
+import { firstTables } from "./migrations/0001-first-tables";
+
+export const migrations: Record<string, Migration> = { "0001-first-tables": firstTables };

@@ -1,0 +1,37 @@
+// The console's store: one database, one small object for each thing stored.
+
+import "server-only";
+import { join } from "node:path";
+import { createAuditStore, type AuditStore } from "./audit";
+import { createConnectionStore, type ConnectionStore } from "./connections";
+import { migrate, openDatabase } from "./database";
+import { createInvitationStore, type InvitationStore } from "./invitations";
+import { createKeyStore, type KeyStore } from "./keys";
+import { createMemberStore, type MemberStore } from "./members";
+import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
+
+export type Store = {
+  members: MemberStore;
+  connections: ConnectionStore;
+  keys: KeyStore;
+  setUpToken: SetUpTokenStore;
+  invitations: InvitationStore;
+  audit: AuditStore;
+  migrate(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The folder must exist. Whoever opens it closes it. */
+export function openStore(dataDir: string): Store {
+  const database = openDatabase(join(dataDir, "console.sqlite"));
+  return {
+    members: createMemberStore(database),
+    connections: createConnectionStore(database),
+    keys: createKeyStore(database),
+    setUpToken: createSetUpTokenStore(database),
+    invitations: createInvitationStore(database),
+    audit: createAuditStore(database),
+    migrate: () => migrate(database),
+    close: () => database.destroy(),
+  };
+}

@@ -1,0 +1,72 @@
+// The console's tables as types. Times are milliseconds since 1970; booleans are 0 or 1 in SQLite and in PostgreSQL alike.
+// Must never: hold a key, a password or a token in the clear: only ciphertext, argon2 hashes and SHA-256 hashes.
+
+import "server-only";
+import { type Generated } from "kysely";
+
+export type MemberRow = {
+  id: string;
+  name: string;
+  email: string;
+  role: string;
+  password_hash: string;
+  disabled: number;
+  /** Counts up when every session of the member must end. */
+  session_version: number;
+  last_connection_id: string | null;
+  created_at: number;
+};
+
+export type ConnectionRow = {
+  id: string;
+  name: string;
+  base_url: string;
+  account_url: string | null;
+  /** Null: shared by the team. */
+  member_id: string | null;
+  status: string;
+  created_at: number;
+};
+
+export type KeyRow = {
+  id: string;
+  connection_id: string;
+  /** Which key of the ring encrypted it. */
+  ring_key_id: string;
+  ciphertext: string;
+  fingerprint: string;
+  created_at: number;
+};
+
+export type InvitationRow = {
+  id: string;
+  token_hash: string;
+  email: string;
+  role: string;
+  invited_by: string;
+  expires_at: number;
+  accepted_at: number | null;
+};
+
+export type AuditRow = {
+  id: Generated<number>;
+  at: number;
+  request_id: string;
+  member_id: string | null;
+  member_name: string | null;
+  action: string;
+  connection_id: string | null;
+  target: string | null;
+  status: number;
+  code: string | null;
+  outcome: string | null;
+};
+
+export type Tables = {
+  members: MemberRow;
+  connections: ConnectionRow;
+  api_keys: KeyRow;
+  set_up_tokens: { token_hash: string; created_at: number };
+  invitations: InvitationRow;
+  audit: AuditRow;
+};

@@ -1,0 +1,47 @@
+// GET /api/console/thumbnail: a WebP of one of four edges, or a 404 for which the page draws its placeholder.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { failed, ok } from "@/lib/shared/result";
+import { type Handler, guarded } from "../bff/guard";
+import { CONNECTION_PARAMETER, readQuery, searchOf } from "../bff/read-request";
+import { toBrowser } from "../bff/to-browser";
+import { openConnection } from "../connections/access";
+import { edges, getThumbnail } from "./thumbnail";
+
+const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
+const assetQuery = z.object({ edge, asset: z.string().min(1).max(200) });
+const fileQuery = z.object({
+  edge,
+  filename: z.string().min(1).max(1000),
+  subfolder: z.string().max(500).default(""),
+  type: z.string().max(50).default("output"),
+});
+
+export function thumbnailRoute(): Handler {
+  return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, viewer, console }) => {
+    const search = searchOf(request);
+    const named = search.get(CONNECTION_PARAMETER) ?? undefined;
+    const access = await openConnection(viewer, named);
+    if (!access.ok) return access;
+    const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
+    if (!query.ok) return query;
+    const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
+    const { edge: size, ...subject } = wanted;
+    const thumbnail = await getThumbnail(access.value, console.thumbnails, { subject, edge: size });
+    if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access.value));
+    const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
+    // A content-addressed file of a named connection never changes; an asset may get another preview.
+    const forever = named !== undefined && "filename" in wanted && /^[0-9a-f]{64}\b/.test(wanted.filename);
+    const headers = {
+      etag,
+      "cache-control": forever ? "private, max-age=31536000, immutable" : "private, no-cache",
+      "content-type": "image/webp",
+    };
+    if (request.headers.get("if-none-match") === etag) return ok(new Response(null, { status: 304, headers }));
+    return ok(
+      new Response(Buffer.from(thumbnail.value), { headers: { ...headers, "content-length": String(thumbnail.value.byteLength) } }),
+    );
+  });
+}

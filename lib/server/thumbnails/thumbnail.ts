@@ -1,0 +1,81 @@
+// The bytes behind a thumbnail: found through the service, opened with care, resized, remembered.
+// Guarantees: the key goes to the connection's own origin only; another host is opened through the guarded send; time and size are
+// bounded; what cannot be shown is a NOT_FOUND, and the page draws its placeholder.
+
+import "server-only";
+import { operations } from "@/lib/contract/operations";
+import { type Failure } from "@/lib/contract/failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Access } from "../connections/access";
+import { openAddress } from "../upstream/open-bytes";
+import { readBytes } from "../upstream/streams";
+import { toThumbnail } from "./resize";
+import { type ThumbnailCache } from "./cache";
+
+export const edges = [128, 256, 512, 1024] as const;
+export type ThumbnailSubject = { asset: string } | { filename: string; subfolder: string; type: string };
+
+const MOST_BYTES = 64 * 1024 ** 2;
+const LIMIT_MS = 15_000;
+
+const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
+
+export function getThumbnail(
+  access: Access,
+  cache: ThumbnailCache,
+  wanted: { subject: ThumbnailSubject; edge: number },
+): Promise<Result<Uint8Array, Failure>> {
+  const { subject, edge } = wanted;
+  const named = "asset" in subject ? ["asset", subject.asset] : ["file", subject.type, subject.subfolder, subject.filename];
+  // The fingerprint belongs to the name: another key may see other things under the same id.
+  const name = [access.connection.id, access.connection.baseUrl, access.fingerprint, String(edge), ...named];
+  return cache.get(name, async () => {
+    const opened = await open(access, subject, edge);
+    if (!opened.ok) return opened;
+    const bytes = await readWhole(opened.value);
+    const thumbnail = bytes && (await toThumbnail(bytes, edge));
+    return thumbnail ? ok(thumbnail) : failed(nothing);
+  });
+}
+
+async function open(access: Access, subject: ThumbnailSubject, edge: number): Promise<Result<Response, Failure>> {
+  if ("filename" in subject) return view(access, subject, edge);
+  const asset = await access.upstream.call(operations.getAsset, { params: { id: subject.asset } });
+  if (!asset.ok) return asset;
+  const { preview_url: previewUrl, mime_type: mimeType, asset_hash: hash, name } = asset.value;
+  if (previewUrl !== undefined && previewUrl !== "") return preview(access, previewUrl, edge);
+  if (mimeType?.startsWith("image/")) return view(access, { filename: hash ?? name, subfolder: "", type: "input" }, edge);
+  return failed(nothing);
+}
+
+function view(
+  access: Access,
+  file: { filename: string; subfolder: string; type: string },
+  edge: number,
+): Promise<Result<Response, Failure>> {
+  return access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal: AbortSignal.timeout(LIMIT_MS) });
+}
+
+async function preview(access: Access, previewUrl: string, edge: number): Promise<Result<Response, Failure>> {
+  const base = new URL(access.connection.baseUrl);
+  if (!URL.canParse(previewUrl, base)) return failed(nothing);
+  const url = new URL(previewUrl, base);
+  // A relative address belongs behind the base URL's own path.
+  if (previewUrl.startsWith("/") && base.pathname !== "/") url.pathname = base.pathname.replace(/\/+$/, "") + url.pathname;
+  if (url.origin === base.origin && url.pathname.endsWith(operations.view.path)) {
+    const filename = url.searchParams.get("filename");
+    const file = { subfolder: url.searchParams.get("subfolder") ?? "", type: url.searchParams.get("type") ?? "output" };
+    if (filename) return view(access, { ...file, filename }, edge);
+  }
+  const options = { ...access.upstreamOptions, limitMs: LIMIT_MS, now: Date.now };
+  return openAddress(options, url, { signal: AbortSignal.timeout(LIMIT_MS) });
+}
+
+async function readWhole(answer: Response): Promise<Uint8Array | undefined> {
+  try {
+    return await readBytes(answer.body, MOST_BYTES);
+  } catch {
+    // The other side broke off, or the time is up: there is no preview now.
+    return undefined;
+  }
+}

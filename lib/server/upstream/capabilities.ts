@@ -1,0 +1,48 @@
+// What a connection was seen to have: learnt from the first real answer, remembered for ten minutes.
+// Guarantees: 401, 403, 429 and 5xx teach nothing; a 404 teaches only where it cannot mean "no such item"; a call that changes
+// something teaches nothing but its own absence.
+
+import "server-only";
+import { type Capability, type Operation } from "@/lib/contract/operation";
+
+const REMEMBERED_MS = 10 * 60_000;
+
+export type CapabilityMemory = {
+  learn(connectionId: string, operation: Operation, status: number): void;
+  /** Undefined: not known. */
+  knows(connectionId: string, capability: Capability): boolean | undefined;
+  forget(connectionId: string): void;
+};
+
+export function createCapabilityMemory(now: () => number): CapabilityMemory {
+  const seen = new Map<string, Map<Capability, { present: boolean; at: number }>>();
+  return {
+    learn(connectionId, operation, status) {
+      const present = verdict(operation, status);
+      if (operation.capability === undefined || present === undefined) return;
+      const known = seen.get(connectionId) ?? new Map<Capability, { present: boolean; at: number }>();
+      known.set(operation.capability, { present, at: now() });
+      seen.set(connectionId, known);
+    },
+    knows(connectionId, capability) {
+      const entry = seen.get(connectionId)?.get(capability);
+      return entry && now() - entry.at < REMEMBERED_MS ? entry.present : undefined;
+    },
+    forget(connectionId) {
+      seen.delete(connectionId);
+    },
+  };
+}
+
+function verdict(operation: Operation, status: number): boolean | undefined {
+  const reads = operation.method === "GET" || operation.method === "HEAD";
+  if (status === 405 || status === 501) return false;
+  if (status === 404) return namesOneItem(operation) ? undefined : false;
+  if (status >= 200 && status < 400 && reads) return true;
+  return undefined;
+}
+
+/** Where the path or the query names an item, a 404 may speak of the item. */
+function namesOneItem(operation: Operation): boolean {
+  return operation.path.includes("{") || ["view", "getMaskLayers", "getRemoteMetadata"].includes(operation.name);
+}

@@ -1,0 +1,35 @@
+// A time limit as a signal, joined with the caller's own. `touch` starts the time anew: for bodies that move slowly but do move.
+// Guarantees: tells afterwards which of the two it was. Whoever makes it clears it.
+
+import "server-only";
+
+export type Deadline = { signal: AbortSignal; touch(): void; clear(): void; readonly expired: boolean };
+
+export function createDeadline(limitMs: number, outer?: AbortSignal | null): Deadline {
+  const controller = new AbortController();
+  let expired = false;
+  const expire = () => {
+    expired = true;
+    controller.abort(new Error("time limit"));
+  };
+  let timer: NodeJS.Timeout | undefined = setTimeout(expire, limitMs);
+  const follow = () => controller.abort(new Error("the caller went away"));
+  if (outer?.aborted) follow();
+  else outer?.addEventListener("abort", follow, { once: true });
+  return {
+    signal: controller.signal,
+    touch() {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      timer = setTimeout(expire, limitMs);
+    },
+    /** The caller's signal stays joined: it may still end a body that is being read. */
+    clear() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+    get expired() {
+      return expired;
+    },
+  };
+}

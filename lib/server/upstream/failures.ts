@@ -1,0 +1,66 @@
+// What went wrong between here and a service, as a Failure of our own codes.
+// Guarantees: names whose fault it is. Must never: carry a URL's query, a key, or text of an HTML page.
+
+import "server-only";
+import { type Failure, parseFailure } from "@/lib/contract/failure";
+
+export function unreachable(baseUrl: string, error: unknown): Failure {
+  return { code: "UPSTREAM_UNREACHABLE", message: `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`, status: 0 };
+}
+
+export function timedOut(baseUrl: string, limitMs: number): Failure {
+  return {
+    code: "UPSTREAM_TIMEOUT",
+    message: `The service at ${hostOf(baseUrl)} gave no answer within ${Math.ceil(limitMs / 1000)} s.`,
+    status: 0,
+  };
+}
+
+export function unreadable(baseUrl: string, status: number, why: string): Failure {
+  return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${why}.`, status };
+}
+
+export function callerWentAway(): Failure {
+  return { code: "CLIENT_GONE", message: "The request was given up before its end.", status: 0 };
+}
+
+export function absent(capability: string): Failure {
+  return { code: "NOT_IMPLEMENTED", message: `This service does not have ${capability}.`, status: 501 };
+}
+
+export function notAddressable(): Failure {
+  return { code: "NOT_FOUND", message: "There is nothing at this address.", status: 404 };
+}
+
+/** Any refusal of a service. Its 401 means our key, not the person's session: it must not look like the latter. */
+export function refusal(answer: Response, body: string, now: number): Failure {
+  const failure = parseFailure(answer, body, now);
+  if (answer.status === 401)
+    return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
+  if ([500, 502, 504].includes(answer.status)) return { ...failure, code: "UPSTREAM_ERROR" };
+  return failure;
+}
+
+export function hostOf(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : "an address that is none";
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "the host name is unknown",
+  EAI_AGAIN: "the host name cannot be looked up now",
+  ECONNRESET: "it closed the connection",
+  UND_ERR_SOCKET: "it closed the connection",
+  UND_ERR_CONNECT_TIMEOUT: "it does not take connections",
+  EHOSTUNREACH: "there is no way to the host",
+  ENETUNREACH: "there is no way to the network",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate cannot be verified",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
+};
+
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error && "code" in error && typeof error.code === "string" ? reasons[error.code] : undefined;
+  return reason === undefined ? "" : `: ${reason}`;
+}

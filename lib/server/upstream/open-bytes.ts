@@ -1,0 +1,76 @@
+// Opens content of a service as a stream: the first request carries the key, whatever it redirects to does not.
+// Guarantees: at most five hops; another origin is reached through the guarded send only; the body is handed on unread.
+// Must never: send the key, a cookie or a referrer along a redirect, even to the service's own origin (wire facts: signed URLs).
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { type Operation } from "@/lib/contract/operation";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { createDeadline } from "./deadline";
+import { callerWentAway, refusal, timedOut, unreachable, unreadable } from "./failures";
+import { type CallInput, toRequest, toUrl } from "./outgoing";
+import { type Send } from "./send";
+import { readBytes } from "./streams";
+
+const MOST_HOPS = 5;
+const LONGEST_REFUSAL = 64 * 1024;
+
+export type OpenOptions = {
+  baseUrl: string;
+  apiKey: string | undefined;
+  send: Send;
+  sendForeign?: Send;
+  limitMs: number;
+  now: () => number;
+  learn?: (operation: Operation, status: number) => void;
+};
+
+export async function openBytes(options: OpenOptions, operation: Operation, input: CallInput): Promise<Result<Response, Failure>> {
+  const url = toUrl(options.baseUrl, operation, input);
+  const open = (signal: AbortSignal) => options.send(toRequest(url, operation, input, options.apiKey, signal));
+  return follow(options, { url, input, open, learn: (status) => options.learn?.(operation, status) });
+}
+
+/** For an address that a service named: a preview, a stored file. The key goes to the own origin, and not along its redirects. */
+export async function openAddress(options: OpenOptions, url: URL, input: CallInput): Promise<Result<Response, Failure>> {
+  const own = url.origin === new URL(options.baseUrl).origin;
+  const withKey = own && options.apiKey !== undefined ? { ...input, headers: { ...input.headers, "x-api-key": options.apiKey } } : input;
+  return follow(options, { url, input, open: (signal) => hop(options, url, withKey, signal), learn: () => undefined });
+}
+
+type Journey = { url: URL; input: CallInput; open(signal: AbortSignal): Promise<Response>; learn(status: number): void };
+
+async function follow(options: OpenOptions, journey: Journey): Promise<Result<Response, Failure>> {
+  const { input } = journey;
+  const deadline = createDeadline(options.limitMs, input.signal);
+  try {
+    let { url } = journey;
+    let answer = await journey.open(deadline.signal);
+    journey.learn(answer.status);
+    for (let hops = 0; answer.status >= 300 && answer.status < 400 && answer.status !== 304; hops += 1) {
+      await answer.body?.cancel();
+      const location = answer.headers.get("location");
+      if (hops === MOST_HOPS || location === null || !URL.canParse(location, url))
+        return failed(unreadable(options.baseUrl, answer.status, "it redirects to nowhere"));
+      url = new URL(location, url);
+      answer = await hop(options, url, input, deadline.signal);
+    }
+    if (answer.status < 400) return ok(answer);
+    const body = await readBytes(answer.body, LONGEST_REFUSAL);
+    return failed(refusal(answer, body ? new TextDecoder().decode(body) : "", options.now()));
+  } catch (error) {
+    if (deadline.expired) return failed(timedOut(options.baseUrl, options.limitMs));
+    if (input.signal?.aborted) return failed(callerWentAway());
+    return failed(unreachable(options.baseUrl, error));
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function hop(options: OpenOptions, url: URL, input: CallInput, signal: AbortSignal): Promise<Response> {
+  const own = url.origin === new URL(options.baseUrl).origin;
+  const send = own ? options.send : options.sendForeign;
+  if (!send || (url.protocol !== "https:" && url.protocol !== "http:")) throw new Error("the address may not be opened");
+  const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...input.headers });
+  return send(new Request(url, { headers, signal, redirect: "manual" }));
+}

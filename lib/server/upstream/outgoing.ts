@@ -1,0 +1,63 @@
+// From an operation and its values to the request that goes out.
+// Guarantees: the key stands in one header and nowhere else; what has no effect, or must never go together, is not sent.
+// Must never: put an Origin on a request (a local server refuses one) or a header that came from a browser.
+
+import "server-only";
+import { fillPath, type Operation } from "@/lib/contract/operation";
+
+export type UploadBody = { stream: ReadableStream<Uint8Array>; contentType: string; contentLength?: number };
+export type CallInput = {
+  params?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, unknown>>;
+  json?: unknown;
+  body?: UploadBody;
+  /** For bytes: range and cache validators. */
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+};
+
+/** "." and ".." would climb in the address however they are encoded: no service has an item of that name. */
+export function isAddressable(input: CallInput): boolean {
+  return Object.values(input.params ?? {}).every((value) => value !== "" && value !== "." && value !== "..");
+}
+
+export function toUrl(baseUrl: string, operation: Operation, input: CallInput): URL {
+  const url = new URL(baseUrl.replace(/\/+$/, "") + fillPath(operation.path, input.params ?? {}));
+  const query = operation.name === "writeUserdata" ? { ...input.query, full_info: true } : (input.query ?? {});
+  for (const [name, value] of Object.entries(query)) {
+    const text = toText(value);
+    if (text !== undefined) url.searchParams.set(name, text);
+  }
+  return url;
+}
+
+export function toRequest(url: URL, operation: Operation, input: CallInput, apiKey: string | undefined, signal: AbortSignal): Request {
+  const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...input.headers });
+  if (apiKey !== undefined) headers.set("x-api-key", apiKey);
+  if (input.body) {
+    headers.set("content-type", input.body.contentType);
+    if (input.body.contentLength !== undefined) headers.set("content-length", String(input.body.contentLength));
+    const streamed = { method: operation.method, headers, body: input.body.stream, signal, redirect: "manual", duplex: "half" } as const;
+    return new Request(url, streamed);
+  }
+  const body = input.json === undefined ? undefined : JSON.stringify(toOutgoingJson(operation, input.json));
+  if (body !== undefined) headers.set("content-type", "application/json");
+  return new Request(url, { method: operation.method, headers, body, signal, redirect: "manual" });
+}
+
+function toOutgoingJson(operation: Operation, json: unknown): unknown {
+  if (typeof json !== "object" || json === null) return json;
+  if (operation.name === "submitPrompt") {
+    // Neither has an effect at the service: sending them would promise one.
+    return Object.fromEntries(Object.entries(json).filter(([name]) => name !== "number" && name !== "front"));
+  }
+  if ((operation.name === "manageQueue" || operation.name === "manageHistory") && "clear" in json && json.clear === true)
+    return { clear: true };
+  return json;
+}
+
+function toText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(String).join(",");
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}

@@ -1,0 +1,68 @@
+// Reads an answer of a service: refusals become a Failure, JSON is parsed with the contract's schema for its status.
+// Guarantees: at most `jsonBytes` are held; a page of HTML with 200 is no answer. Must never: pass on what was not parsed.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { type Operation, type OperationAnswer } from "@/lib/contract/operation";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { refusal, unreadable } from "./failures";
+import { readBytes } from "./streams";
+
+const LONGEST_REFUSAL = 1024 * 1024;
+
+export type Answered = { status: number; value: unknown };
+
+export async function readAnswer(
+  answer: Response,
+  context: { operation: Operation; baseUrl: string; jsonBytes: number; now: number },
+): Promise<Result<Answered, Failure>> {
+  const { operation, baseUrl, now } = context;
+  if (answer.status >= 400) {
+    const body = await readBytes(answer.body, LONGEST_REFUSAL);
+    return failed(refusal(answer, body ? toText(body) : "", now));
+  }
+  if (answer.status >= 300) {
+    await answer.body?.cancel();
+    return failed(unreadable(baseUrl, answer.status, `it redirects (${answer.status})`));
+  }
+  const expected = answerFor(operation, answer.status);
+  if (expected?.kind !== "json") {
+    await answer.body?.cancel();
+    return ok({ status: answer.status, value: undefined });
+  }
+  if (/^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) {
+    await answer.body?.cancel();
+    return failed(unreadable(baseUrl, answer.status, "it answers a web page"));
+  }
+  const body = await readBytes(answer.body, context.jsonBytes);
+  if (body === undefined) return failed(unreadable(baseUrl, answer.status, "its answer is too large"));
+  const json = parseJson(toText(body));
+  if (!json.ok) return failed(unreadable(baseUrl, answer.status, "its answer is no JSON"));
+  const parsed = expected.schema.safeParse(json.value);
+  if (!parsed.success)
+    return failed(unreadable(baseUrl, answer.status, `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}`));
+  return ok({ status: answer.status, value: parsed.data });
+}
+
+function answerFor(operation: Operation, status: number): OperationAnswer | undefined {
+  return operation.answers[status] ?? Object.values(operation.answers)[0];
+}
+
+function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
+  const path = issues[0]?.path.map(String).join(".");
+  return path ? ` at ${path}` : "";
+}
+
+/** A local server answers some changes with nothing: that reads as an object without fields, and the schema decides. */
+function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
+  if (text.trim() === "") return { ok: true, value: {} };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false };
+  }
+}
+
+function toText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,45 @@
+// Sends over HTTP with undici's request. Bodies are streams both ways: fetch with a streamed body would keep all of it in memory.
+// Guarantees: redirects are answers, not instructions; the request's signal ends the exchange, both bodies included.
+// Must never: add a header that the caller did not put on the request.
+
+import "server-only";
+import { type IncomingHttpHeaders } from "node:http";
+import { Agent, request as exchange, type Dispatcher } from "undici";
+import { type Send } from "./send";
+import { toNodeStream, toWebStream } from "./streams";
+
+export type HttpSend = Send & { close(): Promise<void> };
+
+/** A Response with one of these may have no body. */
+const bodiless = new Set([204, 205, 304]);
+const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
+
+export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
+  // Time limits are the caller's, through the signal; the body limit is for a peer that stops in the middle.
+  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: { timeout: options.connectTimeoutMs ?? 5000 } };
+  const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
+  const send = async (request: Request): Promise<Response> => {
+    const answer = await exchange(request.url, {
+      method: methods.find((method) => method === request.method) ?? "GET",
+      headers: Object.fromEntries(request.headers),
+      body: request.body === null ? null : toNodeStream(request.body),
+      signal: request.signal,
+      dispatcher,
+    });
+    const init = { status: answer.statusCode, headers: toHeaders(answer.headers) };
+    if (bodiless.has(answer.statusCode) || request.method === "HEAD") {
+      await answer.body.dump();
+      return new Response(null, init);
+    }
+    return new Response(toWebStream(answer.body), init);
+  };
+  return Object.assign(send, { close: () => dispatcher.destroy() });
+}
+
+function toHeaders(raw: IncomingHttpHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(raw)) {
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
+  }
+  return headers;
+}

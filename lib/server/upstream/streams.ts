@@ -1,0 +1,53 @@
+// Between web streams and Node's, one chunk at a time.
+// Guarantees: backpressure passes through; giving up on one side ends the other at once; an error arrives as that error.
+
+import "server-only";
+import { Readable } from "node:stream";
+
+export function toNodeStream(source: ReadableStream<Uint8Array>): Readable {
+  const reader = source.getReader();
+  return new Readable({
+    read() {
+      reader.read().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error: unknown) => this.destroy(error instanceof Error ? error : new Error("the body broke off")),
+      );
+    },
+    destroy(error, callback) {
+      const closed = () => callback(error);
+      reader.cancel(error).then(closed, closed);
+    },
+  });
+}
+
+export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await chunks.next();
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    },
+    cancel() {
+      source.destroy();
+    },
+  });
+}
+
+/** Undefined when there is more than `limit`; the rest is not read. */
+export async function readBytes(source: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | undefined> {
+  if (source === null) return new Uint8Array(0);
+  const reader = source.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    size += next.value.byteLength;
+    if (size > limit) {
+      // The reason why the sender cannot be told to stop does not matter: nothing more is read.
+      await reader.cancel().catch(() => undefined);
+      return undefined;
+    }
+    chunks.push(next.value);
+  }
+  return Buffer.concat(chunks, size);
+}

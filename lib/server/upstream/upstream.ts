@@ -1,0 +1,134 @@
+// The client of the interface for one connection: calls that answer parsed JSON, uploads that stream, bytes that stream back.
+// Guarantees: every outcome is a Result; the key travels to the base URL's origin only; a GET is tried again on a plain rate
+// limit, 502, 503 and 504, at most twice and honouring Retry-After; nothing else is ever sent twice.
+// Must never: follow a redirect with the key, or hold a body that streams.
+
+import "server-only";
+import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
+import { type AnswerOf, type Operation } from "@/lib/contract/operation";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { createDeadline } from "./deadline";
+import { callerWentAway, notAddressable, timedOut, unreachable } from "./failures";
+import { openBytes } from "./open-bytes";
+import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
+import { type Answered, readAnswer } from "./read-answer";
+import { type Send } from "./send";
+
+export type UpstreamLimits = {
+  /** Until a read has been answered in full. */
+  readMs: number;
+  /** Until a change has been answered; for uploads, without a byte moving. */
+  writeMs: number;
+  jsonBytes: number;
+  attempts: number;
+  firstRetryMs: number;
+  /** A service that asks for a longer wait than this is answered to the person instead. */
+  longestWaitMs: number;
+};
+const usualLimits: UpstreamLimits = {
+  readMs: 30_000,
+  writeMs: 60_000,
+  jsonBytes: 64 * 1024 ** 2,
+  attempts: 3,
+  firstRetryMs: 250,
+  longestWaitMs: 3000,
+};
+
+export type UpstreamOptions = {
+  baseUrl: string;
+  apiKey: string | undefined;
+  send: Send;
+  /** For addresses outside the base URL's origin that the service names: guarded, and always without the key. */
+  sendForeign?: Send;
+  now?: () => number;
+  limits?: Partial<UpstreamLimits>;
+  learn?: (operation: Operation, status: number) => void;
+};
+
+export type Upstream = {
+  call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
+  /** Like `call`, with the status that the service chose. */
+  exchange(operation: Operation, input?: CallInput): Promise<Result<Answered, Failure>>;
+  /** The content itself, as a stream; redirects to stored bytes are followed without the key. */
+  forward(operation: Operation, input?: CallInput): Promise<Result<Response, Failure>>;
+};
+
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const limits = { ...usualLimits, ...options.limits };
+  const now = options.now ?? Date.now;
+
+  async function once(operation: Operation, input: CallInput): Promise<Result<Answered, Failure>> {
+    const reads = operation.method === "GET" || operation.method === "HEAD";
+    const limitMs = reads ? limits.readMs : limits.writeMs;
+    const deadline = createDeadline(limitMs, input.signal);
+    const moving = input.body && { ...input, body: { ...input.body, stream: input.body.stream.pipeThrough(touching(deadline.touch)) } };
+    try {
+      const request = toRequest(toUrl(options.baseUrl, operation, input), operation, moving ?? input, options.apiKey, deadline.signal);
+      const answer = await options.send(request);
+      options.learn?.(operation, answer.status);
+      return await readAnswer(answer, { operation, baseUrl: options.baseUrl, jsonBytes: limits.jsonBytes, now: now() });
+    } catch (error) {
+      if (deadline.expired) return failed(timedOut(options.baseUrl, limitMs));
+      if (input.signal?.aborted) return failed(callerWentAway());
+      return failed(unreachable(options.baseUrl, error));
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async function exchange(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
+    if (!isAddressable(input)) return failed(notAddressable());
+    for (let attempt = 1; ; attempt += 1) {
+      const result = await once(operation, input);
+      if (result.ok || operation.method !== "GET" || attempt >= limits.attempts) return result;
+      const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
+      if (waitMs === undefined || waitMs > limits.longestWaitMs) return result;
+      if (!(await waited(waitMs, input.signal))) return failed(callerWentAway());
+    }
+  }
+
+  // One signature outside, one inside: the schema that made the value is the one that AnswerOf reads the type from.
+  function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
+  async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
+    const result = await exchange(operation, input);
+    return result.ok ? ok(result.value.value) : result;
+  }
+
+  return {
+    call,
+    exchange,
+    forward: async (operation, input = {}) => {
+      if (!isAddressable(input)) return failed(notAddressable());
+      return openBytes({ ...options, limitMs: limits.readMs, now }, operation, input);
+    },
+  };
+}
+
+function waitBeforeRetry(failure: Failure, backOffMs: number): number | undefined {
+  const passing = isPlainRateLimit(failure) || [502, 503, 504].includes(failure.status);
+  return passing ? (failure.retryAfterMs ?? backOffMs) : undefined;
+}
+
+/** False when the caller went away meanwhile. */
+function waited(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (full: boolean) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", gone);
+      resolve(full);
+    };
+    const gone = () => done(false);
+    const timer = setTimeout(() => done(true), ms);
+    if (signal?.aborted) gone();
+    else signal?.addEventListener("abort", gone, { once: true });
+  });
+}
+
+function touching(touch: () => void): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform(chunk, controller) {
+      touch();
+      controller.enqueue(chunk);
+    },
+  });
+}

@@ -1,0 +1,49 @@
+// Before every page: the content policy with a nonce of its own, and the way to the sign-in for browsers without a session cookie.
+// Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
+
+import { type NextRequest, NextResponse } from "next/server";
+import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
+
+const openPages = /^\/(sign-in|set-up|invitation)(\/|$)/;
+
+export function proxy(request: NextRequest): NextResponse {
+  const { pathname, search } = request.nextUrl;
+  const hasCookie = request.cookies.has(SESSION_COOKIE) || request.cookies.has(SECURE_SESSION_COOKIE);
+  // Pages decide between set-up and sign-in; without a cookie there is nothing to decide but where to come back to.
+  if (!hasCookie && !openPages.test(pathname) && pathname !== "/") {
+    const target = request.nextUrl.clone();
+    target.pathname = "/sign-in";
+    target.search = `?callbackUrl=${encodeURIComponent(pathname + search)}`;
+    return NextResponse.redirect(target);
+  }
+  const nonce = btoa(crypto.randomUUID());
+  const policy = contentPolicy(nonce);
+  const headers = new Headers(request.headers);
+  headers.set("x-nonce", nonce);
+  headers.set("content-security-policy", policy);
+  const response = NextResponse.next({ request: { headers } });
+  response.headers.set("content-security-policy", policy);
+  return response;
+}
+
+function contentPolicy(nonce: string): string {
+  return [
+    "default-src 'self'",
+    `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'`,
+    // Primitives and toasts write style elements at run time; what a style can do without a script is bounded by the other lines.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' blob: data:",
+    "media-src 'self' blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self' blob:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+export const config = {
+  matcher: ["/((?!api(?:/|$)|_next/static|_next/image|favicon\\.ico|icon|samples/|.*\\.(?:png|svg|ico|webp|json|txt|woff2)$).*)"],
+};
