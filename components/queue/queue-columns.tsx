@@ -1,0 +1,130 @@
+"use client";
+
+import Link from "next/link";
+import { type useTranslations } from "next-intl";
+import { columnsFor } from "@/components/data-table/features";
+import { JobStatus } from "@/components/frame/job-status";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { RunningDuration } from "@/components/ui/duration";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { withQuery } from "@/lib/browser/urls";
+import { queueLooks } from "./queue-looks";
+import { type QueueRow } from "./queue-rows";
+
+const column = columnsFor<QueueRow>();
+
+type Choices = {
+  t: ReturnType<typeof useTranslations<"queue">>;
+  connection: string | undefined;
+  canCancel: boolean;
+  pendingCount: number;
+  selected: ReadonlySet<string>;
+  busyIds: ReadonlySet<string>;
+  select: (id: string, isOn: boolean) => void;
+  selectAll: (isOn: boolean) => void;
+  cancel: (ids: readonly string[]) => void;
+};
+
+export function queueColumns({ t, connection, canCancel, pendingCount, selected, busyIds, select, selectAll, cancel }: Choices) {
+  const columns = column.columns([
+    column.display({
+      id: "select",
+      meta: queueLooks.select,
+      header: () => (
+        <Checkbox
+          aria-label={t("selectAll", { count: pendingCount })}
+          checked={pendingCount > 0 && selected.size === pendingCount}
+          indeterminate={selected.size > 0 && selected.size < pendingCount}
+          disabled={pendingCount === 0}
+          onChange={(event) => selectAll(event.currentTarget.checked)}
+        />
+      ),
+      cell: ({ row: { original } }) =>
+        original.state === "pending" ? (
+          <Checkbox
+            aria-label={t("select", { id: original.id.slice(0, 8) })}
+            checked={selected.has(original.id)}
+            onChange={(event) => select(original.id, event.currentTarget.checked)}
+          />
+        ) : null,
+    }),
+    column.accessor("position", {
+      header: t("column.position"),
+      meta: queueLooks.position,
+      cell: ({ getValue }) => getValue() ?? t("nothing"),
+    }),
+    column.accessor("word", {
+      header: t("column.status"),
+      meta: queueLooks.status,
+      cell: ({ getValue }) => <JobStatus word={getValue()} />,
+    }),
+    column.accessor("id", {
+      header: t("column.job"),
+      meta: queueLooks.job,
+      cell: ({ getValue }) => (
+        <Link
+          href={withQuery(`/jobs/${encodeURIComponent(getValue())}`, { connection })}
+          prefetch={false}
+          title={getValue()}
+          className="font-mono text-sm hover:underline"
+        >
+          {getValue().slice(0, 8)}
+        </Link>
+      ),
+    }),
+    column.accessor("workflow", { header: t("column.workflow"), meta: queueLooks.workflow, cell: ({ getValue }) => getValue() ?? null }),
+    column.accessor("progress", {
+      header: t("column.progress"),
+      meta: queueLooks.progress,
+      cell: ({ getValue }) => <Progress value={getValue()} label={t("column.progress")} words={(value) => t("percent", { value })} />,
+    }),
+    column.accessor("createdMs", {
+      header: t("column.submitted"),
+      meta: queueLooks.submitted,
+      cell: ({ getValue }) => <Since ms={getValue()} nothing={t("nothing")} />,
+    }),
+    column.display({
+      id: "waited",
+      header: t("column.waited"),
+      meta: queueLooks.waited,
+      cell: ({ row: { original } }) => {
+        const fromMs = original.state === "pending" ? original.createdMs : original.startedMs;
+        return fromMs === undefined ? t("nothing") : <RunningDuration fromMs={fromMs} />;
+      },
+    }),
+    column.display({
+      id: "act",
+      header: t("column.act"),
+      meta: queueLooks.act,
+      cell: ({ row: { original } }) =>
+        original.state === "pending" ? (
+          <Button
+            tone="danger"
+            size="small"
+            busy={busyIds.has(original.id)}
+            aria-label={t("cancelOne", { id: original.id.slice(0, 8) })}
+            onClick={() => cancel([original.id])}
+          >
+            {t("cancel")}
+          </Button>
+        ) : null,
+    }),
+  ]);
+  return canCancel ? columns : columns.filter(({ id }) => id !== "select" && id !== "act");
+}
+
+function Progress({ value, label, words }: { value: number | undefined; label: string; words: (percent: number) => string }) {
+  if (value === undefined) return null;
+  return (
+    <span className="inline-flex items-center gap-1.5 text-ink-3">
+      <ProgressBar value={value} label={label} />
+      {words(Math.round(value * 100))}
+    </span>
+  );
+}
+
+function Since({ ms, nothing }: { ms: number | undefined; nothing: string }) {
+  return ms === undefined ? nothing : <RelativeTime ms={ms} />;
+}

@@ -1,0 +1,32 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ReactNode, useEffect } from "react";
+
+/** What can be done with the chosen rows, above the list's lower edge. Esc lets go of them. */
+export function SelectionBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
+  const t = useTranslations("queue");
+  const isShown = count > 0;
+  useEffect(() => {
+    if (!isShown) return;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]")) onClear();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [isShown, onClear]);
+  if (!isShown) return null;
+  return (
+    <div
+      role="region"
+      aria-label={t("selection")}
+      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-xl md:bottom-6"
+    >
+      <b className="font-semibold">{t("selected", { count })}</b>
+      {children}
+      <button type="button" onClick={onClear} className="rounded-sm opacity-80 hover:opacity-100">
+        {t("letGo")}
+      </button>
+    </div>
+  );
+}
