@@ -1,0 +1,113 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type FormEvent, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { Checkbox } from "@/components/ui/checkbox";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
+import { faultyField } from "./faulty-field";
+import { Outcome } from "./outcome";
+import { readConnectionForm } from "./read-connection-form";
+import { type Saved, saveConnection } from "./save-connection";
+
+type ConnectionFormProps = {
+  /** Absent: a new one. */
+  connection?: ConnectionView;
+  canShare: boolean;
+  onSaved: (saved: Saved) => void;
+  onClose: () => void;
+};
+
+/** Closes when the service has accepted the key; until then everything that was typed stays, the key too. */
+export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
+  const t = useTranslations("settings.form");
+  const common = useTranslations("common");
+  const [saved, setSaved] = useState(connection);
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [check, setCheck] = useState<ConnectionCheck>();
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const form = readConnectionForm(new FormData(event.currentTarget));
+    setBusy(true);
+    setFailure(undefined);
+    setCheck(undefined);
+    const result = await saveConnection(saved?.id, form);
+    setBusy(false);
+    if (!result.ok) return setFailure(result.failure);
+    setSaved(result.value.connection);
+    onSaved(result.value);
+    if (result.value.check.outcome === "active" || result.value.check.outcome === "waitlisted") onClose();
+    else setCheck(result.value.check);
+  }
+
+  const field = failure && faultyField(failure);
+  const wrong = (name: string) => (field?.name === name ? field.message : undefined);
+  return (
+    <Card title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}>
+      <form method="post" onSubmit={(event) => void submit(event)} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
+        <FormField label={t("name")} error={wrong("name")}>
+          {(control) => (
+            <Input {...control} name="name" required maxLength={100} defaultValue={connection?.name} placeholder={t("namePlaceholder")} />
+          )}
+        </FormField>
+        <FormField label={t("baseUrl")} hint={t("baseUrlHint")} error={wrong("baseUrl")}>
+          {(control) => (
+            <Input
+              {...control}
+              name="baseUrl"
+              type="url"
+              required
+              maxLength={2000}
+              defaultValue={connection?.baseUrl}
+              placeholder="https://"
+            />
+          )}
+        </FormField>
+        <FormField label={t("accountUrl")} hint={t("accountUrlHint")} error={wrong("accountUrl")}>
+          {(control) => (
+            <Input
+              {...control}
+              name="accountUrl"
+              type="url"
+              maxLength={2000}
+              defaultValue={connection?.accountUrl}
+              placeholder="https://"
+            />
+          )}
+        </FormField>
+        <FormField
+          label={t("key")}
+          hint={saved?.fingerprint ? t("keyKept", { fingerprint: saved.fingerprint }) : t("keyHint")}
+          error={wrong("key")}
+        >
+          {(control) => (
+            <Input {...control} name="key" type="password" autoComplete="off" spellCheck={false} maxLength={1000} className="font-mono" />
+          )}
+        </FormField>
+        {saved ? null : canShare ? (
+          <label className="flex items-center gap-2">
+            <Checkbox name="shared" defaultChecked />
+            {t("shared")}
+          </label>
+        ) : (
+          <p className="text-ink-3">{t("personal")}</p>
+        )}
+        {failure && !field ? <FailureMessage failure={failure} /> : null}
+        {check ? <Outcome check={check} /> : null}
+        <div className="flex gap-2">
+          <Button type="submit" tone="primary" busy={isBusy}>
+            {isBusy ? t("checking") : t("submit")}
+          </Button>
+          <Button onClick={onClose}>{saved && !connection ? common("close") : common("cancel")}</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

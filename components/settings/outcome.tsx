@@ -1,0 +1,24 @@
+import { useTranslations } from "next-intl";
+import { connectionTone } from "@/components/frame/connection-status";
+import { cn } from "@/components/ui/cn";
+import { toneStyle } from "@/components/ui/tone";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { type ConnectionCheck } from "@/lib/contract/console";
+
+/** Four outcomes, four sentences: what it is, whose it is, what to do. */
+export function Outcome({ check }: { check: ConnectionCheck }) {
+  const t = useTranslations("settings.outcome");
+  const tone = connectionTone[check.outcome];
+  return (
+    <div role="status" data-outcome={check.outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>
+      <span className="mt-0.5">
+        <ToneIcon tone={tone} />
+      </span>
+      <div className="min-w-0">
+        <p className="font-semibold">{t(`${check.outcome}.title`)}</p>
+        <p className="text-ink-2">{t(`${check.outcome}.next`)}</p>
+        {check.message ? <p className="mt-1 font-mono text-sm break-words text-ink-2">{check.message}</p> : null}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { use, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { PageHeader } from "@/components/frame/page-header";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { Dialog } from "@/components/ui/dialog";
+import { EmptyState } from "@/components/ui/empty-state";
+import { showToast } from "@/components/ui/toast-store";
+import { type ConnectionView } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { ConnectionForm } from "./connection-form";
+import { ConnectionItem } from "./connection-item";
+import { useConnectionActs } from "./use-connection-acts";
+
+type SettingsScreenProps = {
+  connections: Promise<Result<ConnectionView[], Failure>>;
+  /** Owners and admins: what the whole team uses. */
+  canChangeShared: boolean;
+  /** Everybody but viewers: a key of one's own. */
+  canAdd: boolean;
+};
+
+export function SettingsScreen({ connections, canChangeShared, canAdd }: SettingsScreenProps) {
+  const t = useTranslations("settings");
+  const common = useTranslations("common");
+  const result = use(connections);
+  const router = useRouter();
+  const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
+  const [leaving, setLeaving] = useState<ConnectionView>();
+  const acts = useConnectionActs();
+  const list = result.ok ? result.value : [];
+  const canChange = (connection: ConnectionView) => canChangeShared || !connection.shared;
+
+  async function remove(connection: ConnectionView) {
+    setLeaving(undefined);
+    if (await acts.remove(connection)) showToast({ tone: "off", text: t("removed", { name: connection.name }) });
+  }
+
+  return (
+    <>
+      <PageHeader title={t("title")}>
+        {canAdd && open?.form !== "add" ? (
+          <Button tone="primary" onClick={() => setOpen({ form: "add" })}>
+            {t("add")}
+          </Button>
+        ) : null}
+      </PageHeader>
+      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
+        {canChangeShared ? null : <p className="text-ink-3">{t(canAdd ? "onlyAdmins" : "readOnly")}</p>}
+        {open?.form === "add" ? (
+          <ConnectionForm
+            canShare={canChangeShared}
+            onSaved={({ connection, check }) => {
+              acts.note(connection.id, check);
+              router.refresh();
+            }}
+            onClose={() => setOpen(undefined)}
+          />
+        ) : null}
+        {result.ok ? null : <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />}
+        {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+        {result.ok ? (
+          <Card title={t("connections")} note={list.length} bodyClassName="p-0">
+            {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
+            <ul>
+              {list.map((connection) =>
+                open?.form === "change" && open.id === connection.id ? (
+                  <li key={connection.id} className="border-b border-line p-3 last:border-b-0">
+                    <ConnectionForm
+                      connection={connection}
+                      canShare={canChangeShared}
+                      onSaved={({ check }) => {
+                        acts.note(connection.id, check);
+                        router.refresh();
+                      }}
+                      onClose={() => setOpen(undefined)}
+                    />
+                  </li>
+                ) : (
+                  <ConnectionItem
+                    key={connection.id}
+                    connection={connection}
+                    check={acts.checks[connection.id]}
+                    busyWith={acts.busy?.id === connection.id ? acts.busy.act : undefined}
+                    canChange={canAdd && canChange(connection)}
+                    onAct={(act) => {
+                      if (act === "change") setOpen({ form: "change", id: connection.id });
+                      else if (act === "remove") setLeaving(connection);
+                      else void acts.run(connection, act);
+                    }}
+                  />
+                ),
+              )}
+            </ul>
+          </Card>
+        ) : null}
+      </div>
+      <Dialog
+        isOpen={leaving !== undefined}
+        onClose={() => setLeaving(undefined)}
+        title={t("removeTitle", { name: leaving?.name ?? "" })}
+        actions={
+          <>
+            <Button onClick={() => setLeaving(undefined)}>{common("cancel")}</Button>
+            <Button tone="danger" onClick={() => leaving && void remove(leaving)}>
+              {t("removeTitle", { name: leaving?.name ?? "" })}
+            </Button>
+          </>
+        }
+      >
+        <p>{t("removeText")}</p>
+      </Dialog>
+    </>
+  );
+}

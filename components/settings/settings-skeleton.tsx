@@ -1,0 +1,20 @@
+import { useTranslations } from "next-intl";
+import { PageHeader } from "@/components/frame/page-header";
+import { Card } from "@/components/ui/card";
+import { Skeleton } from "@/components/ui/skeleton";
+
+export function SettingsSkeleton() {
+  const t = useTranslations("settings");
+  return (
+    <div role="status" aria-label={t("loading")}>
+      <PageHeader title={t("title")} />
+      <div className="w-full max-w-[860px] p-4 md:px-5">
+        <Card title={t("connections")} bodyClassName="flex flex-col gap-2">
+          <Skeleton className="h-5 w-48" />
+          <Skeleton className="h-4 w-72" />
+          <Skeleton className="h-4 w-40" />
+        </Card>
+      </div>
+    </div>
+  );
+}

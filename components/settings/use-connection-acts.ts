@@ -1,0 +1,44 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
+import { type Result } from "@/lib/shared/result";
+import { connectionPath, type Saved } from "./save-connection";
+
+type Busy = { id: string; act: "use" | "check" | "remove" };
+
+/** Using, checking and removing a connection: one at a time, with the answer kept beside the connection it is about. */
+export function useConnectionActs() {
+  const router = useRouter();
+  const [busy, setBusy] = useState<Busy>();
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
+  const note = (id: string, check: ConnectionCheck) => setChecks((known) => ({ ...known, [id]: check }));
+
+  async function call<T>(act: Busy, method: "POST" | "DELETE", path: `/${string}`): Promise<Result<T, ApiFailure>> {
+    setBusy(act);
+    setFailure(undefined);
+    const result = await callApi<T>(path, { method });
+    setBusy(undefined);
+    if (!result.ok) setFailure(result.failure);
+    // The frame shows connections too.
+    else router.refresh();
+    return result;
+  }
+
+  return {
+    busy,
+    failure,
+    checks,
+    note,
+    run: async ({ id }: ConnectionView, act: "use" | "check") => {
+      const answer = await call<Partial<Saved> | undefined>({ id, act }, "POST", connectionPath(id, act));
+      if (answer.ok && answer.value?.check) note(id, answer.value.check);
+    },
+    /** True when it is gone. */
+    remove: async ({ id }: ConnectionView): Promise<boolean> => (await call({ id, act: "remove" }, "DELETE", connectionPath(id))).ok,
+  };
+}
