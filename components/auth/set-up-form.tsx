@@ -2,7 +2,6 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
@@ -11,6 +10,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { fieldText } from "./field-text";
+import { SetUpRefusal } from "./set-up-refusal";
 
 const SHORTEST_PASSWORD = 10;
 
@@ -41,7 +41,7 @@ export function SetUpForm({ token }: { token: string }) {
 
   return (
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-      {failure ? <FailureMessage failure={failure} /> : null}
+      {failure ? <SetUpRefusal failure={failure} /> : null}
       <FormField label={t("name")}>
         {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
       </FormField>

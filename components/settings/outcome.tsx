@@ -9,6 +9,7 @@ import { type ConnectionCheck } from "@/lib/contract/console";
 export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];
+  const hasFailed = check.outcome === "refused" || check.outcome === "unreachable";
   return (
     <div role="status" data-outcome={check.outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>
       <span className="mt-0.5">
@@ -17,7 +18,7 @@ export function Outcome({ check }: { check: ConnectionCheck }) {
       <div className="min-w-0">
         <p className="font-semibold">{t(`${check.outcome}.title`)}</p>
         <p className="text-ink-2">{t(`${check.outcome}.next`)}</p>
-        {check.message ? <p className="mt-1 font-mono text-sm break-words text-ink-2">{check.message}</p> : null}
+        {hasFailed && check.message ? <p className="mt-1 font-mono text-sm break-words text-ink-2">{check.message}</p> : null}
       </div>
     </div>
   );

@@ -14,8 +14,8 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
-  const { next } = await searchParams;
-  const returnTo = typeof next === "string" ? next : undefined;
+  const { callbackUrl } = await searchParams;
+  const returnTo = typeof callbackUrl === "string" ? callbackUrl : undefined;
   if (await readViewer((await headers()).get("cookie"))) redirect(safeReturn(returnTo));
   const t = await getTranslations("auth.signIn");
   const frame = await getTranslations("frame");

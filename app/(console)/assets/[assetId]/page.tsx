@@ -1,0 +1,30 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { Suspense } from "react";
+import { stamp } from "@/app/(console)/stamp";
+import { AssetScreen } from "@/components/assets/asset-screen";
+import { AssetSkeleton } from "@/components/assets/assets-skeleton";
+import { PageMessages } from "@/components/frame/page-messages";
+import { toAssetView } from "@/lib/contract/asset-view";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { getAsset } from "@/lib/server/queries/assets";
+import { pathParam, textParam } from "@/app/(console)/jobs/jobs-query";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("assets"))("title") };
+}
+
+export default async function AssetPage({ params, searchParams }: PageProps<"/assets/[assetId]">) {
+  const viewer = await requireViewer();
+  const assetId = pathParam((await params).assetId);
+  const connection = textParam(await searchParams, "connection");
+  const asset = stamp(getAsset(viewer, assetId, connection), toAssetView);
+  return (
+    <PageMessages messages={pickMessages("assets")}>
+      <Suspense fallback={<AssetSkeleton />}>
+        <AssetScreen key={assetId} assetId={assetId} connection={connection} asset={asset} />
+      </Suspense>
+    </PageMessages>
+  );
+}

@@ -1,0 +1,35 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { Suspense } from "react";
+import { toAssetPage } from "@/components/assets/asset-page";
+import { AssetsScreen } from "@/components/assets/assets-screen";
+import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
+import { IgnoredFilters } from "@/components/assets/ignored-filters";
+import { PageMessages } from "@/components/frame/page-messages";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listAssets } from "@/lib/server/queries/assets";
+import { textParam } from "../jobs/jobs-query";
+import { stamp } from "../stamp";
+import { parseAssetsQuery } from "./assets-query";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("assets"))("title") };
+}
+
+export default async function AssetsPage({ searchParams }: PageProps<"/assets">) {
+  const viewer = await requireViewer();
+  const params = await searchParams;
+  const { query, ignored } = parseAssetsQuery(params);
+  const connection = textParam(params, "connection");
+  const assets = stamp(listAssets(viewer, query, connection), toAssetPage);
+  return (
+    <PageMessages messages={pickMessages("assets")}>
+      <IgnoredFilters list={ignored} />
+      <Suspense fallback={<AssetsSkeleton />}>
+        <AssetsScreen query={query} connection={connection} canUpload={hasRole(viewer.role, "operator")} assets={assets} />
+      </Suspense>
+    </PageMessages>
+  );
+}
