@@ -1,15 +1,49 @@
 // The one door of the embedded service: a plain Node library behind a fetch. Whoever uses it sees nothing else of this folder.
 
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Started, startService, unavailable } from "./create-service";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
+import { openDatabase } from "./store/database";
+import { createKeys } from "./users/keys";
 
+export { readServiceEnv, type EnvReading, type ServiceEnv } from "./env";
 export type { KeyListing, Service, ServiceKeys, ServiceLog, ServiceOptions, UserStatus } from "./options";
 
+/** Nothing is opened before `start`. A service that has stopped may be started again. */
 export function createService(options: ServiceOptions): Service {
-  throw new Error(`not yet: ${options.dataDir}`);
+  let started: Started | undefined;
+
+  function requireKeys(): ServiceKeys {
+    if (!started) throw new Error("The service is not running.");
+    return started.keys;
+  }
+
+  return {
+    fetch: async (request) => (started ? started.fetch(request) : unavailable("The service is not running.")),
+
+    async start() {
+      if (started) throw new Error("The service runs already.");
+      started = await startService(options);
+    },
+
+    async stop() {
+      await started?.stop();
+      started = undefined;
+    },
+
+    keys: {
+      createKey: (userName) => requireKeys().createKey(userName),
+      listKeys: () => requireKeys().listKeys(),
+      revokeKey: (prefix) => requireKeys().revokeKey(prefix),
+      setUserStatus: (userName, status) => requireKeys().setUserStatus(userName, status),
+    },
+  };
 }
 
 /** For the command line, beside a running service: takes no lock. The caller closes it. */
 export function openServiceKeys(dataDir: string): ServiceKeys & { close(): void } {
-  throw new Error(`not yet: ${dataDir}`);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const database = openDatabase(join(dataDir, "service.sqlite"), Date.now);
+  return { ...createKeys(database, Date.now), close: () => database.close() };
 }
-

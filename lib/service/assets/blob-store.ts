@@ -1,0 +1,88 @@
+// Bytes, once per content: blobs/blake3-v1/<aa>/<rest of the hash>.
+// Guarantees: a file gets its name only after it was hashed, measured and synced; the same content again changes nothing on disk;
+// a blob that somebody is about to name (`hold`) is not swept or dropped in between.
+// Must never rename over a blob or hold one in memory.
+
+import { rmSync } from "node:fs";
+import { link, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type StagedFile } from "./staged-file";
+
+const HASH_LENGTH = 64;
+
+export type BlobStore = ReturnType<typeof createBlobStore>;
+
+export function createBlobStore(folder: string) {
+  const held = new Map<string, number>();
+  const pathOf = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
+
+  function release(hash: string): void {
+    const left = (held.get(hash) ?? 1) - 1;
+    if (left > 0) held.set(hash, left);
+    else held.delete(hash);
+  }
+
+  return {
+    pathOf,
+
+    /** Keeps `hashes` on disk until `work` (which commits the rows that name them) has ended. */
+    async hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T> {
+      for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
+      try {
+        return await work();
+      } finally {
+        hashes.forEach(release);
+      }
+    },
+
+    /** Gives a staged file its place; the caller holds the hash. The staged file itself stays the caller's to remove. */
+    async adopt(staged: StagedFile): Promise<void> {
+      const target = pathOf(staged.hash);
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      try {
+        await link(staged.path, target);
+      } catch (error) {
+        // Somebody stored the same bytes before: the wanted outcome, unless a crash of the disk left it short.
+        if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+        if ((await stat(target)).size === staged.size) return;
+        await unlink(target);
+        await link(staged.path, target);
+      }
+      await syncFolder(dirname(target));
+    },
+
+    has: async (hash: string) =>
+      stat(pathOf(hash)).then(
+        () => true,
+        () => false,
+      ),
+
+    /** Removes a blob that no row names any more. Synchronous, so that nobody can take hold of it between the question and the removal. */
+    drop(hash: string, isNamed: (hash: string) => boolean): void {
+      if (!held.has(hash) && !isNamed(hash)) rmSync(pathOf(hash), { force: true });
+    },
+
+    /** Mark and sweep after a crash: every file of the layout that no row names goes. Returns how many went. */
+    async sweep(isNamed: (hash: string) => boolean): Promise<number> {
+      let removed = 0;
+      for (const shard of await readdir(folder)) {
+        for (const rest of await readdir(join(folder, shard))) {
+          const hash = shard + rest;
+          if (hash.length !== HASH_LENGTH || held.has(hash) || isNamed(hash)) continue;
+          rmSync(join(folder, shard, rest), { force: true });
+          removed += 1;
+        }
+      }
+      return removed;
+    },
+  };
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

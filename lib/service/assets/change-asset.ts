@@ -1,0 +1,80 @@
+// Editing and deleting an asset. A blob goes when the last asset and the last unfinished job that name it have gone.
+
+import { type z } from "zod";
+import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
+import { ServiceError } from "../service-error";
+import { type Database, query } from "../store/database";
+import { PUBLIC_OWNER } from "../users/user";
+import { findAsset, type StoredAsset } from "./asset-row";
+import { type BlobStore } from "./blob-store";
+import { foldName } from "./insert-asset";
+import { addTags, removeTags } from "./tags";
+import { type Thumbnails } from "./thumbnails";
+
+type AssetEdit = z.output<typeof assetEditBodySchema>;
+
+/** Own or public; anything else is as unknown as what never was. */
+export function requireAsset(database: Database, userId: number, id: string): StoredAsset {
+  const asset = findAsset(database, id, [userId, PUBLIC_OWNER]);
+  if (!asset) throw new ServiceError("NOT_FOUND", "There is no such asset.");
+  return asset;
+}
+
+export function requireChangeable(database: Database, userId: number, id: string): StoredAsset {
+  const asset = requireAsset(database, userId, id);
+  if (asset.owner_id !== userId)
+    throw new ServiceError("FORBIDDEN", "This asset is shipped with the service: everybody may use it and nobody may change it.");
+  return asset;
+}
+
+/** Inside a commit. */
+export function editAsset(database: Database, asset: StoredAsset, edit: AssetEdit, at: number): void {
+  if (edit.preview_id !== undefined && !findAsset(database, edit.preview_id, [asset.owner_id, PUBLIC_OWNER])) {
+    throw new ServiceError("INVALID_PREVIEW_ID", "preview_id names no asset of yours.", { field: "preview_id" });
+  }
+  if (edit.tags !== undefined) {
+    const wanted = edit.tags;
+    removeTags(
+      database,
+      asset.seq,
+      asset.tags.filter((tag) => !wanted.includes(tag)),
+      at,
+    );
+    addTags(database, asset.seq, wanted, at);
+  }
+  const changes = {
+    updated_at: at,
+    ...(edit.name !== undefined && { name: edit.name, name_folded: foldName(edit.name) }),
+    ...(edit.mime_type !== undefined && { mime_type: edit.mime_type }),
+    ...(edit.preview_id !== undefined && { preview_id: edit.preview_id }),
+    ...(edit.user_metadata !== undefined && { metadata: JSON.stringify(edit.user_metadata) }),
+  };
+  database.run(query.updateTable("assets").set(changes).where("seq", "=", asset.seq));
+}
+
+export async function deleteAsset(
+  stores: { database: Database; blobs: BlobStore; thumbnails: Thumbnails },
+  asset: StoredAsset,
+): Promise<void> {
+  const { database } = stores;
+  await database.commit(() => database.run(query.deleteFrom("assets").where("seq", "=", asset.seq)));
+  await collectBlob(stores, asset.hash);
+}
+
+/** Removes the row of a blob that nothing names, then its bytes. */
+export async function collectBlob(stores: { database: Database; blobs: BlobStore; thumbnails: Thumbnails }, hash: string): Promise<void> {
+  const { database, blobs, thumbnails } = stores;
+  const unnamed = await database.commit(() => {
+    const named =
+      database.row(query.selectFrom("assets").select("seq").where("hash", "=", hash).limit(1)) ??
+      database.row(query.selectFrom("job_images").select("job_seq").where("hash", "=", hash).limit(1));
+    return named === undefined && database.run(query.deleteFrom("blobs").where("hash", "=", hash)) === 1;
+  });
+  if (!unnamed) return;
+  blobs.drop(hash, (one) => hasBlobRow(database, one));
+  await thumbnails.forget(hash);
+}
+
+export function hasBlobRow(database: Database, hash: string): boolean {
+  return database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash)) !== undefined;
+}

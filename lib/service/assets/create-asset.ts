@@ -1,0 +1,104 @@
+// Making an asset from bytes that are staged or already stored.
+// Guarantees: one asset per user and content for uploads and from-hash (a client's id is matched first; new tags join the existing one);
+// the row is durable, and its bytes are on disk under their hash, before the promise resolves.
+
+import { randomUUID } from "node:crypto";
+import { ServiceError } from "../service-error";
+import { type Database, query } from "../store/database";
+import { PUBLIC_OWNER } from "../users/user";
+import { findAsset, readAssets, type StoredAsset } from "./asset-row";
+import { type BlobStore } from "./blob-store";
+import { byHash } from "./file-names";
+import { insertAsset } from "./insert-asset";
+import { type StagedFile } from "./staged-file";
+import { addTags } from "./tags";
+
+export type NewAsset = {
+  ownerId: number;
+  name: string;
+  tags: readonly string[];
+  metadata: Record<string, unknown>;
+  mimeType?: string;
+  previewId?: string;
+  /** Chosen by the client, for idempotent creation. */
+  id?: string;
+};
+
+export type Created = { asset: StoredAsset; createdNew: boolean };
+type Stores = { database: Database; blobs: BlobStore; now: () => number };
+
+/** The staged file stays the caller's to dispose of. */
+export async function createFromStaged(stores: Stores, staged: StagedFile, wanted: NewAsset): Promise<Created> {
+  return stores.blobs.hold([staged.hash], async () => {
+    await stores.blobs.adopt(staged);
+    return stores.database.commit(() => {
+      insertBlob(stores.database, staged, stores.now());
+      return findOrInsert(stores, staged, wanted);
+    });
+  });
+}
+
+/** Content that the user may see already: own or public. */
+export async function createFromHash(stores: Stores, hash: string, wanted: NewAsset): Promise<Created> {
+  return stores.database.commit(() => {
+    const source = findVisibleContent(stores.database, wanted.ownerId, hash);
+    if (!source) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");
+    return findOrInsert(stores, source, { ...wanted, name: wanted.name || source.name });
+  });
+}
+
+export function findVisibleContent(database: Database, userId: number, hash: string): StoredAsset | undefined {
+  const [algorithm, digest = ""] = hash.split(":");
+  const hashes =
+    algorithm === "blake3"
+      ? [digest]
+      : database.rows(query.selectFrom("blobs").select("hash").where("sha256", "=", digest)).map((row) => row.hash);
+  const seqs = hashes.flatMap((blake3) => byHash(database, userId, blake3) ?? []);
+  return readAssets(database, seqs.slice(0, 1))[0];
+}
+
+export function insertBlob(database: Database, staged: StagedFile, at: number): void {
+  const values = { hash: staged.hash, sha256: staged.sha256, size: staged.size, media_type: staged.mediaType, created_at: at };
+  database.run(
+    query
+      .insertInto("blobs")
+      .values(values)
+      .onConflict((conflict) => conflict.column("hash").doNothing()),
+  );
+}
+
+function findOrInsert(stores: Stores, content: { hash: string; size: number }, wanted: NewAsset): Created {
+  const { database } = stores;
+  requirePreview(database, wanted);
+  const existing = findExisting(database, content.hash, wanted);
+  const at = stores.now();
+  if (existing) {
+    addTags(database, existing.seq, wanted.tags, at);
+    return { asset: readAssets(database, [existing.seq])[0] ?? existing, createdNew: false };
+  }
+  const { ownerId, name, tags, metadata, mimeType, previewId } = wanted;
+  const id = wanted.id ?? randomUUID();
+  const seq = insertAsset(database, { id, ownerId, origin: "upload", content, name, tags, metadata, mimeType, previewId }, at);
+  const [asset] = readAssets(database, [seq]);
+  if (!asset) throw new Error(`asset ${id} was inserted and is not there`);
+  return { asset, createdNew: true };
+}
+
+function findExisting(database: Database, hash: string, wanted: NewAsset): StoredAsset | undefined {
+  if (wanted.id !== undefined) {
+    const own = findAsset(database, wanted.id, [wanted.ownerId]);
+    if (own) return own;
+    const taken = database.row(query.selectFrom("assets").select("seq").where("id", "=", wanted.id));
+    if (taken) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
+  }
+  const seq = byHash(database, wanted.ownerId, hash);
+  const [found] = seq === undefined ? [] : readAssets(database, [seq]);
+  return found?.owner_id === wanted.ownerId ? found : undefined;
+}
+
+function requirePreview(database: Database, wanted: NewAsset): void {
+  if (wanted.previewId === undefined || wanted.previewId === wanted.id) return;
+  if (!findAsset(database, wanted.previewId, [wanted.ownerId, PUBLIC_OWNER])) {
+    throw new ServiceError("INVALID_PREVIEW_ID", "preview_id names no asset of yours.", { field: "preview_id" });
+  }
+}

@@ -1,0 +1,63 @@
+// Which file a name means, for LoadImage and GET /api/view:
+//   1. `blake3:` names and `<hash>` or `<hash>.<ext>`, where the user may see that content
+//   2. the user's newest input of that name   3. any other own asset of it, newest first   4. a public asset
+// A suffix ` [output]`, ` [temp]` or ` [input]` lets own assets with that tag go first.
+
+import { basename } from "node:path/posix";
+import { type Database, query } from "../store/database";
+import { PUBLIC_OWNER } from "../users/user";
+import { readAssets, type StoredAsset } from "./asset-row";
+
+const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
+const annotation = / ?\[(input|output|temp)\]$/;
+
+export function findByName(database: Database, userId: number, name: string): StoredAsset | undefined {
+  const wantedTag = annotation.exec(name)?.[1] ?? "input";
+  const bare = name.replace(annotation, "");
+  const hash = hashName.exec(bare)?.[1];
+  const hashed = hash === undefined ? undefined : byHash(database, userId, hash);
+  const seq = hashed ?? byName(database, userId, bare, wantedTag) ?? byName(database, userId, basename(bare), wantedTag);
+  return seq === undefined ? undefined : readAssets(database, [seq])[0];
+}
+
+/** An own asset before a public one; an upload before an output; the oldest of equals. */
+export function byHash(database: Database, userId: number, hash: string): number | undefined {
+  const rows = database.rows(
+    query
+      .selectFrom("assets")
+      .select(["seq", "owner_id", "origin"])
+      .where("hash", "=", hash)
+      .where("owner_id", "in", [userId, PUBLIC_OWNER])
+      .orderBy("seq"),
+  );
+  const own = rows.filter((row) => row.owner_id === userId);
+  return (own.find((row) => row.origin === "upload") ?? own[0] ?? rows[0])?.seq;
+}
+
+function byName(database: Database, userId: number, name: string, tag: string): number | undefined {
+  if (name === "") return undefined;
+  const named = query
+    .selectFrom("assets")
+    .select("assets.seq")
+    .where("name", "=", name)
+    .orderBy("created_at", "desc")
+    .orderBy("assets.seq", "desc")
+    .limit(1);
+  const own = named.where("owner_id", "=", userId);
+  const tagged = own.innerJoin("asset_tags", "asset_tags.asset_seq", "assets.seq").where("tag", "=", tag);
+  return (database.row(tagged) ?? database.row(own) ?? database.row(named.where("owner_id", "=", PUBLIC_OWNER)))?.seq;
+}
+
+const MOST_CHOICES = 1000;
+
+/** What LoadImage offers: names of own inputs, newest first, then public ones. */
+export function listInputNames(database: Database, userId: number): string[] {
+  const images = query
+    .selectFrom("assets")
+    .innerJoin("blobs", "blobs.hash", "assets.hash")
+    .select("name")
+    .where("media_type", "like", "image/%");
+  const named = images.orderBy("assets.created_at", "desc").limit(MOST_CHOICES);
+  const own = named.where("owner_id", "=", userId).where("origin", "=", "upload");
+  return [...new Set([...database.rows(own), ...database.rows(named.where("owner_id", "=", PUBLIC_OWNER))].map((row) => row.name))];
+}

@@ -1,0 +1,24 @@
+// Where things lie inside the service's own folder. One place, so that a sweep knows every other place.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+export type Folders = ReturnType<typeof makeFolders>;
+
+export function makeFolders(dataDir: string) {
+  const folders = {
+    root: dataDir,
+    database: join(dataDir, "service.sqlite"),
+    /** The version of the layout is part of its name. */
+    blobs: join(dataDir, "blobs", "blake3-v1"),
+    /** Uploads in flight and the outputs of running jobs: emptied at each start. On the disk of the blobs, so that a link suffices. */
+    temp: join(dataDir, "tmp"),
+    thumbnails: join(dataDir, "thumbnails"),
+    nodeCache: join(dataDir, "node-cache"),
+    userdata: join(dataDir, "userdata"),
+  };
+  for (const folder of [folders.blobs, folders.temp, folders.thumbnails, folders.nodeCache, folders.userdata]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+  return folders;
+}

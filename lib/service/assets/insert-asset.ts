@@ -1,0 +1,54 @@
+// One new row of an asset with its tags. Inside a commit only; the bytes must be held on disk by the caller.
+
+import { type Database, query } from "../store/database";
+import { type AssetOrigin } from "../store/schema";
+import { addTags } from "./tags";
+
+export type AssetToInsert = {
+  id: string;
+  ownerId: number;
+  origin: AssetOrigin;
+  content: { hash: string; size: number };
+  name: string;
+  tags: readonly string[];
+  metadata: Record<string, unknown>;
+  mimeType?: string;
+  previewId?: string;
+  output?: { jobId: string; nodeId: string; key: string; index: number };
+};
+
+/** Returns the row's number. */
+export function insertAsset(database: Database, asset: AssetToInsert, at: number): number {
+  const inserted = database.row(
+    query
+      .insertInto("assets")
+      .values({
+        id: asset.id,
+        owner_id: asset.ownerId,
+        origin: asset.origin,
+        hash: asset.content.hash,
+        name: asset.name,
+        name_folded: foldName(asset.name),
+        size: asset.content.size,
+        mime_type: asset.mimeType ?? null,
+        metadata: JSON.stringify(asset.metadata),
+        preview_id: asset.previewId ?? null,
+        prompt_id: asset.output?.jobId ?? null,
+        node_id: asset.output?.nodeId ?? null,
+        output_key: asset.output?.key ?? null,
+        output_index: asset.output?.index ?? null,
+        created_at: at,
+        updated_at: at,
+        last_access_time: at,
+      })
+      .returning("seq"),
+  );
+  if (!inserted) throw new Error(`asset ${asset.id} was not inserted`);
+  addTags(database, inserted.seq, asset.tags, at);
+  return inserted.seq;
+}
+
+/** Letters are compared without case, beyond ASCII too. */
+export function foldName(name: string): string {
+  return name.normalize("NFC").toLocaleLowerCase("en-US").normalize("NFC");
+}

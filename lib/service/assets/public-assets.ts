@@ -1,0 +1,68 @@
+// The images that the samples load: shipped with the service, public, immutable. Everybody may load them, nobody may change them.
+// An image that a newer version ships under the same name replaces the older content and keeps its id.
+
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { type ServiceLog } from "../options";
+import { type Database, query } from "../store/database";
+import { PUBLIC_OWNER } from "../users/user";
+import { type BlobStore } from "./blob-store";
+import { insertBlob } from "./create-asset";
+import { insertAsset } from "./insert-asset";
+import { stageStream } from "./staged-file";
+
+type Stores = { database: Database; blobs: BlobStore; tempFolder: string; now: () => number; log: ServiceLog };
+
+export async function shipPublicAssets(stores: Stores, imagesDir: string): Promise<void> {
+  const names = await readdir(imagesDir).catch((error: unknown) => {
+    stores.log.warn({ err: error, folder: imagesDir }, "the images of the samples are missing");
+    return [];
+  });
+  for (const name of names.filter((one) => /\.(png|jpe?g|webp)$/i.test(one)).sort()) await shipOne(stores, join(imagesDir, name), name);
+}
+
+async function shipOne(stores: Stores, path: string, name: string): Promise<void> {
+  const { database, blobs } = stores;
+  const staged = await stageStream(createReadStream(path), { folder: stores.tempFolder, maxBytes: Number.MAX_SAFE_INTEGER });
+  try {
+    await blobs.hold([staged.hash], async () => {
+      await blobs.adopt(staged);
+      await database.commit(() => {
+        const at = stores.now();
+        insertBlob(database, staged, at);
+        const shipped = database.row(
+          query.selectFrom("assets").select(["seq", "hash"]).where("owner_id", "=", PUBLIC_OWNER).where("name", "=", name),
+        );
+        if (!shipped) {
+          const asset = {
+            id: idOf(name),
+            ownerId: PUBLIC_OWNER,
+            origin: "shipped",
+            content: staged,
+            name,
+            tags: ["input"],
+            metadata: {},
+          } as const;
+          insertAsset(database, asset, at);
+        } else if (shipped.hash !== staged.hash) {
+          database.run(
+            query.updateTable("assets").set({ hash: staged.hash, size: staged.size, updated_at: at }).where("seq", "=", shipped.seq),
+          );
+        }
+      });
+    });
+  } finally {
+    await staged.dispose();
+  }
+}
+
+/** The same on every machine, so that links to a sample's image hold. */
+function idOf(name: string): string {
+  const bytes = createHash("sha256").update(`lightdesk public asset ${name}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

@@ -1,0 +1,91 @@
+// Puts the parts together, starts them in order and stops them in the reverse one.
+
+import { mkdirSync } from "node:fs";
+import { createAccessTimes } from "./assets/access-times";
+import { createBlobStore } from "./assets/blob-store";
+import { collectBlob } from "./assets/change-asset";
+import { makeFolders } from "./assets/folders";
+import { shipPublicAssets } from "./assets/public-assets";
+import { createThumbnails } from "./assets/thumbnails";
+import { json } from "./http/answers";
+import { createRouter } from "./http/router";
+import { createEngine } from "./jobs/engine";
+import { recoverJobs } from "./jobs/recover";
+import { createRunner } from "./nodes/runner";
+import { type ServiceLog, type ServiceOptions } from "./options";
+import { emptyFolder, sweepBlobs } from "./sweep";
+import { openDatabase } from "./store/database";
+import { lockDataFolder } from "./store/data-lock";
+import { createKeys } from "./users/keys";
+
+const JOB_GRACE_MS = 5000;
+const REQUEST_GRACE_MS = 10_000;
+const silent: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export type Started = Awaited<ReturnType<typeof startService>>;
+
+export async function startService(options: ServiceOptions) {
+  const { now = Date.now, log = silent, concurrency } = options;
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+  const lock = lockDataFolder(options.dataDir);
+  try {
+    const folders = makeFolders(options.dataDir);
+    await emptyFolder(folders.temp);
+    const database = openDatabase(folders.database, now);
+    const blobs = createBlobStore(folders.blobs);
+    const thumbnails = createThumbnails(folders);
+    const accessTimes = createAccessTimes(database, now);
+    const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
+    const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
+    const engine = createEngine({ database, blobs, folders, runner, concurrency, maxJobPixels: options.maxJobPixels, collect, now, log });
+
+    await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
+    const recovered = await recoverJobs(database, now);
+    if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
+    engine.start();
+    const sweeping = sweepBlobs(database, blobs).catch((error: unknown) => log.error({ err: error }, "the sweep of blobs failed"));
+
+    const route = createRouter({
+      database,
+      blobs,
+      folders,
+      engine,
+      thumbnails,
+      accessTimes,
+      maxUploadBytes: options.maxUploadBytes,
+      publicUrl: options.publicUrl,
+      now,
+      log,
+    });
+    const inFlight = new Set<Promise<Response>>();
+    let isStopping = false;
+
+    return {
+      keys: createKeys(database, now),
+
+      async fetch(request: Request): Promise<Response> {
+        if (isStopping) return unavailable("The service is stopping.");
+        const answer = route(request);
+        inFlight.add(answer);
+        return answer.finally(() => inFlight.delete(answer));
+      },
+
+      async stop(): Promise<void> {
+        isStopping = true;
+        await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
+        await engine.stop(JOB_GRACE_MS);
+        await sweeping;
+        await accessTimes.flush();
+        database.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+export function unavailable(message: string): Response {
+  return json({ code: "SERVICE_UNAVAILABLE", message }, 503);
+}

@@ -1,0 +1,15 @@
+// The few forms an answer takes. Nothing of an answer may be cached unless it says so itself.
+
+const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+export function json(value: unknown, status = 200): Response {
+  return new Response(JSON.stringify(value), { status, headers: { ...PLAIN_HEADERS, "content-type": "application/json; charset=utf-8" } });
+}
+
+export function text(value: string, status: number): Response {
+  return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": "text/plain; charset=utf-8" } });
+}
+
+export function empty(status: number): Response {
+  return new Response(null, { status, headers: PLAIN_HEADERS });
+}

@@ -1,0 +1,82 @@
+// Uploads for LoadImage nodes, and bytes by name.
+
+import { operations } from "@/lib/contract/operations";
+import { imageUploadFieldsSchema, viewQuerySchema } from "@/lib/contract/schemas/upload";
+import { fileNameOf } from "../assets/asset-view";
+import { extractChannel } from "../assets/channels";
+import { createFromStaged } from "../assets/create-asset";
+import { findByName } from "../assets/file-names";
+import { MOST_IMAGE_BYTES, requireImage } from "../assets/image-limits";
+import { isImage } from "../assets/media-type";
+import { type Parts } from "../parts";
+import { asRefusal, ServiceError } from "../service-error";
+import { json } from "./answers";
+import { invalid, readQuery, toIssues } from "./read-query";
+import { type Fields, readUpload, type Upload } from "./read-upload";
+import { route, type Route } from "./route";
+import { sendBytes } from "./send-bytes";
+
+export function fileRoutes(parts: Parts): Route[] {
+  const { database, blobs } = parts;
+  return [
+    route(operations.uploadImage, async ({ request, user }) => {
+      const upload = await readImageUpload(parts, request);
+      try {
+        const { type, subfolder } = readFields(upload.fields);
+        await requireImage(upload.staged);
+        const wanted = { ownerId: user.id, name: upload.fileName, tags: ["input"], metadata: {} };
+        const { asset } = await createFromStaged(parts, upload.staged, wanted);
+        return json({ name: fileNameOf(asset), subfolder, type });
+      } finally {
+        await upload.staged.dispose();
+      }
+    }),
+
+    route(operations.view, async ({ request, user }) => {
+      const { filename, type, channel, res } = readQuery(request, viewQuerySchema);
+      const isAnnotated = type === "output" || type === "temp";
+      const asset = findByName(database, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
+      if (!asset) throw new ServiceError("NOT_FOUND", "There is no such file.");
+      parts.accessTimes.touch(asset);
+      const path = blobs.pathOf(asset.hash);
+      const immutable = filename.includes(asset.hash);
+      const { hash, media_type: mediaType } = asset;
+      if ((channel || res) && !isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "Only an image has channels and previews.");
+      if (channel) return sendMade(await extractChannel(path, channel));
+      if (!res) return sendBytes(request, { path, mediaType, etag: hash, fileName: asset.name, immutable });
+      const thumbnail = await parts.thumbnails.get(hash, path, res);
+      return sendBytes(request, {
+        path: thumbnail,
+        mediaType: "image/webp",
+        etag: `${hash}-${res}`,
+        fileName: `${hash}-${res}.webp`,
+        immutable,
+      });
+    }),
+  ];
+}
+
+/** 50 MB at most; beyond it the answer is 400 as for any image that is too large, not 413. */
+export async function readImageUpload(parts: Parts, request: Request): Promise<Upload> {
+  try {
+    return await readUpload(request, {
+      part: "image",
+      folder: parts.folders.temp,
+      maxBytes: Math.min(MOST_IMAGE_BYTES, parts.maxUploadBytes),
+    });
+  } catch (error) {
+    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || parts.maxUploadBytes < MOST_IMAGE_BYTES) throw error;
+    throw new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
+  }
+}
+
+function readFields(fields: Fields) {
+  const parsed = imageUploadFieldsSchema.safeParse(Object.fromEntries([...fields].map(([name, values]) => [name, values[0]])));
+  if (parsed.success) return parsed.data;
+  throw invalid("INVALID_BODY", toIssues(parsed.error));
+}
+
+function sendMade(png: Buffer): Response {
+  const headers = { "content-type": "image/png", "cache-control": "private, no-cache", "x-content-type-options": "nosniff" };
+  return new Response(new Uint8Array(png), { headers });
+}

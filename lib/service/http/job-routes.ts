@@ -1,0 +1,67 @@
+// Jobs in their views, and cancelling them.
+
+import { operations } from "@/lib/contract/operations";
+import { jobsQuerySchema } from "@/lib/contract/schemas/job";
+import { z } from "zod";
+import { integerText } from "@/lib/contract/schemas/lenient";
+import { listJobAssets } from "../jobs/job-assets";
+import { cancelJobs } from "../jobs/cancel";
+import { findJob, type StoredJob } from "../jobs/job-row";
+import { toDetail, toListItem, toStatus } from "../jobs/job-view";
+import { listJobs } from "../jobs/list-jobs";
+import { type Parts } from "../parts";
+import { ServiceError } from "../service-error";
+import { json } from "./answers";
+import { readJson } from "./read-json";
+import { readQuery } from "./read-query";
+import { type Call, param, route, type Route } from "./route";
+
+const idsBodySchema = z.looseObject({ job_ids: z.array(z.string()).min(1).max(100) });
+const pageQuerySchema = z.object({ limit: integerText({ min: 1, max: 500 }).default(20), offset: integerText({ min: 0 }).default(0) });
+
+export function jobRoutes(parts: Parts): Route[] {
+  const { database, engine } = parts;
+
+  /** Another user's job is as unknown as one that never was. */
+  function requireJob(call: Call): StoredJob {
+    const job = findJob(database, call.user.id, param(call, "job_id"));
+    if (!job) throw new ServiceError("NOT_FOUND", "There is no such job.");
+    return job;
+  }
+
+  return [
+    route(operations.listJobs, ({ request, user }) => {
+      const query = readQuery(request, jobsQuerySchema);
+      const { jobs, total } = listJobs(database, user.id, query);
+      const { offset, limit } = query;
+      const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
+      return json({ jobs: jobs.map((job) => toListItem(job, engine.progressOf(job.id))), pagination });
+    }),
+
+    route(operations.getJob, (call) => {
+      const job = requireJob(call);
+      return json(toDetail(database, job, engine.progressOf(job.id)));
+    }),
+
+    route(operations.getJobStatus, (call) => json(toStatus(requireJob(call)))),
+
+    route(operations.cancelJob, async (call) => {
+      const job = requireJob(call);
+      const cancelled = await cancelJobs(parts, call.user.id, [job.id]);
+      return json({ cancelled: cancelled.length > 0 });
+    }),
+
+    route(operations.cancelJobs, async ({ request, user }) => {
+      const { job_ids } = await readJson(request, idsBodySchema);
+      const unknown = job_ids.filter((id) => !findJob(database, user.id, id));
+      if (unknown.length > 0)
+        throw new ServiceError("NOT_FOUND", "Some of these jobs do not exist; none was cancelled.", { job_ids: unknown });
+      return json({ cancelled: await cancelJobs(parts, user.id, job_ids) });
+    }),
+
+    route(operations.listJobAssets, (call) => {
+      const job = requireJob(call);
+      return json(listJobAssets(database, job.id, readQuery(call.request, pageQuerySchema), call.baseUrl));
+    }),
+  ];
+}

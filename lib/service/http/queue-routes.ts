@@ -1,0 +1,52 @@
+// The queue, the history, and interrupting what runs.
+
+import { z } from "zod";
+import { operations } from "@/lib/contract/operations";
+import { historyQuerySchema, manageBodySchema } from "@/lib/contract/schemas/queue";
+import { listHistory, manageHistory, toHistoryEntry } from "../jobs/history";
+import { findJob } from "../jobs/job-row";
+import { listQueue, manageQueue } from "../jobs/queue";
+import { type Parts } from "../parts";
+import { ServiceError } from "../service-error";
+import { empty, json } from "./answers";
+import { readJson } from "./read-json";
+import { readQuery } from "./read-query";
+import { param, route, type Route } from "./route";
+
+const interruptBodySchema = z.looseObject({ prompt_id: z.string().nullish() });
+
+export function queueRoutes(parts: Parts): Route[] {
+  const { database, engine } = parts;
+  return [
+    route(operations.listQueue, ({ user }) => json(listQueue(database, user.id))),
+    route(operations.manageQueue, async ({ request, user }) =>
+      json(await manageQueue(parts, user.id, await readJson(request, manageBodySchema))),
+    ),
+
+    route(operations.listHistory, ({ request, user }) =>
+      json({ history: listHistory(database, user.id, readQuery(request, historyQuerySchema)) }),
+    ),
+    route(operations.manageHistory, async ({ request, user }) => {
+      const body = await readJson(request, manageBodySchema);
+      const removed = await manageHistory(database, user.id, body);
+      return json({
+        code: "OK",
+        message: body.clear ? `The history was cleared: ${removed} removed.` : `${removed} removed from the history.`,
+      });
+    }),
+    route(operations.getHistoryEntry, (call) => {
+      const job = findJob(database, call.user.id, param(call, "job_id"));
+      const entry = job && toHistoryEntry(database, job);
+      if (!job || !entry) throw new ServiceError("NOT_FOUND", "The history holds no such job.");
+      return json({ [job.id]: entry });
+    }),
+
+    route(operations.interrupt, async ({ request, user }) => {
+      const { prompt_id } = await readJson(request, interruptBodySchema, {});
+      if (typeof prompt_id === "string" && !findJob(database, user.id, prompt_id))
+        throw new ServiceError("NOT_FOUND", "There is no such job.");
+      await engine.cancelRunning(user.id, typeof prompt_id === "string" ? [prompt_id] : undefined);
+      return empty(200);
+    }),
+  ];
+}

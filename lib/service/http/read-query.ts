@@ -1,0 +1,35 @@
+// A query or a path, read with the contract's schema. A refusal names the parameter; unknown parameters are ignored.
+
+import { type z } from "zod";
+import { ServiceError } from "../service-error";
+
+export function readQuery<S extends z.ZodType>(request: Request, schema: S): z.output<S> {
+  const values: Record<string, string> = {};
+  for (const [name, value] of new URL(request.url).searchParams) {
+    if (Object.hasOwn(values, name)) throw invalid("INVALID_QUERY", [{ field: name, message: "is given more than once" }]);
+    values[name] = value;
+  }
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  throw invalid("INVALID_QUERY", toIssues(parsed.error));
+}
+
+export type Issue = { field: string; message: string };
+
+export function toIssues(error: z.ZodError): Issue[] {
+  return error.issues.map((issue) => ({
+    field: issue.code === "unrecognized_keys" ? issue.keys.join(", ") : issue.path.map(String).join("."),
+    message: messageOf(issue),
+  }));
+}
+
+/** Of a union, the branch that came closest says most. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== "invalid_union") return issue.message;
+  const inner = issue.errors.flat().find((one) => one.code !== "invalid_type") ?? issue.errors.flat()[0];
+  return inner ? messageOf(inner) : issue.message;
+}
+
+export function invalid(code: "INVALID_QUERY" | "INVALID_BODY", issues: Issue[]): ServiceError {
+  return new ServiceError(code, issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; "), issues);
+}

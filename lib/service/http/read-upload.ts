@@ -1,0 +1,96 @@
+// A multipart body with one file: the file streams to disk while it is hashed, the text parts are gathered, in any order.
+// Guarantees: nothing is held in memory but the text parts; a body that ends early, or is cut short of its declared length,
+// is TRUNCATED_UPLOAD and leaves no file behind. The caller disposes of the staged file.
+
+import { once } from "node:events";
+import { pipeline } from "node:stream/promises";
+import { Busboy, type BusboyFileStream } from "@fastify/busboy";
+import { stageStream, type StagedFile } from "../assets/staged-file";
+import { asRefusal, ServiceError } from "../service-error";
+
+export type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
+/** The values of each text part, in order; a part may be repeated. */
+export type Fields = ReadonlyMap<string, readonly string[]>;
+
+export async function readUpload(request: Request, options: { part: string; folder: string; maxBytes: number }): Promise<Upload> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^multipart\/form-data\b/i.test(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
+  if (!request.body) throw missing(options.part);
+
+  const parser = openParser(type);
+  const fields = new Map<string, string[]>();
+  let file: { staging: Promise<StagedFile>; stream: BusboyFileStream; fileName: string; declaredType: string } | undefined;
+  let refusal: unknown;
+
+  parser.on("field", (name, value, nameCut, valueCut) => {
+    if (nameCut || valueCut) refusal ??= new ServiceError("INVALID_BODY", `${name}: the part is too long.`, { field: name });
+    fields.set(name, [...(fields.get(name) ?? []), value]);
+  });
+  parser.on("file", (name, stream, fileName, _encoding, declaredType) => {
+    // Without a listener an early end would be thrown into the process.
+    stream.on("error", () => undefined);
+    if (name !== options.part || file) return void stream.resume();
+    const staging = stageStream(stream, options);
+    staging.catch((error: unknown) => {
+      refusal ??= error;
+      parser.destroy(error instanceof Error ? error : undefined);
+    });
+    file = { staging, stream, fileName: fileName || "upload", declaredType };
+  });
+  parser.on("fieldsLimit", () => (refusal ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
+
+  const counted = countBytes(request);
+  try {
+    const finished = once(parser, "finish");
+    finished.catch(() => undefined); // told by the pipeline as well
+    await pipeline(counted.pass(request.body), parser);
+    await finished;
+    if (!counted.isWhole()) throw truncated();
+    if (refusal) throw refusal;
+    if (!file) throw missing(options.part);
+    return { staged: await file.staging, fileName: file.fileName, declaredType: file.declaredType, fields };
+  } catch (error) {
+    const cause = asRefusal(refusal) ? refusal : error;
+    file?.stream.destroy(error instanceof Error ? error : undefined);
+    await file?.staging.then(
+      (staged) => staged.dispose(),
+      () => undefined, // it has left nothing
+    );
+    throw asRefusal(cause) || isSystemError(cause) ? cause : truncated();
+  }
+}
+
+function openParser(type: string) {
+  try {
+    return new Busboy({ headers: { "content-type": type }, limits: { fields: 500, fieldSize: 1024 * 1024, files: 20, headerPairs: 100 } });
+  } catch {
+    throw new ServiceError("INVALID_BODY", "The multipart body names no boundary.");
+  }
+}
+
+function countBytes(request: Request) {
+  const declared = request.headers.get("content-length");
+  let seen = 0;
+  return {
+    isWhole: () => declared === null || Number(declared) === seen,
+    async *pass(source: AsyncIterable<Uint8Array>) {
+      for await (const chunk of source) {
+        seen += chunk.byteLength;
+        yield chunk;
+      }
+    },
+  };
+}
+
+/** The disk's complaints are ours, not the sender's. */
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ["ENOSPC", "EROFS", "EACCES", "EIO", "EMFILE"].includes(String(error.code));
+}
+
+function truncated(): ServiceError {
+  return new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing of it was kept.");
+}
+
+function missing(part: string): ServiceError {
+  return new ServiceError("MISSING_FILE", `${part}: the body holds no file of this name.`, { field: part });
+}

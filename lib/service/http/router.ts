@@ -1,0 +1,101 @@
+// The service's application: a fetch-shaped function. Every path but /api/health needs a key; every failure leaves through one door.
+// The routes come from the contract's table: what the table has and the service lacks is answered 501, what it lacks 404 or 405.
+
+import { Hono } from "hono";
+import { allOperations, operations } from "@/lib/contract/operations";
+import { type Operation } from "@/lib/contract/operation";
+import { type Parts } from "../parts";
+import { ServiceError } from "../service-error";
+import { findUserByKey } from "../users/keys";
+import { type User } from "../users/user";
+import { json } from "./answers";
+import { assetRoutes } from "./asset-routes";
+import { toErrorAnswer } from "./error-answer";
+import { fileRoutes } from "./file-routes";
+import { jobRoutes } from "./job-routes";
+import { promptRoutes } from "./prompt-routes";
+import { queueRoutes } from "./queue-routes";
+import { type Route, route } from "./route";
+import { serviceRoutes } from "./service-routes";
+import { userdataRoutes } from "./userdata-routes";
+
+/** Parts of the contract that the embedded service does not claim: 404, as from any service without them. */
+const notOffered = new Set<string>([operations.listTasks.name, operations.getSystemStats.name]);
+/** Its path is one with the writes of userdata: see userdata-routes. */
+const servedElsewhere = new Set<string>([operations.moveUserdata.name]);
+
+export function createRouter(parts: Parts): (request: Request) => Promise<Response> {
+  const app = new Hono();
+  const routes = [...allRoutes(parts), ...missingRoutes(allRoutes(parts))];
+
+  app.get("/api/health", () => json({ status: "ok" }));
+  // Fixed paths before those with parameters: /api/assets/from-hash is no asset's id.
+  for (const { operation, handle } of routes.sort((a, b) => parametersIn(a.operation) - parametersIn(b.operation))) {
+    app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation.path), (context) => {
+      const user = requireUser(parts, context.req.raw);
+      if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw wrongMethod();
+      return handle({ request: context.req.raw, user, params: context.req.param(), baseUrl: baseUrlOf(parts, context.req.raw) });
+    });
+  }
+  app.all("*", (context) => {
+    requireUser(parts, context.req.raw);
+    const { path } = context.req;
+    if (routes.some(({ operation }) => isPathOf(operation, path))) throw wrongMethod();
+    throw new ServiceError("NOT_FOUND", "There is no such path.");
+  });
+  app.onError((error, context) => toErrorAnswer(error, context.req, parts.log));
+  return async (request) => app.fetch(request);
+}
+
+function allRoutes(parts: Parts): Route[] {
+  return [
+    ...promptRoutes(parts),
+    ...jobRoutes(parts),
+    ...queueRoutes(parts),
+    ...assetRoutes(parts),
+    ...fileRoutes(parts),
+    ...userdataRoutes(parts),
+    ...serviceRoutes(parts),
+  ];
+}
+
+function missingRoutes(routes: readonly Route[]): Route[] {
+  const present = new Set([...routes.map(({ operation }) => operation.name), ...notOffered, ...servedElsewhere]);
+  return allOperations
+    .filter((operation) => !present.has(operation.name))
+    .map((operation) =>
+      route(operation, () => {
+        throw new ServiceError("NOT_IMPLEMENTED", "This service does not offer this operation yet.");
+      }),
+    );
+}
+
+/** Missing, unknown and revoked keys are answered alike. */
+function requireUser(parts: Parts, request: Request): User {
+  const key = request.headers.get("x-api-key")?.trim();
+  const user = key ? findUserByKey(parts.database, key) : undefined;
+  if (!user) throw new ServiceError("UNAUTHORIZED", "A valid API key is required in the X-API-Key header.");
+  return user;
+}
+
+function baseUrlOf(parts: Parts, request: Request): string {
+  return parts.publicUrl ?? new URL(request.url).origin;
+}
+
+function wrongMethod(): ServiceError {
+  return new ServiceError("METHOD_NOT_ALLOWED", "This path does not take this method.");
+}
+
+/** Everything behind /api/userdata/ is a file's path, slashes included. */
+function toPattern(path: Operation["path"]): string {
+  return path.startsWith("/api/userdata/") ? "/api/userdata/*" : path.replace(/\{(\w+)\}/g, ":$1");
+}
+
+function parametersIn(operation: Operation): number {
+  return operation.path.split("{").length - 1;
+}
+
+function isPathOf(operation: Operation, path: string): boolean {
+  const pattern = operation.path.startsWith("/api/userdata/") ? "/api/userdata/.+" : operation.path.replace(/\{\w+\}/g, "[^/]+");
+  return new RegExp(`^${pattern}$`).test(path);
+}

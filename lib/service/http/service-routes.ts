@@ -1,0 +1,24 @@
+// The user behind the key, what the service says of itself, the node library, and the tags of the library of assets.
+
+import { operations } from "@/lib/contract/operations";
+import { refineQuerySchema, tagsQuerySchema } from "@/lib/contract/schemas/tags";
+import { listTags, refineTags } from "../assets/list-tags";
+import { listInputNames } from "../assets/file-names";
+import { describeLibrary } from "../nodes/library";
+import { type Parts } from "../parts";
+import { json } from "./answers";
+import { readQuery } from "./read-query";
+import { route, type Route } from "./route";
+
+export function serviceRoutes(parts: Parts): Route[] {
+  const { database } = parts;
+  return [
+    route(operations.getUser, ({ user }) => json({ status: user.status, id: user.name })),
+    route(operations.getFeatures, () => json({ supports_preview_metadata: false, max_upload_size: parts.maxUploadBytes })),
+    route(operations.getObjectInfo, ({ user }) => json(describeLibrary({ images: listInputNames(database, user.id) }))),
+    route(operations.listTags, ({ request, user }) => json(listTags(database, user.id, readQuery(request, tagsQuerySchema)))),
+    route(operations.refineTags, ({ request, user }) =>
+      json({ tag_counts: refineTags(database, user.id, readQuery(request, refineQuerySchema)) }),
+    ),
+  ];
+}

@@ -1,0 +1,37 @@
+// The text parts of an asset upload. `tags` come as JSON text, as repeated parts or as a comma list; user_metadata is JSON text.
+
+import { type AssetUploadFields, assetUploadFieldsSchema } from "@/lib/contract/schemas/asset";
+import { asRefusal } from "../service-error";
+import { parseJson } from "./read-json";
+import { invalid, toIssues } from "./read-query";
+import { type Fields } from "./read-upload";
+
+export function readUploadFields(fields: Fields): AssetUploadFields {
+  const value = (name: string) => fields.get(name)?.find((one) => one.trim() !== "");
+  const metadata = value("user_metadata");
+  const parsed = assetUploadFieldsSchema.safeParse({
+    tags: (fields.get("tags") ?? []).flatMap(readTags),
+    id: value("id")?.toLowerCase(),
+    preview_id: value("preview_id")?.toLowerCase(),
+    name: value("name"),
+    mime_type: value("mime_type"),
+    ...(metadata !== undefined && { user_metadata: readJsonPart("user_metadata", metadata) }),
+  });
+  if (parsed.success) return parsed.data;
+  throw invalid("INVALID_BODY", toIssues(parsed.error));
+}
+
+function readTags(text: string): unknown[] {
+  if (text.trim() === "") return [];
+  if (!text.trimStart().startsWith("[")) return text.split(",").filter((tag) => tag.trim() !== "");
+  const list = readJsonPart("tags", text);
+  return Array.isArray(list) ? list : [list];
+}
+
+function readJsonPart(field: string, text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw invalid("INVALID_BODY", [{ field, message: asRefusal(error)?.message ?? "is not JSON" }]);
+  }
+}

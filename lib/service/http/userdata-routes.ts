@@ -1,0 +1,82 @@
+// User data files. The path is read raw from the URL, once: route parameters would lose the difference between / and %2F.
+
+import { createReadStream } from "node:fs";
+import { operations } from "@/lib/contract/operations";
+import { userdataQuerySchema, userdataWriteQuerySchema } from "@/lib/contract/schemas/userdata";
+import { type Parts } from "../parts";
+import { ServiceError } from "../service-error";
+import { createUserFiles, type UserFile } from "../userdata/files";
+import { parseFilePath, parseFolder } from "../userdata/paths";
+import { empty, json } from "./answers";
+import { readQuery } from "./read-query";
+import { route, type Route } from "./route";
+import { toWeb } from "./send-bytes";
+
+const MOST_BYTES = 64 * 1024 * 1024;
+const PREFIX = "/api/userdata/";
+
+/** A path with /move/ in it is a move; the first part of any other path is the file. */
+export function userdataRoutes(parts: Parts): Route[] {
+  const files = createUserFiles(parts.folders, Math.min(MOST_BYTES, parts.maxUploadBytes));
+
+  return [
+    route(operations.listUserdata, async ({ request, user }) => {
+      const { dir, recurse } = readQuery(request, userdataQuerySchema);
+      return json(await files.list(user.id, parseFolder(dir), recurse));
+    }),
+
+    route(operations.writeUserdata, async ({ request, user }) => {
+      const raw = rawPath(request);
+      const { overwrite, full_info } = readQuery(request, userdataWriteQuerySchema);
+      const [, from, to] = /^(.+)\/move\/(.+)$/.exec(raw) ?? [];
+      if (from !== undefined && to !== undefined) {
+        // A move keeps what stands at its end unless told otherwise.
+        const mayReplace = new URL(request.url).searchParams.has("overwrite") && overwrite;
+        return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), mayReplace), full_info);
+      }
+      const written = await files.write(user.id, parseFilePath(raw), bytesOf(request), overwrite);
+      return show(written, full_info);
+    }),
+
+    route(operations.readUserdata, async ({ request, user }) => {
+      const path = await files.locate(user.id, parseFilePath(rawPath(request)));
+      const body = request.method === "HEAD" ? null : toWeb(createReadStream(path));
+      const headers = {
+        "content-type": "application/octet-stream",
+        "content-disposition": "attachment",
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+      };
+      return new Response(body, { headers });
+    }),
+
+    route(operations.deleteUserdata, async ({ request, user }) => {
+      await files.remove(user.id, parseFilePath(rawPath(request)));
+      return empty(204);
+    }),
+  ];
+}
+
+function rawPath(request: Request): string {
+  const { pathname } = new URL(request.url);
+  return pathname.slice(pathname.indexOf(PREFIX) + PREFIX.length);
+}
+
+async function* bytesOf(request: Request): AsyncGenerator<Uint8Array> {
+  const declared = request.headers.get("content-length");
+  let seen = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      seen += chunk.byteLength;
+      yield chunk;
+    }
+  } catch {
+    throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing of it was kept.");
+  }
+  if (declared !== null && Number(declared) !== seen)
+    throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing of it was kept.");
+}
+
+function show(file: UserFile, fullInfo: boolean): Response {
+  return json(fullInfo ? { ...file, modified: new Date(file.modified).toISOString() } : file.path);
+}

@@ -1,0 +1,84 @@
+// Files that a job's nodes wrote become blobs and assets: one asset per job, node and index, even where bytes are equal.
+// Two steps: `stageOutputs` hashes them where they lie, `insertOutputs` names them in the commit that ends the job.
+
+import { randomUUID } from "node:crypto";
+import { insertAsset } from "../assets/insert-asset";
+import { fileNameOf } from "../assets/asset-view";
+import { insertBlob } from "../assets/create-asset";
+import { stageFile, type StagedFile } from "../assets/staged-file";
+import { type ProducedFile } from "../nodes/run";
+import { type Database } from "../store/database";
+
+export type StagedOutput = { file: ProducedFile; staged: StagedFile };
+
+export async function stageOutputs(files: readonly ProducedFile[]): Promise<StagedOutput[]> {
+  const outputs: StagedOutput[] = [];
+  for (const file of files) outputs.push({ file, staged: await stageFile(file.path) });
+  return outputs;
+}
+
+type FileItem = { filename: string; subfolder: string; type: string; display_name: string };
+export type NodeOutput = Record<string, unknown[]>;
+export type KeptOutputs = {
+  outputs: Record<string, NodeOutput>;
+  outputs_count: number;
+  has_image: number;
+  has_video: number;
+  has_audio: number;
+  preview: string | null;
+};
+
+/** Inside a commit. */
+export function insertOutputs(
+  database: Database,
+  job: { id: string; userId: number; at: number },
+  staged: readonly StagedOutput[],
+  texts: ReadonlyMap<string, readonly string[]>,
+): KeptOutputs {
+  const outputs: Record<string, NodeOutput> = {};
+  const previews: { rank: number; value: Record<string, unknown> }[] = [];
+  const kinds = new Set<string>();
+
+  for (const { file, staged: content } of staged) {
+    insertBlob(database, content, job.at);
+    insertAsset(
+      database,
+      {
+        id: randomUUID(),
+        ownerId: job.userId,
+        origin: "output",
+        content,
+        name: file.displayName,
+        tags: [file.type],
+        metadata: { width: file.width, height: file.height, node_id: file.nodeId },
+        mimeType: file.mimeType,
+        output: { jobId: job.id, nodeId: file.nodeId, key: file.key, index: file.index },
+      },
+      job.at,
+    );
+    const filename = fileNameOf({ hash: content.hash, media_type: content.mediaType, name: file.displayName });
+    const item: FileItem = { filename, subfolder: "", type: file.type, display_name: file.displayName };
+    const node = (outputs[file.nodeId] ??= {});
+    (node[file.key] ??= []).push(item);
+    if (file.animated) (node.animated ??= []).push(true);
+    kinds.add(file.mimeType.split("/")[0] ?? "");
+    previews.push({ rank: file.type === "output" ? 0 : 1, value: { ...item, nodeId: file.nodeId, mediaType: file.key } });
+  }
+  for (const [nodeId, lines] of texts) {
+    (outputs[nodeId] ??= {}).text = [...lines];
+    const content = lines[0];
+    if (content !== undefined) {
+      const truncated = content.length > 1024 && { truncated: true };
+      previews.push({ rank: 2, value: { content: content.slice(0, 1024), ...truncated, nodeId, mediaType: "text" } });
+    }
+  }
+  const [preview] = previews.sort((a, b) => a.rank - b.rank);
+  return {
+    outputs,
+    outputs_count: staged.length,
+    has_image: Number(kinds.has("image")),
+    has_video: Number(kinds.has("video")),
+    has_audio: Number(kinds.has("audio")),
+    preview: preview ? JSON.stringify(preview.value) : null,
+  };
+}

@@ -1,0 +1,20 @@
+// What the engine works with; made once, when the service starts.
+
+import { type BlobStore } from "../assets/blob-store";
+import { type Folders } from "../assets/folders";
+import { type Runner } from "../nodes/runner";
+import { type ServiceLog } from "../options";
+import { type Database } from "../store/database";
+
+export type EngineParts = {
+  database: Database;
+  blobs: BlobStore;
+  folders: Folders;
+  runner: Runner;
+  concurrency: number;
+  maxJobPixels: number;
+  /** Removes content that nothing names any more. */
+  collect(hash: string): Promise<void>;
+  now: () => number;
+  log: ServiceLog;
+};

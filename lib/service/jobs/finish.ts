@@ -1,0 +1,79 @@
+// How a job ends: one commit that moves its state, stores what is kept, and lets go of the files it had pinned.
+// Inside a commit. Every function answers false when the job has already left the state it is expected in.
+
+import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type Database, query } from "../store/database";
+import { type KeptOutputs } from "./adopt-outputs";
+import { type Ending, type Message, type RunRecord } from "./run-record";
+import { move } from "./transitions";
+
+type Job = { seq: number; id: string };
+
+export function finishRun(
+  database: Database,
+  job: Job,
+  record: RunRecord,
+  ending: Exclude<Ending, { kind: "interrupted" }>,
+  kept: KeptOutputs,
+  at: number,
+): boolean {
+  const { outputs, ...columns } = kept;
+  const error = ending.kind === "error" ? JSON.stringify(ending.error) : null;
+  const to = ending.kind === "error" ? "failed" : "completed";
+  if (!move(database, { seq: job.seq, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) })) return false;
+  store(database, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta() });
+  return true;
+}
+
+/** A cancelled run keeps nothing that its nodes put out. */
+export function cancelRunning(database: Database, job: Job, record: RunRecord, at: number): boolean {
+  if (!move(database, { seq: job.seq, from: "in_progress", to: "cancelled", at }, runTimes(record, at))) return false;
+  store(database, job.seq, { outputs: {}, messages: record.messages({ kind: "interrupted" }, at), meta: record.meta() });
+  return true;
+}
+
+export function cancelPending(database: Database, job: Job, at: number): boolean {
+  if (!move(database, { seq: job.seq, from: "pending", to: "cancelled", at })) return false;
+  store(database, job.seq, {
+    outputs: {},
+    messages: [["execution_interrupted", { prompt_id: job.id, node_id: "", node_type: "", executed: [], timestamp: at }]],
+    meta: {},
+  });
+  return true;
+}
+
+/** For what happens around the nodes: no node is to blame. */
+export function failJob(database: Database, job: Job, type: string, message: string, at: number): boolean {
+  const error: ExecutionError = {
+    node_id: "",
+    node_type: "",
+    exception_type: type,
+    exception_message: message,
+    traceback: [],
+    current_inputs: {},
+    current_outputs: {},
+  };
+  if (!move(database, { seq: job.seq, from: "in_progress", to: "failed", at }, { error: JSON.stringify(error), end_time: at }))
+    return false;
+  store(database, job.seq, {
+    outputs: {},
+    messages: [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]],
+    meta: {},
+  });
+  return true;
+}
+
+function runTimes(record: RunRecord, at: number) {
+  return { start_time: record.startMs, end_time: at, execution_time: Math.max(0, at - record.startMs) };
+}
+
+function store(database: Database, seq: number, result: { outputs: object; messages: Message[]; meta: object }): void {
+  const values = { outputs: JSON.stringify(result.outputs), messages: JSON.stringify(result.messages), meta: JSON.stringify(result.meta) };
+  database.run(
+    query
+      .insertInto("job_results")
+      .values({ job_seq: seq, ...values })
+      .onConflict((conflict) => conflict.column("job_seq").doUpdateSet(values)),
+  );
+  database.run(query.deleteFrom("job_images").where("job_seq", "=", seq));
+}

@@ -1,0 +1,62 @@
+// The history: jobs that have ended, newest first. Removing an entry removes the job from every list; its assets stay.
+
+import { type ManageBody } from "@/lib/contract/schemas/queue";
+import { type Database, query } from "../store/database";
+import { listJobs } from "./list-jobs";
+import { readStrings, type StoredJob } from "./job-row";
+import { readInputs, readResult } from "./job-view";
+import { isTerminal, terminalStates } from "./transitions";
+
+export function listHistory(database: Database, userId: number, page: { max_items: number; offset: number }) {
+  const status = [...terminalStates];
+  const { jobs } = listJobs(database, userId, {
+    status,
+    sort_by: "create_time",
+    sort_order: "desc",
+    limit: page.max_items,
+    offset: page.offset,
+  });
+  return jobs.map((job) => {
+    const result = readResult(database, job);
+    return {
+      prompt_id: job.id,
+      create_time: job.create_time,
+      workflow_id: job.workflow_id,
+      prompt: { priority: job.number, prompt_id: job.id, extra_data: withoutWorkflow(readInputs(database, job.seq)?.extra_data ?? {}) },
+      outputs: result?.outputs ?? {},
+      status: result?.status ?? {},
+      meta: result?.meta ?? {},
+    };
+  });
+}
+
+/** Undefined for a job that has not ended. */
+export function toHistoryEntry(database: Database, job: StoredJob) {
+  const inputs = readInputs(database, job.seq);
+  const result = readResult(database, job);
+  if (!isTerminal(job.state) || !result) return undefined;
+  const prompt = {
+    priority: job.number,
+    prompt_id: job.id,
+    prompt: inputs?.prompt ?? {},
+    extra_data: inputs?.extra_data ?? {},
+    outputs_to_execute: readStrings(inputs?.outputs_to_execute ?? "[]"),
+  };
+  return { prompt, ...result };
+}
+
+/** clear wins over delete; what still waits or runs is left alone. Returns how many entries went. */
+export async function manageHistory(database: Database, userId: number, body: ManageBody): Promise<number> {
+  const ids = body.clear ? undefined : [...new Set(body.delete ?? [])];
+  if (ids?.length === 0) return 0;
+  let removal = query.deleteFrom("jobs").where("user_id", "=", userId).where("state", "in", terminalStates);
+  if (ids) removal = removal.where("id", "in", ids);
+  return database.commit(() => database.run(removal));
+}
+
+/** The list leaves the editor's graph out: it is by far the largest part. */
+function withoutWorkflow(extraData: Record<string, unknown>): Record<string, unknown> {
+  const info = extraData.extra_pnginfo;
+  if (typeof info !== "object" || info === null) return extraData;
+  return { ...extraData, extra_pnginfo: Object.fromEntries(Object.entries(info).filter(([key]) => key !== "workflow")) };
+}

@@ -1,0 +1,26 @@
+// What a crash left: running jobs go back to pending with their attempt counted; after three, the job fails as WorkerLost.
+
+import { type Database, query } from "../store/database";
+import { failJob } from "./finish";
+import { MOST_ATTEMPTS, move } from "./transitions";
+
+/** Before the engine starts. Returns how many jobs went back and how many were given up. */
+export async function recoverJobs(database: Database, now: () => number): Promise<{ returned: number; lost: number }> {
+  return database.commit(() => {
+    const running = database.rows(query.selectFrom("jobs").select(["seq", "id", "attempts"]).where("state", "=", "in_progress"));
+    let lost = 0;
+    for (const job of running) {
+      if (giveBackOrFail(database, job, now())) lost += 1;
+    }
+    return { returned: running.length - lost, lost };
+  });
+}
+
+/** True when the job was given up. Inside a commit. */
+export function giveBackOrFail(database: Database, job: { seq: number; id: string; attempts: number }, at: number): boolean {
+  if (job.attempts >= MOST_ATTEMPTS) {
+    return failJob(database, job, "WorkerLost", `The worker was lost ${job.attempts} times while it ran this job.`, at);
+  }
+  move(database, { seq: job.seq, from: "in_progress", to: "pending", at }, { start_time: null, slot: null });
+  return false;
+}

@@ -1,0 +1,90 @@
+// What is known of a job while it runs, and what of it is kept when it has ended: messages, the nodes' facts, files and texts, progress.
+// In memory only: a crash loses it, and the job starts again.
+
+import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ProducedFile, type RunEvent } from "../nodes/run";
+
+export type Message = [string, Record<string, unknown>];
+export type Progress = { value: number; nodes_done: number; nodes_total: number; current_node?: string; step?: number; steps?: number };
+export type NodeMeta = {
+  node_id: string;
+  display_node: string;
+  parent_node: null;
+  real_node_id: string;
+  start_time: number;
+  end_time: number;
+  cached: boolean;
+};
+
+export type Ending = { kind: "success" } | { kind: "error"; error: ExecutionError } | { kind: "interrupted" };
+export type RunRecord = ReturnType<typeof createRunRecord>;
+
+export function createRunRecord(jobId: string, graph: Graph, outputs: readonly string[], startMs: number) {
+  const meta = new Map<string, NodeMeta>();
+  const files: ProducedFile[] = [];
+  const texts = new Map<string, string[]>();
+  let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs) };
+
+  return {
+    startMs,
+    files,
+    texts,
+    progress: () => progress,
+    meta: () => Object.fromEntries(meta),
+
+    note(event: RunEvent): void {
+      if (event.kind === "progress") {
+        const within = event.steps ? Math.min(1, (event.step ?? 0) / event.steps) : 0;
+        progress = {
+          value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + within) / event.nodesTotal) : 0,
+          nodes_done: event.nodesDone,
+          nodes_total: event.nodesTotal,
+          current_node: event.currentNode,
+          ...(event.steps !== undefined && { step: event.step ?? 0, steps: event.steps }),
+        };
+        return;
+      }
+      const { nodeId } = event;
+      meta.set(nodeId, {
+        node_id: nodeId,
+        display_node: nodeId,
+        parent_node: null,
+        real_node_id: nodeId,
+        start_time: event.startMs,
+        end_time: event.endMs,
+        cached: event.cached,
+      });
+      files.push(...event.files);
+      if (event.texts) texts.set(nodeId, event.texts);
+    },
+
+    messages(ending: Ending, at: number): Message[] {
+      const executed = [...meta.keys()];
+      const cached = executed.filter((nodeId) => meta.get(nodeId)?.cached);
+      const first: Message[] = [
+        ["execution_start", { prompt_id: jobId, timestamp: startMs }],
+        ["execution_cached", { nodes: cached, prompt_id: jobId, timestamp: startMs }],
+      ];
+      if (ending.kind === "success") return [...first, ["execution_success", { prompt_id: jobId, timestamp: at }]];
+      if (ending.kind === "error") return [...first, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];
+      const node_id = progress.current_node ?? "";
+      return [
+        ...first,
+        ["execution_interrupted", { prompt_id: jobId, node_id, node_type: graph[node_id]?.class_type ?? "", executed, timestamp: at }],
+      ];
+    },
+  };
+}
+
+function countReached(graph: Graph, outputs: readonly string[]): number {
+  const reached = new Set<string>();
+  const open = [...outputs];
+  for (let nodeId = open.pop(); nodeId !== undefined; nodeId = open.pop()) {
+    const node = graph[nodeId];
+    if (!node || reached.has(nodeId)) continue;
+    reached.add(nodeId);
+    for (const value of Object.values(node.inputs)) if (Array.isArray(value) && typeof value[0] === "string") open.push(value[0]);
+  }
+  return reached.size;
+}

@@ -1,0 +1,17 @@
+// Keys of partner services ride in `extra_data`. They are taken out before a submission is stored, so no view, file or log can hold them.
+
+const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
+
+export function withoutSecrets(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !secretKeys.has(key))
+      .map(([key, inner]) => [key, clean(inner)]),
+  );
+}
+
+function clean(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(clean);
+  if (typeof value === "object" && value !== null) return withoutSecrets({ ...value });
+  return value;
+}

@@ -1,0 +1,75 @@
+// Accepting a graph: validated, its files pinned, its secrets dropped, one durable row. An acknowledged job survives kill -9.
+
+import { randomUUID } from "node:crypto";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type PromptBody } from "@/lib/contract/schemas/prompt";
+import { findByName } from "../assets/file-names";
+import { validatePrompt, type Validation } from "../nodes/validate";
+import { type Database, query } from "../store/database";
+import { withoutSecrets } from "./secrets";
+import { workflowIdOf } from "./workflow-id";
+
+export type Accepted = { ok: true; id: string; seq: number; number: number; nodeErrors: NodeErrors };
+export type Refused = Extract<Validation, { ok: false }>;
+
+export async function submitPrompt(
+  stores: { database: Database; now: () => number },
+  userId: number,
+  body: PromptBody,
+): Promise<Accepted | Refused> {
+  const { database } = stores;
+  const pinned = new Map<string, string>();
+  const hasImage = (name: string): boolean => {
+    const found = pinned.get(name) ?? findByName(database, userId, name)?.hash;
+    if (found !== undefined) pinned.set(name, found);
+    return found !== undefined;
+  };
+  const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, hasImage });
+  if (!validation.ok) return validation;
+
+  const id = randomUUID();
+  const extraData = withoutSecrets(body.extra_data ?? {});
+  const images = validation.images.filter(hasImage).map((name) => ({ name, hash: pinned.get(name) ?? "" }));
+  const prompt = JSON.stringify(withoutSecrets(body.prompt));
+  const graph = JSON.stringify(withoutSecrets(validation.graph));
+  const inputs = {
+    prompt,
+    // Mostly the same text: then it is stored once.
+    graph: graph === prompt ? "" : graph,
+    extra_data: JSON.stringify(extraData),
+    outputs_to_execute: JSON.stringify(validation.outputs),
+  };
+  const workflowId = workflowIdOf(body.prompt, extraData);
+
+  const accepted = await database.commit(() => {
+    const at = stores.now();
+    const user = database.row(
+      query
+        .updateTable("users")
+        .set(({ eb }) => ({ last_number: eb("last_number", "+", 1) }))
+        .where("id", "=", userId)
+        .returning("last_number"),
+    );
+    const number = user?.last_number ?? 1;
+    const job = database.row(
+      query
+        .insertInto("jobs")
+        .values({
+          id,
+          user_id: userId,
+          state: "pending",
+          number,
+          workflow_id: workflowId,
+          create_time: at,
+          update_time: at,
+          state_time: at,
+        })
+        .returning("seq"),
+    );
+    if (!job) throw new Error("the job was not inserted");
+    database.run(query.insertInto("job_inputs").values({ job_seq: job.seq, ...inputs }));
+    for (const image of images) database.run(query.insertInto("job_images").values({ job_seq: job.seq, ...image }));
+    return { seq: job.seq, number };
+  });
+  return { ok: true, id, ...accepted, nodeErrors: validation.nodeErrors };
+}

@@ -1,0 +1,47 @@
+// The states of a job and every legal step between them:
+//
+//   pending ──claim──▶ in_progress ──succeed──▶ completed
+//      │                 │    │
+//      │                 │    └──fail──▶ failed      (a node's exception; WorkerLost after three attempts)
+//      └──cancel──▶ cancelled ◀──cancel──┘
+//   in_progress ──give back──▶ pending               (the process or its worker went away; the attempt stays counted)
+//
+// completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` alone.
+
+import { type Updateable } from "kysely";
+import { type KnownJobState } from "@/lib/contract/states";
+import { type Database, query } from "../store/database";
+import { type JobRow } from "../store/schema";
+
+const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
+  pending: ["in_progress", "cancelled"],
+  in_progress: ["completed", "failed", "cancelled", "pending"],
+  completed: [],
+  failed: [],
+  cancelled: [],
+};
+
+export const MOST_ATTEMPTS = 3;
+export const terminalStates: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
+
+export function isTerminal(state: KnownJobState): boolean {
+  return terminalStates.includes(state);
+}
+
+/**
+ * Takes the step only if the job is still in `from`; false when somebody was faster (a cancel against a completion).
+ * A step that the table does not know is a programming error.
+ */
+export function move(
+  database: Database,
+  step: { seq: number; from: KnownJobState; to: KnownJobState; at: number },
+  changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
+): boolean {
+  if (!next[step.from].includes(step.to)) throw new Error(`a job never goes from ${step.from} to ${step.to}`);
+  const update = query
+    .updateTable("jobs")
+    .set({ ...changes, state: step.to, update_time: step.at, state_time: step.at })
+    .where("seq", "=", step.seq)
+    .where("state", "=", step.from);
+  return database.run(update) === 1;
+}

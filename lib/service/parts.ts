@@ -1,0 +1,22 @@
+// What the handlers of requests work with; made once per started service.
+
+import { type AccessTimes } from "./assets/access-times";
+import { type BlobStore } from "./assets/blob-store";
+import { type Folders } from "./assets/folders";
+import { type Thumbnails } from "./assets/thumbnails";
+import { type Engine } from "./jobs/engine";
+import { type ServiceLog } from "./options";
+import { type Database } from "./store/database";
+
+export type Parts = {
+  database: Database;
+  blobs: BlobStore;
+  folders: Folders;
+  engine: Engine;
+  thumbnails: Thumbnails;
+  accessTimes: AccessTimes;
+  maxUploadBytes: number;
+  publicUrl?: string;
+  now: () => number;
+  log: ServiceLog;
+};

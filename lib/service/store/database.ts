@@ -1,0 +1,94 @@
+// The service's SQLite: synchronous, typed by kysely, every statement prepared once by its text.
+// Guarantees: what `commit` has resolved is on disk (WAL, synchronous=FULL); writers that arrive together share one fsync.
+// Must never be written to outside `commit`, or an answer could overtake its own durability.
+
+import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
+import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { createGroupCommit } from "./group-commit";
+import { migrate } from "./migrations";
+import { type Tables } from "./schema";
+
+type Compilable<R> = { compile(): CompiledQuery<R> };
+
+/** Builds statements; it has no connection and never runs one. */
+export const query = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+
+export type Database = {
+  rows<R>(statement: Compilable<R>): R[];
+  row<R>(statement: Compilable<R>): R | undefined;
+  /** For writes; returns the number of rows changed. Inside `commit` only. */
+  run(statement: Compilable<unknown>): number;
+  /** Runs `work` in the next shared commit; resolves when that commit is durable. `work` is synchronous and all-or-nothing. */
+  commit<T>(work: () => T): Promise<T>;
+  /** One commit of its own, at once. */
+  transaction<T>(work: () => T): T;
+  /** "ok", or what PRAGMA integrity_check found. */
+  integrity(): string;
+  close(): void;
+};
+
+const MOST_PREPARED = 400;
+
+export function openDatabase(file: string, now: () => number): Database {
+  const connection = new Sqlite(file, { timeout: 5000 });
+  connection.pragma("journal_mode = WAL");
+  connection.pragma("synchronous = FULL");
+  connection.pragma("foreign_keys = ON");
+  connection.pragma("cache_size = -65536");
+  connection.pragma("temp_store = MEMORY");
+  connection.pragma("journal_size_limit = 67108864");
+  migrate(connection, now);
+  return wrap(connection);
+}
+
+function wrap(connection: Connection): Database {
+  const prepared = new Map<string, Statement<unknown[], unknown>>();
+
+  function prepare(sql: string): Statement<unknown[], unknown> {
+    const known = prepared.get(sql);
+    if (known) return known;
+    // Texts vary with the length of IN lists: a bound keeps an odd caller from filling the memory.
+    if (prepared.size >= MOST_PREPARED) prepared.clear();
+    const statement = connection.prepare<unknown[], unknown>(sql);
+    prepared.set(sql, statement);
+    return statement;
+  }
+
+  const inTransaction = connection.transaction((work: () => unknown) => work());
+  function transaction<T>(work: () => T): T {
+    let result: { value: T } | undefined;
+    inTransaction.immediate(() => (result = { value: work() }));
+    if (!result) throw new Error("the transaction did not run");
+    return result.value;
+  }
+  const commits = createGroupCommit(transaction);
+
+  return {
+    rows<R>(statement: Compilable<R>) {
+      const { sql, parameters } = statement.compile();
+      return prepare(sql).all(...parameters) as R[]; // kysely's type of this very statement
+    },
+    row<R>(statement: Compilable<R>) {
+      const { sql, parameters } = statement.compile();
+      return prepare(sql).get(...parameters) as R | undefined; // as above
+    },
+    run(statement) {
+      const { sql, parameters } = statement.compile();
+      return prepare(sql).run(...parameters).changes;
+    },
+    commit: commits.commit,
+    transaction,
+    integrity: () => String(connection.pragma("integrity_check", { simple: true })),
+    close() {
+      commits.flush();
+      connection.close();
+    },
+  };
+}

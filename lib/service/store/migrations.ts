@@ -1,0 +1,28 @@
+// Brings a database to the newest shape; imported statically, so that bundles carry it.
+// One exclusive transaction: the service and a command line that start together apply each step once.
+// Synchronous on purpose, unlike kysely's migrator: the command line's `openServiceKeys` hands out a ready store without a promise.
+
+import { type Database as Connection } from "better-sqlite3";
+import { first } from "./migrations/001-first";
+
+const migrations: readonly { name: string; sql: string }[] = [first];
+
+export function migrate(connection: Connection, now: () => number): void {
+  connection
+    .transaction(() => {
+      connection.exec("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT");
+      const applied = new Set(connection.prepare<[], string>("SELECT name FROM migrations").pluck().all());
+      const known = new Set(migrations.map((migration) => migration.name));
+      const foreign = [...applied].find((name) => !known.has(name));
+      if (foreign)
+        throw new Error(
+          `The service's database was written by a newer version (${foreign}). Start that version, or use another data folder.`,
+        );
+      for (const { name, sql } of migrations) {
+        if (applied.has(name)) continue;
+        connection.exec(sql);
+        connection.prepare("INSERT INTO migrations (name, applied_at) VALUES (?, ?)").run(name, now());
+      }
+    })
+    .exclusive();
+}

@@ -1,0 +1,83 @@
+// API keys: shown once, stored as a hash, listed by prefix, revocable; each belongs to one user.
+// A key holds 40 letters of base 62 (238 bits), so one round of SHA-256 protects it: there is nothing to guess.
+// Must never log, return or store a key after it was made.
+
+import { createHash, randomInt } from "node:crypto";
+import { type KeyListing, type ServiceKeys } from "../options";
+import { type Database, query } from "../store/database";
+import { toUserStatus, type User } from "./user";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const KEY_LETTERS = 40;
+const PREFIX_LENGTH = 11;
+
+export function createKeys(database: Database, now: () => number): ServiceKeys {
+  return {
+    createKey(userName) {
+      const name = userName.trim();
+      if (name === "" || name.length > 100) throw new Error("A user's name has 1 to 100 characters.");
+      const key = `ld-${Array.from({ length: KEY_LETTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join("")}`;
+      const prefix = key.slice(0, PREFIX_LENGTH);
+      database.transaction(() => {
+        const values = { name, status: "active", created_at: now() };
+        database.run(
+          query
+            .insertInto("users")
+            .values(values)
+            .onConflict((conflict) => conflict.column("name").doNothing()),
+        );
+        const user = database.row(query.selectFrom("users").select("id").where("name", "=", name));
+        if (!user) throw new Error(`The user ${name} could not be made.`);
+        database.run(
+          query.insertInto("keys").values({ user_id: user.id, prefix, hash: hashKey(key), created_at: now(), revoked_at: null }),
+        );
+      });
+      return { key, prefix };
+    },
+
+    listKeys() {
+      const found = database.rows(
+        query
+          .selectFrom("keys")
+          .innerJoin("users", "users.id", "keys.user_id")
+          .select(["keys.prefix", "users.name", "users.status", "keys.created_at", "keys.revoked_at"])
+          .orderBy("keys.id"),
+      );
+      return found.map((row): KeyListing => ({
+        prefix: row.prefix,
+        userName: row.name,
+        userStatus: toUserStatus(row.status),
+        createdAtMs: row.created_at,
+        ...(row.revoked_at !== null && { revokedAtMs: row.revoked_at }),
+      }));
+    },
+
+    revokeKey(prefix) {
+      // The whole prefix that was shown: a shorter one could mean somebody else's key.
+      if (prefix.length !== PREFIX_LENGTH) return false;
+      const revoke = query.updateTable("keys").set({ revoked_at: now() }).where("prefix", "=", prefix).where("revoked_at", "is", null);
+      return database.transaction(() => database.run(revoke)) > 0;
+    },
+
+    setUserStatus(userName, status) {
+      return database.transaction(() => database.run(query.updateTable("users").set({ status }).where("name", "=", userName))) > 0;
+    },
+  };
+}
+
+/** Asked of the store at every request, so that a revocation made by another process bites at once. */
+export function findUserByKey(database: Database, key: string): User | undefined {
+  const row = database.row(
+    query
+      .selectFrom("keys")
+      .innerJoin("users", "users.id", "keys.user_id")
+      .select(["users.id", "users.name", "users.status"])
+      .where("keys.hash", "=", hashKey(key))
+      .where("keys.revoked_at", "is", null),
+  );
+  return row && { id: row.id, name: row.name, status: toUserStatus(row.status) };
+}
+
+function hashKey(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}
