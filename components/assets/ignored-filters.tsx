@@ -1,0 +1,12 @@
+import { useTranslations } from "next-intl";
+
+/** A bad value in the address is left out, and said: a view that silently shows something else would mislead. */
+export function IgnoredFilters({ list }: { list: readonly string[] }) {
+  const t = useTranslations("assets");
+  if (list.length === 0) return null;
+  return (
+    <p role="status" className="border-b border-line bg-wait-soft px-4 py-2 text-wait md:px-5">
+      {t("ignored", { list: list.join(", ") })}
+    </p>
+  );
+}

@@ -1,0 +1,16 @@
+import { AudioLines, Box, Film, FileText, File as FileIcon, Image as ImageIcon, type LucideIcon } from "lucide-react";
+import { type FileKind } from "@/lib/contract/media-kind";
+
+const icons: Readonly<Record<FileKind, LucideIcon>> = {
+  image: ImageIcon,
+  video: Film,
+  audio: AudioLines,
+  text: FileText,
+  "3d": Box,
+  file: FileIcon,
+};
+
+export function KindIcon({ kind, className }: { kind: FileKind; className?: string }) {
+  const Icon = icons[kind];
+  return <Icon aria-hidden="true" strokeWidth={1.5} className={className} />;
+}
