@@ -13,7 +13,7 @@ type Found = {
 };
 
 /** Steps spent on naming the outputs that depend on each bad node; beyond it, lists may be short. */
-const BUDGET = 2_000_000;
+const BUDGET = 500_000;
 const MOST_LINES = 50;
 
 export function collectErrors({ graph, checked, cycles, outputs }: Found): {

@@ -1,0 +1,134 @@
+// Image files of every kind that people have, in and out.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Bench, openBench, readPixels, runGraph } from "./support";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterAll(() => bench.close());
+
+const loadAndShow = {
+  l: { class_type: "LoadImage", inputs: { image: "in" } },
+  m: { class_type: "MaskToImage", inputs: { mask: ["l", 1] } },
+  o: { class_type: "SaveImage", inputs: { images: ["l", 0], filename_prefix: "image" } },
+  p: { class_type: "SaveImage", inputs: { images: ["m", 0], filename_prefix: "mask" } },
+};
+
+async function load(content: Buffer) {
+  await writeFile(join(bench.folder, "in"), content);
+  const { outcome, files } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder });
+  expect(outcome).toEqual({ kind: "success" });
+  const of = (node: string) => Promise.all(files.filter(({ nodeId }) => nodeId === node).map(({ path }) => readPixels(path)));
+  return { images: await of("o"), masks: await of("p") };
+}
+
+const plain = (background: string, width = 6, height = 4) => sharp({ create: { width, height, channels: 3, background } });
+
+describe("loading", () => {
+  it("a JPEG turned by its EXIF comes upright", async () => {
+    const { images } = await load(await plain("#ff0000").withMetadata({ orientation: 6 }).jpeg().toBuffer());
+    expect(images[0]).toMatchObject({ width: 4, height: 6 });
+  });
+
+  it("grey files become images of three equal channels, with no mask", async () => {
+    const { images, masks } = await load(await plain("#808080").greyscale().png().toBuffer());
+    expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([128, 128, 128]);
+    expect(masks[0]).toMatchObject({ width: 64, height: 64 });
+  });
+
+  it("a file of 16 bits keeps its colours", async () => {
+    const { images } = await load(await plain("#336699").toColourspace("rgb16").png().toBuffer());
+    expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([51, 102, 153]);
+  });
+
+  it("a palette with a transparent colour gives a mask of 1 there", async () => {
+    const pixels = Buffer.from([255, 0, 0, 255, 0, 255, 0, 0]);
+    const { images, masks } = await load(
+      await sharp(pixels, { raw: { width: 2, height: 1, channels: 4 } })
+        .png({ palette: true })
+        .toBuffer(),
+    );
+    expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([255, 0, 0]);
+    expect([...(masks[0]?.bytes ?? [])]).toEqual([0, 0, 0, 255, 255, 255]);
+  });
+
+  it("grey with alpha keeps both", async () => {
+    const pixels = Buffer.from([200, 255, 200, 0]);
+    const { images, masks } = await load(
+      await sharp(pixels, { raw: { width: 2, height: 1, channels: 2 } })
+        .png()
+        .toBuffer(),
+    );
+    expect([...(images[0]?.bytes ?? [])]).toEqual([200, 200, 200, 200, 200, 200]);
+    expect([...(masks[0]?.bytes ?? [])]).toEqual([0, 0, 0, 255, 255, 255]);
+  });
+
+  it("an animation becomes a batch", async () => {
+    const frames = Buffer.concat(
+      ["#ff0000", "#0000ff"].map((colour) => Buffer.from(Array.from({ length: 8 }, () => parse(colour)).flat())),
+    );
+    const gif = await sharp(frames, { raw: { width: 4, height: 4, channels: 3, pageHeight: 2 } })
+      .gif()
+      .toBuffer();
+    const { images } = await load(gif);
+    expect(images.map(({ width, height, bytes }) => [width, height, ...bytes.subarray(0, 3)])).toEqual([
+      [4, 2, 255, 0, 0],
+      [4, 2, 0, 0, 255],
+    ]);
+  });
+
+  it("a file that was cut off is an error, not half a picture", async () => {
+    const png = await plain("#ff0000", 200, 200).png().toBuffer();
+    await writeFile(join(bench.folder, "in"), png.subarray(0, png.length - 60));
+    const { outcome } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder });
+    expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "ImageDecodeError" } });
+  });
+
+  it("a file larger than the bound fails by its header alone", async () => {
+    await writeFile(join(bench.folder, "in"), await plain("#ff0000", 300, 300).png().toBuffer());
+    const { outcome } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder, maxPixels: 80_000 });
+    expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "OOMError" } });
+  });
+});
+
+describe("an animated WEBP", () => {
+  it("holds every frame of the batch with its delay", async () => {
+    const graph = {
+      a: { class_type: "EmptyImage", inputs: { width: 8, height: 6, batch_size: 1, color: 0xff0000 } },
+      b: { class_type: "ImageInvert", inputs: { image: ["a", 0] } },
+      c: { class_type: "ImageBatch", inputs: { image1: ["a", 0], image2: ["b", 0] } },
+      o: {
+        class_type: "SaveAnimatedWEBP",
+        inputs: { images: ["c", 0], filename_prefix: "%width%x%height%/clip", fps: 4, lossless: true, quality: 80, method: "default" },
+      },
+    };
+    const { files } = await runGraph(bench, graph);
+    expect(files).toMatchObject([{ displayName: "clip_00001_.webp", mimeType: "image/webp", animated: true, width: 8, height: 6 }]);
+    const header = await sharp(files[0]?.path, { pages: -1 }).metadata();
+    expect(header).toMatchObject({ pages: 2, pageHeight: 6, delay: [250, 250], loop: 0 });
+  });
+});
+
+describe("a file's name", () => {
+  it("is made of the prefix, whose words are filled in, and never becomes a path", async () => {
+    const save = (filename_prefix: string) => ({ class_type: "SaveImage", inputs: { images: ["a", 0], filename_prefix } });
+    const graph = {
+      a: { class_type: "EmptyImage", inputs: { width: 3, height: 2, batch_size: 1, color: 0 } },
+      o: save("%width%x%height%_%batch_num%"),
+      p: save("../../etc/passwd"),
+      q: save("../.."),
+    };
+    const { files } = await runGraph(bench, graph);
+    expect(files.map(({ displayName }) => displayName)).toEqual(["3x2_0_00001_.png", "passwd_00001_.png", "image_00001_.png"]);
+    expect(files.every(({ path }) => path.startsWith(bench.folder))).toBe(true);
+  });
+});
+
+function parse(colour: string): number[] {
+  const value = Number.parseInt(colour.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}

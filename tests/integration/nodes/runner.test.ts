@@ -1,0 +1,204 @@
+// The pool of workers: order, progress, cancelling, bounds, crashes. Real threads, real files.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type RunEvent } from "@/lib/service/nodes/run";
+import { type Bench, openBench, produced, runGraph, toRequest, until } from "./support";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterAll(() => bench.close());
+
+const empty = (width: number, height: number, batch_size = 1) => ({
+  class_type: "EmptyImage",
+  inputs: { width, height, batch_size, color: 0 },
+});
+const save = (from: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix: "x" } });
+const waiting = (seconds: number): Graph => ({
+  a: empty(8, 8),
+  w: { class_type: "Wait", inputs: { seconds, anything: ["a", 0] } },
+  o: save("w"),
+});
+
+async function start(graph: Graph, on: Bench = bench) {
+  const events: RunEvent[] = [];
+  const request = await toRequest(on, graph);
+  return { events, run: on.runner.run(request, (event) => events.push(event)) };
+}
+
+describe("a run", () => {
+  it("executes ready nodes in graph order, each after what it reads", async () => {
+    const { events } = await runGraph(bench, {
+      o: save("b"),
+      b: { class_type: "ImageInvert", inputs: { image: ["a", 0] } },
+      a: empty(4, 4),
+      p: save("a"),
+    });
+    expect(events.flatMap((event) => (event.kind === "node" ? [event.nodeId] : []))).toEqual(["a", "b", "o", "p"]);
+  });
+
+  it("executes only what the targets reach", async () => {
+    const { events } = await runGraph(bench, { a: empty(4, 4), o: save("a"), p: save("a") }, { targets: ["p"] });
+    expect(events.flatMap((event) => (event.kind === "node" ? [event.nodeId] : []))).toEqual(["a", "p"]);
+  });
+
+  it("reports progress inside a waiting node, ten times a second at most, that never goes back", async () => {
+    const { events, outcome } = await runGraph(bench, waiting(0.7));
+    expect(outcome).toEqual({ kind: "success" });
+    const steps = events.flatMap((event) => (event.kind === "progress" && event.currentNode === "w" ? [event.step ?? 0] : []));
+    expect(steps.length).toBeGreaterThanOrEqual(4);
+    expect(steps.length).toBeLessThanOrEqual(9);
+    expect([...steps].sort((a, b) => a - b)).toEqual(steps);
+    expect(events.find((event) => event.kind === "progress")).toMatchObject({ nodesDone: 0, nodesTotal: 3 });
+  });
+
+  it("runs a chain of 5,000 nodes", async () => {
+    const chain = Object.fromEntries(
+      Array.from({ length: 4997 }, (_, i) => [`n${i}`, { class_type: "ImageInvert", inputs: { image: [i === 0 ? "a" : `n${i - 1}`, 0] } }]),
+    );
+    const { outcome, files } = await runGraph(bench, { a: empty(1, 1), ...chain, o: save("n4996") });
+    expect(outcome).toEqual({ kind: "success" });
+    expect(files).toHaveLength(1);
+  });
+
+  it("lets go of images that nobody reads any more, so that a long chain fits a small bound", async () => {
+    const chain = Object.fromEntries(
+      Array.from({ length: 40 }, (_, i) => [`n${i}`, { class_type: "ImageInvert", inputs: { image: [i === 0 ? "a" : `n${i - 1}`, 0] } }]),
+    );
+    const { outcome } = await runGraph(bench, { a: empty(100, 100), ...chain, o: save("n39") }, { maxPixels: 20_000 });
+    expect(outcome).toEqual({ kind: "success" });
+  });
+
+  it("fails with OOMError beyond the pixel bound, before the pixels exist, and the next job runs", async () => {
+    const { outcome } = await runGraph(bench, { a: empty(16384, 16384, 4096), o: save("a") });
+    expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", node_type: "EmptyImage", exception_type: "OOMError" } });
+    expect((await runGraph(bench, waiting(0))).outcome).toEqual({ kind: "success" });
+  });
+
+  it("names the node and the file when an image cannot be read", async () => {
+    await writeFile(join(bench.folder, "broken.png"), "this is no picture");
+    const graph = { l: { class_type: "LoadImage", inputs: { image: "broken.png" } }, o: save("l") };
+    const { outcome } = await runGraph(bench, graph, { imagesDir: bench.folder });
+    expect(outcome).toMatchObject({
+      kind: "error",
+      error: {
+        node_id: "l",
+        node_type: "LoadImage",
+        exception_type: "ImageDecodeError",
+        exception_message: expect.stringContaining('"broken.png"'),
+      },
+    });
+  });
+
+  it("checks what came through a node that takes anything", async () => {
+    const graph = {
+      s: { class_type: "PrimitiveString", inputs: { value: "no image" } },
+      w: { class_type: "Wait", inputs: { seconds: 0, anything: ["s", 0] } },
+      i: { class_type: "ImageInvert", inputs: { image: ["w", 0] } },
+      o: save("i"),
+    };
+    const { outcome } = await runGraph(bench, graph);
+    expect(outcome).toMatchObject({ kind: "error", error: { node_id: "i", exception_type: "TypeError" } });
+  });
+
+  it("hands texts on", async () => {
+    const graph = {
+      a: { class_type: "StringConcatenate", inputs: { string_a: "one", string_b: "two", delimiter: ", " } },
+      b: { class_type: "PreviewAny", inputs: { source: ["a", 0] } },
+      f: { class_type: "PrimitiveFloat", inputs: { value: 2 } },
+      g: { class_type: "PreviewAny", inputs: { source: ["f", 0] } },
+      i: empty(6, 5, 2),
+      j: { class_type: "PreviewAny", inputs: { source: ["i", 0] } },
+    };
+    const { events } = await runGraph(bench, graph);
+    expect(produced(events).texts).toEqual(["one, two", "2.0", "Image 6x5 x2"]);
+  });
+});
+
+describe("a cancel", () => {
+  it("ends a waiting node within 250 ms", async () => {
+    const { run, events } = await start(waiting(60));
+    await until(() => events.some((event) => event.kind === "progress" && event.currentNode === "w"));
+    const before = performance.now();
+    run.cancel();
+    expect(await run.done).toEqual({ kind: "cancelled" });
+    expect(performance.now() - before).toBeLessThan(250);
+  });
+
+  it("ends a pixel loop within 250 ms, and the pool goes on", async () => {
+    const heavy: Graph = {
+      a: empty(3000, 3000),
+      b: { class_type: "ImageBlur", inputs: { image: ["a", 0], blur_radius: 31, sigma: 10 } },
+      o: save("b"),
+    };
+    const { run, events } = await start(heavy);
+    await until(() => events.some((event) => event.kind === "progress" && event.currentNode === "b" && event.step !== undefined));
+    const before = performance.now();
+    run.cancel();
+    expect(await run.done).toEqual({ kind: "cancelled" });
+    expect(performance.now() - before).toBeLessThan(250);
+    expect((await runGraph(bench, waiting(0))).outcome).toEqual({ kind: "success" });
+  });
+
+  it("takes a job out of the queue, and says nothing of it afterwards", async () => {
+    const first = await start(waiting(0.2));
+    const second = await start(waiting(0.2));
+    second.run.cancel();
+    expect(await second.run.done).toEqual({ kind: "cancelled" });
+    expect(await first.run.done).toEqual({ kind: "success" });
+    expect(second.events).toEqual([]);
+  });
+
+  it("changes nothing once the run has ended", async () => {
+    const { run } = await start(waiting(0));
+    const outcome = await run.done;
+    run.cancel();
+    expect(outcome).toEqual({ kind: "success" });
+  });
+});
+
+describe("a worker that dies", () => {
+  it("is an error of its job, and the next job gets a new worker", async () => {
+    const deadly = join(bench.folder, "deadly.mjs");
+    await writeFile(deadly, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));');
+    const other = await openBench(1, deadly);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const { run } = await start(waiting(0), other);
+      expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
+    }
+    await other.close();
+  });
+
+  it("is an error of its job when the bundle is missing", async () => {
+    const other = await openBench(1, join(bench.folder, "nowhere.mjs"));
+    const { run } = await start(waiting(0), other);
+    expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
+    await other.close();
+  });
+
+  it("is ended when it does not answer a cancel", async () => {
+    const deaf = join(bench.folder, "deaf.mjs");
+    await writeFile(deaf, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { for (;;); });');
+    const other = await openBench(1, deaf);
+    const { run } = await start(waiting(0), other);
+    const before = performance.now();
+    run.cancel();
+    expect(await run.done).toEqual({ kind: "cancelled" });
+    expect(performance.now() - before).toBeLessThan(250);
+    await other.close();
+  });
+});
+
+describe("stopping the runner", () => {
+  it("cancels what runs and what waits", async () => {
+    const other = await openBench(1);
+    const first = await start(waiting(60), other);
+    const second = await start(waiting(60), other);
+    await other.runner.stop();
+    expect([await first.run.done, await second.run.done]).toEqual([{ kind: "cancelled" }, { kind: "cancelled" }]);
+    await other.close();
+  });
+});

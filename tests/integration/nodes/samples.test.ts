@@ -1,0 +1,117 @@
+// The workflows that the product ships run on it, and the two that must be refused are refused.
+import { readFile } from "node:fs/promises";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isPngKeyword, readPngText } from "@/lib/service/images/png-text";
+import { validatePrompt } from "@/lib/service/nodes/validate";
+import { type Bench, openBench, readGraph, readPixels, runGraph, samplesDir } from "./support";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterAll(() => bench.close());
+
+const sample = (name: string) => readGraph(`${samplesDir}${name}.json`);
+const run = async (name: string) => runGraph(bench, await sample(name), { imagesDir: samplesDir });
+
+describe("a sample workflow", () => {
+  it("inverts a canvas of one colour to the opposite colour", async () => {
+    const { outcome, files } = await run("01-invert");
+    expect(outcome).toEqual({ kind: "success" });
+    expect(files).toMatchObject([
+      {
+        nodeId: "3",
+        key: "images",
+        index: 0,
+        type: "output",
+        displayName: "invert_00001_.png",
+        mimeType: "image/png",
+        width: 512,
+        height: 384,
+      },
+    ]);
+    const { bytes } = await readPixels(files[0]?.path ?? "");
+    // 1 - 204/255 is a hair below 51/255 in float32, and a saved byte is a truncation: 50, as the family has it.
+    expect([...bytes.subarray(0, 3)]).toEqual([204, 153, 50]);
+  });
+
+  it("makes a poster of the shipped photo", async () => {
+    const { outcome, files } = await run("02-poster-from-photo");
+    expect(outcome).toEqual({ kind: "success" });
+    expect(files).toMatchObject([{ width: 1024, height: 768, displayName: "poster_00001_.png" }]);
+  });
+
+  it("places the product by its own alpha, and previews the mask as a temporary file", async () => {
+    const { outcome, files } = await run("03-composite-with-mask");
+    expect(outcome).toEqual({ kind: "success" });
+    expect(files.map(({ nodeId, type }) => [nodeId, type])).toEqual([
+      ["4", "output"],
+      ["6", "temp"],
+    ]);
+    const placed = await readPixels(files[0]?.path ?? "");
+    expect([...placed.bytes.subarray(0, 3)]).toEqual([245, 245, 244]);
+    const middle = ((90 + 360) * 1200 + 120 + 250) * 3;
+    expect([...placed.bytes.subarray(middle, middle + 3)]).not.toEqual([245, 245, 244]);
+  });
+
+  it("gives four variants, numbered in order", async () => {
+    const { outcome, files } = await run("04-four-variants");
+    expect(outcome).toEqual({ kind: "success" });
+    expect(files.map(({ displayName, index }) => [displayName, index])).toEqual([
+      ["variant_00001_.png", 0],
+      ["variant_00002_.png", 1],
+      ["variant_00003_.png", 2],
+      ["variant_00004_.png", 3],
+    ]);
+  });
+
+  it("fails half way with a structured error and keeps what was made before", async () => {
+    const { outcome, files } = await run("06-fails-half-way");
+    expect(outcome).toMatchObject({
+      kind: "error",
+      error: {
+        node_id: "4",
+        node_type: "Fail",
+        exception_type: "RuntimeError",
+        exception_message: "the sampler ran out of memory",
+        current_inputs: { message: ["the sampler ran out of memory"], anything: ["Image 256x256 x1"] },
+      },
+    });
+    const traceback = outcome.kind === "error" ? outcome.error.traceback.join("\n") : "";
+    expect(traceback).toContain('In node 4 (Fail "Breaks here"):');
+    expect(traceback).not.toMatch(/\/(home|work|tmp)\//);
+    expect(files.map(({ nodeId, type }) => [nodeId, type])).toEqual([["2", "temp"]]);
+  });
+
+  it("is refused where the library lacks a class, naming the class and the node", async () => {
+    const refused = validatePrompt(await sample("08-production-sdxl"), { hasImage: () => true });
+    expect(refused).toMatchObject({
+      ok: false,
+      error: { type: "missing_node_type", extra_info: { node_id: "1", class_type: "CheckpointLoaderSimple" } },
+      nodeErrors: {},
+    });
+  });
+
+  it("is refused with errors on three nodes where the graph is bad", async () => {
+    const refused = validatePrompt(await sample("07-bad-graph"), { hasImage: () => true });
+    expect(refused.ok).toBe(false);
+    expect(Object.keys(refused.nodeErrors)).toEqual(["1", "2", "4"]);
+  });
+});
+
+describe("a saved PNG", () => {
+  it("carries the graph as ASCII JSON in text chunks and stays readable", async () => {
+    const graph = await sample("01-invert");
+    const pngText = { prompt: graph, workflow: { name: "Grüße 🖼", nodes: [] }, "bad\0key": 1 };
+    const { files } = await runGraph(bench, graph, { pngText });
+    const png = await readFile(files[0]?.path ?? "");
+    const texts = readPngText(png);
+    expect(Object.keys(texts)).toEqual(["prompt", "workflow"]);
+    expect(texts.workflow).toMatch(/^[\x20-\x7e]*$/);
+    expect(JSON.parse(texts.workflow ?? "")).toEqual(pngText.workflow);
+    expect(JSON.parse(texts.prompt ?? "")).toEqual(graph);
+    expect(await sharp(png).metadata()).toMatchObject({ width: 512, height: 384, channels: 3 });
+    expect(isPngKeyword("bad\0key")).toBe(false);
+  });
+});

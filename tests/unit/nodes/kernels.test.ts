@@ -1,0 +1,203 @@
+// Laws that the kernels keep for every image, whatever its size.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { blendModes, blendRasters } from "@/lib/service/images/blend";
+import { colourMask, invertRaster, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
+import { compositeRasters } from "@/lib/service/images/composite";
+import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
+import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
+import { roundHalfEven, toBytes, toUnit } from "@/lib/service/images/numbers";
+import { outpaintMask, padRaster } from "@/lib/service/images/outpaint";
+import { type Raster } from "@/lib/service/images/raster";
+import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
+
+const quiet = () => undefined;
+const side = fc.integer({ min: 1, max: 12 });
+const method = fc.constantFrom(...scaleMethods);
+
+/** An image whose samples are whole bytes, as loaded ones are. */
+const image = fc
+  .tuple(side, side)
+  .chain(([width, height]) =>
+    fc
+      .uint8Array({ minLength: width * height * 3, maxLength: width * height * 3 })
+      .map((bytes): Raster => ({ width, height, channels: 3, frames: [toUnit(bytes)] })),
+  );
+
+const samples = (raster: Raster) => [...(raster.frames[0] ?? [])];
+const bytesOf = (raster: Raster) => [...toBytes(raster.frames[0] ?? new Float32Array())];
+
+function furthest(a: Raster, b: Raster): number {
+  const other = samples(b);
+  return Math.max(0, ...samples(a).map((value, i) => Math.abs(value - (other[i] ?? Number.NaN))));
+}
+
+describe("scaling", () => {
+  it("keeps an image of one colour that colour, by every method", () => {
+    fc.assert(
+      fc.property(side, side, side, side, fc.integer({ min: 0, max: 0xffffff }), method, (w, h, width, height, colour, by) => {
+        const scaled = scaleRaster(solidImage({ width: w, height: h }, colour, 1), { width, height }, by, quiet);
+        expect(furthest(scaled, solidImage({ width, height }, colour, 1))).toBeLessThan(1.5 / 255);
+      }),
+    );
+  });
+
+  it("to the same size changes no byte, by every method", () => {
+    fc.assert(
+      fc.property(image, method, (whole, by) => {
+        expect(bytesOf(scaleRaster(whole, whole, by, quiet))).toEqual(bytesOf(whole));
+      }),
+    );
+  });
+
+  it("gives every frame of a batch the wanted size", () => {
+    fc.assert(
+      fc.property(image, side, side, method, (whole, width, height, by) => {
+        const scaled = scaleRaster({ ...whole, frames: [...whole.frames, ...whole.frames] }, { width, height }, by, quiet);
+        expect(scaled.frames.map((frame) => frame.length)).toEqual([width * height * 3, width * height * 3]);
+      }),
+    );
+  });
+
+  it("by area to one pixel is the mean", () => {
+    fc.assert(
+      fc.property(image, (whole) => {
+        const red = samples(whole).filter((_, i) => i % 3 === 0);
+        const mean = red.reduce((sum, value) => sum + value, 0) / red.length;
+        expect(samples(scaleRaster(whole, { width: 1, height: 1 }, "area", quiet))[0]).toBeCloseTo(mean, 4);
+      }),
+    );
+  });
+
+  it("cuts the middle when the shape differs", () => {
+    expect(cropToShape(solidImage({ width: 20, height: 10 }, 0, 1), { width: 5, height: 5 })).toMatchObject({ width: 10, height: 10 });
+    expect(cropToShape(solidImage({ width: 10, height: 20 }, 0, 1), { width: 5, height: 5 })).toMatchObject({ width: 10, height: 10 });
+  });
+});
+
+describe("blurring and sharpening", () => {
+  const bell = fc.record({ radius: fc.integer({ min: 1, max: 31 }), sigma: fc.double({ min: 0.1, max: 10, noNaN: true }) });
+
+  it("keep an image of one colour that colour, even where the radius is larger than the image", () => {
+    fc.assert(
+      fc.property(side, side, bell, (width, height, shape) => {
+        const plain = solidImage({ width, height }, 0x336699, 1);
+        expect(furthest(blurRaster(plain, shape, quiet), plain)).toBeLessThan(1e-5);
+        expect(furthest(sharpenRaster(plain, shape, 1, quiet), plain)).toBeLessThan(1e-4);
+      }),
+    );
+  });
+
+  it("stay between the darkest and the lightest sample, or between 0 and 1", () => {
+    fc.assert(
+      fc.property(image, bell, (whole, shape) => {
+        const blurred = samples(blurRaster(whole, shape, quiet));
+        expect(Math.max(...blurred)).toBeLessThanOrEqual(Math.max(...samples(whole)) + 1e-6);
+        expect(Math.min(...blurred)).toBeGreaterThanOrEqual(Math.min(...samples(whole)) - 1e-6);
+        expect(samples(sharpenRaster(whole, shape, 5, quiet)).every((value) => value >= 0 && value <= 1)).toBe(true);
+      }),
+    );
+  });
+
+  it("with an amount of 0 sharpening changes nothing", () => {
+    fc.assert(
+      fc.property(image, bell, (whole, shape) => {
+        expect(furthest(sharpenRaster(whole, shape, 0, quiet), whole)).toBeLessThan(1e-7);
+      }),
+    );
+  });
+});
+
+describe("blending", () => {
+  it.each(["multiply", "screen"] as const)("by %s does not care which image comes first, at full strength", (mode) => {
+    fc.assert(
+      fc.property(image, (whole) => {
+        const other = flipRaster(whole, "vertically");
+        expect(furthest(blendRasters(whole, other, mode, 1, quiet), blendRasters(other, whole, mode, 1, quiet))).toBeLessThan(1e-6);
+      }),
+    );
+  });
+
+  it.each(blendModes)("by %s with a factor of 0 gives the first image", (mode) => {
+    fc.assert(
+      fc.property(image, (whole) => {
+        expect(samples(blendRasters(whole, invertRaster(whole), mode, 0, quiet))).toEqual(samples(whole));
+      }),
+    );
+  });
+
+  it("lays one image under every frame of a batch", () => {
+    const one = solidImage({ width: 2, height: 2 }, 0, 1);
+    const three = solidImage({ width: 2, height: 2 }, 0xffffff, 3);
+    expect(blendRasters(one, three, "normal", 0.5, quiet).frames).toHaveLength(3);
+  });
+});
+
+describe("moves", () => {
+  it("four quarter turns, two mirrorings and two inversions each give the image back", () => {
+    fc.assert(
+      fc.property(image, (whole) => {
+        expect(rotateRaster(rotateRaster(whole, 1), 3)).toEqual(whole);
+        expect(rotateRaster(rotateRaster(whole, 2), 2)).toEqual(whole);
+        expect(flipRaster(flipRaster(whole, "horizontally"), "horizontally")).toEqual(whole);
+        expect(bytesOf(invertRaster(invertRaster(whole))).every((byte, i) => Math.abs(byte - (bytesOf(whole)[i] ?? 0)) <= 1)).toBe(true);
+      }),
+    );
+  });
+
+  it("cutting out what was padded gives the image back, and the mask is 1 around it", () => {
+    fc.assert(
+      fc.property(image, side, side, (whole, left, top) => {
+        const border = { left, top, right: 1, bottom: 2, feathering: 3 };
+        const padded = padRaster(whole, border);
+        expect(cropRaster(padded, { x: left, y: top, width: whole.width, height: whole.height })).toEqual(whole);
+        expect(outpaintMask(whole, border)).toMatchObject({ width: padded.width, height: padded.height });
+        expect(samples(outpaintMask(whole, border))[0]).toBe(1);
+      }),
+    );
+  });
+});
+
+describe("compositing", () => {
+  it("with a mask of zeros, or wholly outside, leaves the destination as it is", () => {
+    fc.assert(
+      fc.property(image, image, (below, above) => {
+        const hidden = { x: 0, y: 0, resizeSource: false, mask: solidMask(above, 0) };
+        expect(samples(compositeRasters(below, above, hidden, quiet))).toEqual(samples(below));
+        expect(samples(compositeRasters(below, above, { x: 16384, y: 16384, resizeSource: false }, quiet))).toEqual(samples(below));
+      }),
+    );
+  });
+
+  it("resized and without a mask gives the source alone", () => {
+    const below = solidImage({ width: 4, height: 3 }, 0, 2);
+    const above = solidImage({ width: 9, height: 9 }, 0xffffff, 1);
+    const laid = compositeRasters(below, above, { x: 0, y: 0, resizeSource: true }, quiet);
+    expect(laid.frames).toHaveLength(2);
+    expect(samples(laid).every((value) => value === 1)).toBe(true);
+  });
+});
+
+describe("numbers", () => {
+  it("a byte survives the way to a sample and back", () => {
+    const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    expect([...toBytes(toUnit(all))]).toEqual([...all]);
+  });
+
+  it("a saved byte is truncated and clamped", () => {
+    expect([...toBytes(Float32Array.of(-1, 0.999, 1.5, 0.5, Number.NaN))]).toEqual([0, 254, 255, 127, 0]);
+  });
+
+  it("halves go to the even neighbour", () => {
+    expect([0.5, 1.5, 2.5, -0.5, 2.4].map(roundHalfEven)).toEqual([0, 2, 2, 0, 2]);
+  });
+
+  it("a colour mask is 1 on exactly that colour", () => {
+    expect(samples(colourMask(solidImage({ width: 1, height: 1 }, 0x336699, 1), 0x336699))).toEqual([1]);
+    expect(samples(colourMask(solidImage({ width: 1, height: 1 }, 0x336698, 1), 0x336699))).toEqual([0]);
+  });
+
+  it("a mask shown as an image is grey", () => {
+    expect(samples(maskToImage(solidMask({ width: 1, height: 1 }, 0.5)))).toEqual([0.5, 0.5, 0.5]);
+  });
+});

@@ -1,0 +1,47 @@
+// The catalogue says of each class what a real server says of it.
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { describeLibrary } from "@/lib/service/nodes/library";
+
+const recorded: Record<string, Record<string, unknown>> = JSON.parse(readFileSync("tests/fixtures/golden/object-info.json", "utf8"));
+const facts = [
+  "input",
+  "input_order",
+  "is_input_list",
+  "output",
+  "output_is_list",
+  "output_name",
+  "name",
+  "display_name",
+  "category",
+  "output_node",
+];
+const ours: Record<string, Record<string, unknown>> = describeLibrary();
+
+describe("the catalogue", () => {
+  it.each(Object.keys(recorded))("describes %s with the recorded names, types, defaults, ranges and choices", (name) => {
+    const pick = (info: Record<string, unknown> = {}) => Object.fromEntries(facts.map((fact) => [fact, info[fact]]));
+    expect(pick(ours[name])).toEqual(pick(recorded[name]));
+    expect(ours[name]?.description).not.toBe("");
+  });
+
+  it("adds Wait and Fail, which pass anything through", () => {
+    expect(ours.Wait).toMatchObject({
+      input: { required: { seconds: ["FLOAT", { min: 0, max: 3600 }] }, optional: { anything: ["*", {}] } },
+      output: ["*"],
+    });
+    expect(ours.Fail).toMatchObject({ input: { required: { message: ["STRING", {}] }, optional: { anything: ["*", {}] } }, output: ["*"] });
+    expect(Object.keys(ours)).toHaveLength(Object.keys(recorded).length + 2);
+  });
+
+  it("offers the given images as the choices of LoadImage", () => {
+    expect(describeLibrary({ images: ["a.png"] }).LoadImage).toMatchObject({
+      input: { required: { image: [["a.png"], { image_upload: true }] } },
+    });
+  });
+
+  it("reads as the contract's catalogue", () => {
+    expect(objectInfoSchema.safeParse(JSON.parse(JSON.stringify(ours))).success).toBe(true);
+  });
+});
