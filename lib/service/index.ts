@@ -7,7 +7,6 @@ import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { openDatabase } from "./store/database";
 import { createKeys } from "./users/keys";
 
-export { readServiceEnv, type EnvReading, type ServiceEnv } from "./env";
 export type { KeyListing, Service, ServiceKeys, ServiceLog, ServiceOptions, UserStatus } from "./options";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */

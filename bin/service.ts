@@ -1,0 +1,107 @@
+// The stand-alone service and its commands, run as dist/service.mjs in the project's folder:
+//   (nothing)                          serves the interface and prints `Service: URL` when it is ready
+//   keys create --user NAME            prints the new key alone on its last line
+//   keys list | keys revoke PREFIX | users set-status NAME active|waitlisted      work while the service runs
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { getRequestListener } from "@hono/node-server";
+import pino from "pino";
+import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
+import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
+
+const usage = "Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted";
+
+async function main(): Promise<void> {
+  const reading = readServiceEnv();
+  if (!reading.ok) return fail(reading.problems.join("\n"));
+  const dataDir = join(reading.env.LIGHTDESK_DATA_DIR, "service");
+  const words = process.argv.slice(2);
+  if (words.length === 0) return serve(reading.env, dataDir);
+  const keys = openServiceKeys(dataDir);
+  try {
+    runCommand(keys, words);
+  } finally {
+    keys.close();
+  }
+}
+
+function runCommand(keys: ServiceKeys, words: string[]): void {
+  const [room, verb, first, second] = words;
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  if (room === "keys" && verb === "create" && first === "--user" && second) {
+    const { key, prefix } = keys.createKey(second);
+    print(`A new key for ${second}, listed as ${prefix}. It is shown this once:`);
+    print(key);
+  } else if (room === "keys" && verb === "list") {
+    for (const one of keys.listKeys()) {
+      const since = new Date(one.createdAtMs).toISOString();
+      print(
+        `${one.prefix}  ${one.userName} (${one.userStatus})  created ${since}${one.revokedAtMs ? `  revoked ${new Date(one.revokedAtMs).toISOString()}` : ""}`,
+      );
+    }
+  } else if (room === "keys" && verb === "revoke" && first) {
+    if (!keys.revokeKey(first)) return fail(`No living key has the prefix ${first}. See: keys list`);
+    print(`Revoked ${first}.`);
+  } else if (room === "users" && verb === "set-status" && first && (second === "active" || second === "waitlisted")) {
+    if (!keys.setUserStatus(first, second)) return fail(`There is no user ${first}.`);
+    print(`${first} is ${second}.`);
+  } else fail(usage);
+}
+
+async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
+  const root = process.cwd();
+  const service = createService({
+    dataDir,
+    shippedImagesDir: join(root, "public", "samples"),
+    workerPath: join(root, "dist", "node-worker.mjs"),
+    concurrency: env.LIGHTDESK_CONCURRENCY,
+    maxUploadBytes: env.LIGHTDESK_MAX_UPLOAD_BYTES,
+    maxJobPixels: env.LIGHTDESK_MAX_JOB_PIXELS,
+    publicUrl: env.LIGHTDESK_PUBLIC_URL,
+    log: pino({ level: "warn" }, pino.destination({ dest: 2, sync: true })),
+  });
+  const listener = getRequestListener((request) => service.fetch(request));
+  const server = createServer((request, response) => void listener(request, response));
+  // Uploads may take hours; what stops moving is ended by the headers' limit or the peer.
+  server.requestTimeout = 0;
+  // The port first: a second start on it must not wait for locks and sweeps to learn that it is taken.
+  const port = await listen(server, env);
+  await service.start();
+
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) return;
+    isStopping = true;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeIdleConnections();
+    await service.stop();
+    server.closeAllConnections();
+    await closed;
+    process.exit(0);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
+  const host = env.HOST === "0.0.0.0" || env.HOST === "::" ? "127.0.0.1" : env.HOST;
+  process.stdout.write(`Service: ${env.LIGHTDESK_PUBLIC_URL ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
+}
+
+function listen(server: Server, env: ServiceEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(env.PORT, env.HOST, () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : env.PORT);
+    });
+  });
+}
+
+function fail(message: string): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+  const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  fail(inUse ? "PORT must be a free port: another process listens there." : error instanceof Error ? error.message : String(error));
+  process.exit(1);
+});
