@@ -3,9 +3,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 import next from "next";
-import { composition, localUrl } from "@/lib/server/composition";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
-import { type Env, readEnv } from "@/lib/server/env";
+import { type Env, localUrl, readEnv } from "@/lib/server/env";
+import { runningComposition } from "@/lib/server/running";
 
 const GRACE_MS = 10_000;
 
@@ -13,11 +13,10 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 
 async function main(): Promise<void> {
   const asked = readEnv();
-  let handle: Handle | undefined;
+  let handle: Handle = async (_request, response) => void response.writeHead(503, { "retry-after": "1" }).end();
   const server = createServer((request, response) => {
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
-    if (handle) void handle(request, response);
-    else response.writeHead(503, { "retry-after": "1" }).end();
+    void handle(request, response);
   });
   // Uploads may take hours; a peer that stops moving is ended by the client's or the service's own limit.
   server.requestTimeout = 0;
@@ -31,7 +30,8 @@ async function main(): Promise<void> {
 
   const app = next({ dev: false, dir: env.root, hostname: env.host, port, httpServer: server });
   await app.prepare();
-  const current = composition();
+  const current = runningComposition();
+  if (!current) throw new Error("the build has no instrumentation: build again");
   await current.ready;
   handle = app.getRequestHandler();
 

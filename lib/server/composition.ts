@@ -9,40 +9,21 @@ import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type DestinationStream } from "pino";
 import { type Service } from "@/lib/service/index";
-import { createAttemptLimit, type AttemptLimit } from "./bff/attempt-limit";
-import { createSignInLimits, type SignInLimits } from "./auth/sign-in-limits";
-import { type Env, readEnv } from "./env";
-import { openKeyRing, type KeyRing } from "./keys/key-ring";
+import { createAttemptLimit } from "./bff/attempt-limit";
+import { createSignInLimits } from "./auth/sign-in-limits";
+import { type Composition } from "./composition-type";
+import { type Env, localUrl, readEnv } from "./env";
+import { openKeyRing } from "./keys/key-ring";
 import { readOrMakeSecretFile } from "./keys/secret-file";
-import { createLog, type Log } from "./log";
-import { openStore, type Store } from "./store/store";
-import { createThumbnailCache, type ThumbnailCache } from "./thumbnails/cache";
-import { createCapabilityMemory, type CapabilityMemory } from "./upstream/capabilities";
+import { createLog } from "./log";
+import { runningComposition, setRunningComposition } from "./running";
+import { openStore } from "./store/store";
+import { createThumbnailCache } from "./thumbnails/cache";
+import { createCapabilityMemory } from "./upstream/capabilities";
 import { isEmbedded } from "./upstream/send";
 import { createGuardedSend, type GuardedSend } from "./upstream/send-guarded";
 import { createHttpSend } from "./upstream/send-http";
-import { createUpstream, type Upstream, type UpstreamLimits, type UpstreamOptions } from "./upstream/upstream";
-
-export type Composition = {
-  env: Env;
-  log: Log;
-  store: Store;
-  ring: KeyRing;
-  authSecret: string;
-  now(): number;
-  capabilities: CapabilityMemory;
-  thumbnails: ThumbnailCache;
-  signInLimits: SignInLimits;
-  memberLimit: AttemptLimit;
-  ready: Promise<void>;
-  /** Of the embedded service; after `ready`. */
-  service(): Service;
-  upstreamFor(target: { connectionId: string; baseUrl: string; apiKey: string | undefined }): Upstream;
-  upstreamOptionsFor(target: { connectionId: string; baseUrl: string; apiKey: string | undefined }): UpstreamOptions;
-  /** One-time address for making the owner; undefined when there is one. After `ready`. */
-  setUpUrl(): string | undefined;
-  stop(): Promise<void>;
-};
+import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
 
 export type CompositionOptions = {
   env: Env;
@@ -51,17 +32,14 @@ export type CompositionOptions = {
   upstreamLimits?: Partial<UpstreamLimits>;
 };
 
-const place = Symbol.for("lightdesk");
-
 export function composition(): Composition {
-  const found: Composition | undefined = Reflect.get(globalThis, place);
-  return found ?? startComposition({ env: readEnv() });
+  return runningComposition() ?? startComposition({ env: readEnv() });
 }
 
 /** Replaces the one there is: the caller has stopped it. */
 export function startComposition(options: CompositionOptions): Composition {
   const made = compose(options);
-  Reflect.set(globalThis, place, made);
+  setRunningComposition(made);
   return made;
 }
 
@@ -124,7 +102,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     signInLimits: createSignInLimits(now),
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
     ready,
-    service: running,
+    serviceKeys: () => running().keys,
     upstreamOptionsFor,
     upstreamFor: (target) => createUpstream(upstreamOptionsFor(target)),
     setUpUrl: () => setUpToken && `${env.publicUrl ?? localUrl(env)}/set-up?token=${setUpToken}`,
@@ -134,12 +112,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       await service?.stop();
       await Promise.all([sendHttp.close(), sendForeign.close()]);
       await store.close();
-      if (Reflect.get(globalThis, place) === this) Reflect.deleteProperty(globalThis, place);
+      if (runningComposition() === this) setRunningComposition(undefined);
     },
   };
-}
-
-export function localUrl(env: Env): string {
-  const host = env.host === "0.0.0.0" || env.host === "::" ? "127.0.0.1" : env.host;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${env.port}`;
 }

@@ -83,3 +83,9 @@ function absolute(root: string, folder: string): string {
   if (folder.startsWith("~/")) return join(homedir(), folder.slice(2));
   return isAbsolute(folder) ? folder : resolve(root, folder);
 }
+
+/** What this machine's own browser opens; used where no public address is set. */
+export function localUrl({ host, port }: Pick<Env, "host" | "port">): string {
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+}

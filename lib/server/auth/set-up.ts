@@ -1,17 +1,18 @@
-// The first run: the owner, the embedded service's user `team` with a key of its own, and the shared connection to it.
-// Guarantees: of many who try at once one becomes the owner; the key is sealed before anything else can see it.
-// If the process dies after the owner was made, `ensureDefaultConnection` finishes the rest at the next start.
+// The first run: the embedded service's user `team` with a key of its own, the shared connection to it, and the owner, in this order.
+// Guarantees: of many who try at once one becomes the owner; the key is sealed before anything else can see it; a process that dies in
+// between leaves no owner, and the next attempt finds the connection and goes on.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition } from "../composition";
+import { type Composition } from "../composition-type";
 import { storeApiKey } from "../keys/api-keys";
 import { type Member } from "../store/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { hashPassword } from "./passwords";
 
-export const TEAM_USER = "team";
+const TEAM_USER = "team";
+const DEFAULT_CONNECTION_ID = "embedded";
 const EMBEDDED_NAME = "Embedded service";
 
 export async function setUp(
@@ -23,17 +24,23 @@ export async function setUp(
     return failed({ code: "UNAUTHORIZED", message: "This link has been used or is from an earlier start.", status: 401 });
   }
   const passwordHash = await hashPassword(given.password);
+  await ensureDefaultConnection(console);
   const owner = await store.members.createFirstOwner({ name: given.name, email: given.email, passwordHash, createdAt: now() });
   if (!owner) return failed({ code: "CONFLICT", message: "There is an owner already.", status: 409 });
   await store.setUpToken.clear();
-  await makeDefaultConnection(console);
   log.info({ memberId: owner.id }, "the owner was made");
   return ok(owner);
 }
 
-async function makeDefaultConnection({ store, ring, service, now }: Composition): Promise<void> {
-  const connection = await store.connections.create({ name: EMBEDDED_NAME, baseUrl: EMBEDDED_BASE_URL, createdAt: now() });
-  const { key } = service().keys.createKey(TEAM_USER);
-  await storeApiKey(store.keys, ring, { connectionId: connection.id, apiKey: key, now: now() });
-  await store.connections.setStatus(connection.id, "active");
+async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Composition): Promise<void> {
+  // The id is fixed, so that two attempts at once make one connection.
+  const made = await store.connections.create({
+    id: DEFAULT_CONNECTION_ID,
+    name: EMBEDDED_NAME,
+    baseUrl: EMBEDDED_BASE_URL,
+    createdAt: now(),
+  });
+  if (await store.keys.getOf(made.id)) return;
+  await storeApiKey(store.keys, ring, { connectionId: made.id, apiKey: serviceKeys().createKey(TEAM_USER).key, now: now() });
+  await store.connections.setStatus(made.id, "active");
 }

@@ -28,3 +28,8 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
     return body.ok ? run(opened, body.value) : body;
   });
 }
+
+/** The id of the route's [id] folder; an empty one is no id of anything. */
+export function idOf({ params }: Pick<Opened, "params">): string {
+  return typeof params.id === "string" ? params.id : "";
+}

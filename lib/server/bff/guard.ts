@@ -10,7 +10,8 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { failed, type Result } from "@/lib/shared/result";
 import { readViewer, type Viewer } from "../auth/viewer";
-import { composition, type Composition } from "../composition";
+import { composition } from "../composition";
+import { type Composition } from "../composition-type";
 import { failureAnswer, finish, statusOf } from "./answers";
 import { isSameOrigin } from "./same-origin";
 

@@ -17,7 +17,7 @@ export type Connection = {
   status: ConnectionStatus;
   createdAt: number;
 };
-export type NewConnection = { name: string; baseUrl: string; accountUrl?: string; memberId?: string; createdAt: number };
+export type NewConnection = { id?: string; name: string; baseUrl: string; accountUrl?: string; memberId?: string; createdAt: number };
 export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string };
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
@@ -39,9 +39,10 @@ export function createConnectionStore(database: Database) {
       return row && toConnection(row);
     },
 
+    /** A given id that exists already keeps its row. */
     async create(connection: NewConnection): Promise<Connection> {
       const row: ConnectionRow = {
-        id: randomUUID(),
+        id: connection.id ?? randomUUID(),
         name: connection.name,
         base_url: connection.baseUrl,
         account_url: connection.accountUrl ?? null,
@@ -49,7 +50,11 @@ export function createConnectionStore(database: Database) {
         status: "unknown",
         created_at: connection.createdAt,
       };
-      await database.insertInto("connections").values(row).execute();
+      await database
+        .insertInto("connections")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .execute();
       return toConnection(row);
     },
 

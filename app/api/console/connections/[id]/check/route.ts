@@ -1,0 +1,13 @@
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { findConnection } from "@/lib/server/connections/access";
+import { checkConnection } from "@/lib/server/connections/check";
+import { ok } from "@/lib/shared/result";
+
+export const POST = consoleRoute("checkConnection", "viewer", async (asked) => {
+  const found = await findConnection(asked.viewer, idOf(asked));
+  if (!found.ok) return found;
+  const check = await checkConnection(found.value, asked.request.signal);
+  asked.note({ connectionId: found.value.id, outcome: check.outcome });
+  return ok(jsonAnswer({ check }));
+});

@@ -1,0 +1,21 @@
+import { connectionChangeSchema } from "@/lib/contract/console";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { changeConnection, removeConnection } from "@/lib/server/connections/change";
+import { ok } from "@/lib/shared/result";
+
+export const PUT = consoleBodyRoute("changeConnection", "operator", connectionChangeSchema, async (asked, body) => {
+  const id = idOf(asked);
+  asked.note({ connectionId: id });
+  const saved = await changeConnection(asked.viewer, id, body);
+  if (!saved.ok) return saved;
+  asked.note({ outcome: saved.value.check.outcome });
+  return ok(jsonAnswer(saved.value));
+});
+
+export const DELETE = consoleRoute("removeConnection", "operator", async (asked) => {
+  const id = idOf(asked);
+  asked.note({ connectionId: id });
+  const removed = await removeConnection(asked.viewer, id);
+  return removed.ok ? ok(emptyAnswer()) : removed;
+});

@@ -1,0 +1,13 @@
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { findConnection } from "@/lib/server/connections/access";
+import { toConnectionView } from "@/lib/server/connections/views";
+import { ok } from "@/lib/shared/result";
+
+export const POST = consoleRoute("useConnection", "viewer", async (asked) => {
+  const found = await findConnection(asked.viewer, idOf(asked));
+  if (!found.ok) return found;
+  await asked.console.store.members.setLastConnection(asked.viewer.memberId, found.value.id);
+  asked.note({ connectionId: found.value.id });
+  return ok(jsonAnswer({ connection: await toConnectionView(found.value, true) }));
+});

@@ -1,0 +1,17 @@
+import { connectionBodySchema } from "@/lib/contract/console";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { createConnection } from "@/lib/server/connections/change";
+import { listConnectionViews } from "@/lib/server/connections/views";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listConnections", "viewer", async ({ viewer }) =>
+  ok(jsonAnswer({ connections: await listConnectionViews(viewer) })),
+);
+
+export const POST = consoleBodyRoute("createConnection", "operator", connectionBodySchema, async ({ viewer, note }, body) => {
+  const saved = await createConnection(viewer, body);
+  if (!saved.ok) return saved;
+  note({ connectionId: saved.value.connection.id, target: body.name, outcome: saved.value.check.outcome });
+  return ok(jsonAnswer(saved.value, 201));
+});

@@ -1,0 +1,19 @@
+import { memberChangeSchema } from "@/lib/contract/console";
+import { changeMember, removeMember } from "@/lib/server/auth/members";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+export const PUT = consoleBodyRoute("changeMember", "admin", memberChangeSchema, async (asked, body) => {
+  const id = idOf(asked);
+  asked.note({ target: id, outcome: JSON.stringify(body) });
+  const changed = await changeMember(asked.viewer, id, body);
+  return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
+});
+
+export const DELETE = consoleRoute("removeMember", "admin", async (asked) => {
+  const id = idOf(asked);
+  asked.note({ target: id });
+  const removed = await removeMember(asked.viewer, id);
+  return removed.ok ? ok(emptyAnswer()) : removed;
+});

@@ -1,0 +1,35 @@
+// What one process of the console is made of, as a type, so that the place where it is found needs none of its parts.
+
+import "server-only";
+import { type SignInLimits } from "./auth/sign-in-limits";
+import { type AttemptLimit } from "./bff/attempt-limit";
+import { type Env } from "./env";
+import { type KeyRing } from "./keys/key-ring";
+import { type Log } from "./log";
+import { type Store } from "./store/store";
+import { type ThumbnailCache } from "./thumbnails/cache";
+import { type CapabilityMemory } from "./upstream/capabilities";
+import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
+
+type Target = { connectionId: string; baseUrl: string; apiKey: string | undefined };
+
+export type Composition = {
+  env: Env;
+  log: Log;
+  store: Store;
+  ring: KeyRing;
+  authSecret: string;
+  now(): number;
+  capabilities: CapabilityMemory;
+  thumbnails: ThumbnailCache;
+  signInLimits: SignInLimits;
+  memberLimit: AttemptLimit;
+  ready: Promise<void>;
+  /** Keys of the embedded service; after `ready`. */
+  serviceKeys(): { createKey(userName: string): { key: string } };
+  upstreamFor(target: Target): Upstream;
+  upstreamOptionsFor(target: Target): UpstreamOptions;
+  /** One-time address for making the owner; undefined when there is one. After `ready`. */
+  setUpUrl(): string | undefined;
+  stop(): Promise<void>;
+};

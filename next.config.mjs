@@ -1,0 +1,19 @@
+import createNextIntlPlugin from "next-intl/plugin";
+
+const securityHeaders = [
+  { key: "X-Content-Type-Options", value: "nosniff" },
+  { key: "Referrer-Policy", value: "no-referrer" },
+  { key: "X-Frame-Options", value: "DENY" },
+  { key: "Cross-Origin-Opener-Policy", value: "same-origin" },
+  { key: "Permissions-Policy", value: "camera=(), microphone=(), geolocation=()" },
+];
+
+/** @type {import('next').NextConfig} */
+const config = {
+  poweredByHeader: false,
+  // Native packages: the bundler must leave them where they are.
+  serverExternalPackages: ["better-sqlite3", "sharp", "@node-rs/argon2", "@napi-rs/blake-hash", "pino", "undici"],
+  headers: async () => [{ source: "/:path*", headers: securityHeaders }],
+};
+
+export default createNextIntlPlugin("./lib/server/i18n/request.ts")(config);
