@@ -13,6 +13,7 @@ function graphOf(sources: Record<string, string[]>): Graph {
   );
 }
 
+const none = { class_type: "", inputs: {} };
 const anyGraph = fc
   .array(fc.array(fc.nat(19), { maxLength: 4 }), { minLength: 1, maxLength: 20 })
   .map((rows) => graphOf(Object.fromEntries(rows.map((row, index) => [`n${index}`, row.map((source) => `n${source}`)]))));
@@ -52,6 +53,20 @@ describe("the order in which nodes run", () => {
       "save",
       "alone",
     ]);
+  });
+
+  it("always takes the first of the nodes that are ready", () => {
+    fc.assert(
+      fc.property(anyGraph, (graph) => {
+        const done = new Set<string>();
+        const isReady = (id: string) =>
+          !done.has(id) && linksOf(graph[id] ?? none).every(({ source }) => done.has(source) || !Object.hasOwn(graph, source));
+        for (const id of topologicalOrder(graph)) {
+          expect(id).toBe(Object.keys(graph).find(isReady));
+          done.add(id);
+        }
+      }),
+    );
   });
 
   it("leaves out what stands in a loop or behind one", () => {
@@ -97,7 +112,7 @@ describe("loops", () => {
         expect(new Set(cycle).size).toBe(cycle.length);
         cycle.forEach((id, index) => {
           const next = cycle[(index + 1) % cycle.length];
-          expect(linksOf(graph[id] ?? { class_type: "", inputs: {} }).map((link) => link.source)).toContain(next);
+          expect(linksOf(graph[id] ?? none).map((link) => link.source)).toContain(next);
         });
       }),
     );

@@ -63,6 +63,14 @@ describe("the outputs of a job", () => {
     expect(listed({ "1": { animated: [true] } })).toEqual([]);
   });
 
+  it("take what an item says of itself before its key", () => {
+    expect(
+      kinds({
+        "1": { images: [file("a", { mediaType: "3d" }), file("b", { mime_type: "audio/flac" }), file("c.png", { mediaType: "video" })] },
+      }),
+    ).toEqual(["1/images/0 3d", "1/images/1 audio", "1/images/2 image"]);
+  });
+
   it("may hold nulls and bare strings", () => {
     expect(kinds({ "1": { images: [null, "a.png", file("b.png")], "3d": ["model.glb"], text: "one" }, "2": null })).toEqual([
       "1/images/1 image",

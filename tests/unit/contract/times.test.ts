@@ -10,6 +10,8 @@ describe("times at the edge", () => {
     ["RFC 3339 in UTC", "2026-01-01T00:00:00Z", 1767225600000],
     ["RFC 3339 with microseconds", "2026-01-01T00:00:00.123456Z", 1767225600123],
     ["RFC 3339 with an offset", "2026-01-01T02:00:00+02:00", 1767225600000],
+    ["the last second that is read as one", 99_999_999_999, 99_999_999_999_000],
+    ["the first millisecond that is read as one", 100_000_000_000, 100_000_000_000],
     ["the beginning of time", 0, 0],
   ])("reads %s", (_, value, expected) => {
     expect(toMilliseconds(value)).toBe(expected);
