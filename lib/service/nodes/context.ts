@@ -4,14 +4,18 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { type NodeContext, NodeFailure } from "./definition";
+import { type NodeContext, NodeFailure, type SavedFile } from "./definition";
 import { type NodeRun } from "./node-run";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile } from "./run";
 
-/** `files` takes what the node saves. */
-export function createContext({ id, place }: PlannedNode, run: NodeRun, files: ProducedFile[]): NodeContext {
+/** Beyond it the files of a node are not worth remembering. */
+const MOST_REMEMBERED_BYTES = 64 * 1024 * 1024;
+
+/** `files` takes what the node saves, as the runner is told; `contents` the same with its bytes, as long as they are few. */
+export function createContext(planned: PlannedNode, run: NodeRun, files: ProducedFile[], contents: SavedFile[]): NodeContext {
   const { request, cancellation, kept, numbers } = run;
+  let bytes = 0;
   return {
     claim: kept.claim,
     tick: run.tick,
@@ -27,13 +31,19 @@ export function createContext({ id, place }: PlannedNode, run: NodeRun, files: P
       numbers.set(prefix, number);
       return number;
     },
-    async save({ content, extension, size, ...wish }, type) {
+    async save(file) {
       cancellation.check();
-      const index = files.length;
-      const path = join(request.outputDir, `${place}-${index}.${extension}`);
-      await writeFile(path, content, { flag: "wx" });
-      files.push({ nodeId: id, key: "images", index, path, type, ...wish, ...size });
+      files.push(await writeProduced(file, planned, files.length, request.outputDir));
+      bytes += file.content.byteLength;
+      if (bytes <= MOST_REMEMBERED_BYTES) contents.push(file);
     },
     now: () => new Date(),
   };
+}
+
+export async function writeProduced(file: SavedFile, { id, place }: PlannedNode, index: number, outputDir: string): Promise<ProducedFile> {
+  const { content, extension, size, ...wish } = file;
+  const path = join(outputDir, `${place}-${index}.${extension}`);
+  await writeFile(path, content, { flag: "wx" });
+  return { nodeId: id, key: "images", index, path, ...wish, ...size };
 }

@@ -31,6 +31,8 @@ export type FileWish = {
   animated?: boolean;
 };
 
+export type SavedFile = FileWish & { type: "output" | "temp" };
+
 export type NodeContext = {
   /** Throws OutOfPixels when `frames` more of this size would go beyond the job's bound. */
   claim(size: Size, frames: number): void;
@@ -44,7 +46,7 @@ export type NodeContext = {
   pngText: Record<string, unknown>;
   /** Counts from 1 for each prefix of the job. */
   nextNumber(prefix: string): number;
-  save(file: FileWish, type: "output" | "temp"): Promise<void>;
+  save(file: SavedFile): Promise<void>;
   now(): Date;
 };
 

@@ -3,14 +3,17 @@
 // It must never leave a rejection behind: every end is an outcome.
 
 import { Cancelled } from "./cancellation";
-import { createContext } from "./context";
+import { createContext, writeProduced } from "./context";
+import { type SavedFile } from "./definition";
 import { toExecutionError } from "./failure-report";
 import { gatherInputs } from "./gather-inputs";
 import { createInputs } from "./inputs";
 import { createKeptValues } from "./kept-values";
+import { type CacheEntry } from "./node-cache";
 import { type Execution, type NodeRun } from "./node-run";
 import { planRun, type PlannedNode } from "./plan";
 import { createProgressReporter } from "./progress";
+import { planReuse } from "./reuse";
 import { type ProducedFile, type RunOutcome } from "./run";
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
@@ -19,6 +22,7 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   try {
     const plan = planRun(request.graph, request.outputs);
     const kept = createKeptValues(plan.readers, request.maxPixels);
+    const reuse = await planReuse(plan, request, execution.cache);
     const numbers = new Map<string, number>();
     for (const [nodesDone, planned] of plan.order.entries()) {
       const state = { nodesDone, nodesTotal: plan.order.length, currentNode: planned.id };
@@ -28,7 +32,10 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
       };
       cancellation.check();
       progress.report(state);
-      const failure = await runNode(planned, { ...execution, kept, numbers, tick });
+      const known = reuse.of(planned.id);
+      const failure = await (known
+        ? reuseNode(planned, known, { ...execution, kept })
+        : runNode(planned, { ...execution, kept, reuse, numbers, tick }));
       if (failure) return failure;
     }
     return { kind: "success" };
@@ -40,15 +47,33 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   }
 }
 
+/** Puts out again what is known of a node. */
+async function reuseNode(
+  planned: PlannedNode,
+  known: CacheEntry,
+  { request, kept, send }: Pick<NodeRun, "request" | "kept" | "send">,
+): Promise<undefined> {
+  const startMs = Date.now();
+  const { id, links } = planned;
+  const files: ProducedFile[] = [];
+  for (const [index, file] of known.files.entries()) files.push(await writeProduced(file, planned, index, request.outputDir));
+  kept.keep(id, known.values);
+  for (const { source } of links.values()) kept.release(source);
+  send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: true, files, ...(known.texts ? { texts: known.texts } : {}) });
+}
+
 /** Throws only Cancelled. */
 async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome | undefined> {
   const { id, node, definition, links } = planned;
   const startMs = Date.now();
   const given = gatherInputs(planned, run.kept);
   const files: ProducedFile[] = [];
+  const contents: SavedFile[] = [];
   try {
-    const { values, texts } = await definition.run(createInputs(definition, given), createContext(planned, run, files));
+    const context = createContext(planned, run, files, contents);
+    const { values, texts } = await definition.run(createInputs(definition, given), context);
     run.cancellation.check();
+    if (contents.length === files.length) run.reuse.keep(id, { values, files: contents, ...(texts ? { texts } : {}) });
     run.kept.keep(id, values);
     for (const { source } of links.values()) run.kept.release(source);
     run.send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: false, files, ...(texts ? { texts } : {}) });

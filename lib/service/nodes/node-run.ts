@@ -2,12 +2,20 @@
 
 import { type Cancellation } from "./cancellation";
 import { type KeptValues } from "./kept-values";
+import { type NodeCache } from "./node-cache";
+import { type Reuse } from "./reuse";
 import { type RunEvent, type RunRequest } from "./run";
 
-export type Execution = { request: RunRequest; cancellation: Cancellation; send: (event: RunEvent) => void };
+export type Execution = {
+  request: RunRequest;
+  cancellation: Cancellation;
+  cache: NodeCache;
+  send: (event: RunEvent) => void;
+};
 
 export type NodeRun = Execution & {
   kept: KeptValues;
+  reuse: Reuse;
   /** The last number given to a file, by prefix. */
   numbers: Map<string, number>;
   tick: (part: number) => void;

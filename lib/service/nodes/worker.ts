@@ -5,6 +5,7 @@ import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { executeGraph } from "./execute";
+import { createNodeCache } from "./node-cache";
 import { type FromWorker, type ToWorker } from "./protocol";
 
 // One job, one picture at a time: nothing of sharp's own cache or parallelism is needed, and memory stays bounded.
@@ -13,6 +14,9 @@ sharp.concurrency(1);
 
 const port = parentPort;
 if (!port) throw new Error("This file runs as a worker thread.");
+
+const CACHE_BYTES = 192 * 1024 * 1024;
+const cache = createNodeCache(CACHE_BYTES);
 
 let running: Cancellation | undefined;
 
@@ -32,7 +36,7 @@ port.on("message", (message: ToWorker) => {
   };
   // A wait or an encoder that does not stop at once may go on in the background; the answer does not wait for it.
   cancellation.signal.addEventListener("abort", () => send({ kind: "done", jobId, outcome: { kind: "cancelled" } }));
-  void executeGraph({ request, cancellation, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
+  void executeGraph({ request, cancellation, cache, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
     send({ kind: "done", jobId, outcome }),
   );
 });

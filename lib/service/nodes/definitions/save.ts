@@ -18,7 +18,7 @@ async function savePngs(pictures: Raster, plan: PngPlan, context: NodeContext): 
     context.tick(index / pictures.frames.length);
     const content = await encodePng(pictures, index, { compressionLevel: plan.compressionLevel, texts: context.pngText });
     const name = displayName(plan.prefix, { size, frame: index, extension: "png" }, context);
-    await context.save({ content, extension: "png", mimeType: "image/png", displayName: name, size }, plan.type);
+    await context.save({ content, extension: "png", mimeType: "image/png", displayName: name, size, type: plan.type });
   }
 }
 
@@ -81,7 +81,7 @@ export const saveAnimatedWebp: NodeDefinition = {
     });
     const name = displayName(inputs.text("filename_prefix"), { size, frame: 0, extension: "webp" }, context);
     const animated = pictures.frames.length > 1;
-    await context.save({ content, extension: "webp", mimeType: "image/webp", displayName: name, size, animated }, "output");
+    await context.save({ content, extension: "webp", mimeType: "image/webp", displayName: name, size, animated, type: "output" });
     return { values: [pictures] };
   },
 };

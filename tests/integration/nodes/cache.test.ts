@@ -1,0 +1,68 @@
+// The same work for the same user is done once; what it put out comes again as files of the new job.
+import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type Bench, goldenDir, openBench, type Ran, runGraph } from "./support";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterAll(() => bench.close());
+
+const graph = (sigma: number, prefix = "x"): Graph => ({
+  l: { class_type: "LoadImage", inputs: { image: "g_rgb.png" } },
+  i: { class_type: "ImageInvert", inputs: { image: ["l", 0] } },
+  b: { class_type: "ImageBlur", inputs: { image: ["i", 0], blur_radius: 3, sigma } },
+  o: { class_type: "SaveImage", inputs: { images: ["b", 0], filename_prefix: prefix } },
+});
+
+const cachedNodes = ({ events }: Ran) => events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
+const runFor = (user: string, what: Graph, imagesDir = goldenDir) =>
+  runGraph(bench, what, { cacheDir: join(bench.folder, user), imagesDir });
+
+describe("the cache", () => {
+  it("gives every node of the same graph again, with equal files in the new job's folder", async () => {
+    const first = await runFor("anna", graph(1));
+    const second = await runFor("anna", graph(1));
+    expect(cachedNodes(first)).toEqual([]);
+    expect(cachedNodes(second)).toEqual(["b", "i", "l", "o"]);
+    expect(second.outcome).toEqual({ kind: "success" });
+    const [before, after] = [first.files[0], second.files[0]];
+    expect(after?.path).not.toBe(before?.path);
+    expect({ ...after, path: "" }).toEqual({ ...before, path: "" });
+    expect(await readFile(after?.path ?? "")).toEqual(await readFile(before?.path ?? ""));
+  });
+
+  it("runs what a changed input reaches, and nothing else", async () => {
+    await runFor("bert", graph(1));
+    expect(cachedNodes(await runFor("bert", graph(2)))).toEqual(["i", "l"]);
+  });
+
+  it("is not shared between users, and needs a user", async () => {
+    await runFor("carl", graph(1));
+    expect(cachedNodes(await runFor("dora", graph(1)))).toEqual([]);
+    expect(cachedNodes(await runGraph(bench, graph(1)))).toEqual([]);
+  });
+
+  it("sees that a file of the same name has other content", async () => {
+    await copyFile(`${goldenDir}g_rgb.png`, join(bench.folder, "g_rgb.png"));
+    const first = await runFor("emil", graph(1), bench.folder);
+    await writeFile(join(bench.folder, "g_rgb.png"), await sharp(`${goldenDir}g_small.png`).png().toBuffer());
+    const second = await runFor("emil", graph(1), bench.folder);
+    expect(cachedNodes(second)).toEqual([]);
+    expect(second.files[0]?.width).not.toBe(first.files[0]?.width);
+  });
+
+  it("never holds Wait and Fail, nor what is behind them", async () => {
+    const waiting: Graph = {
+      ...graph(1),
+      w: { class_type: "Wait", inputs: { seconds: 0, anything: ["b", 0] } },
+      o: { class_type: "SaveImage", inputs: { images: ["w", 0], filename_prefix: "x" } },
+    };
+    await runFor("fred", waiting);
+    expect(cachedNodes(await runFor("fred", waiting))).toEqual(["b", "i", "l"]);
+  });
+});
