@@ -13,8 +13,7 @@ export const jobTone: Readonly<Record<JobState, Tone>> = {
 };
 
 /** The state of a job from the word that the service sent. A word nobody knows is shown as it is; the raw word is one hover away. */
-export function JobStatus({ word }: { word: string }) {
+export function JobStatus({ word, state = toJobState(word) }: { word: string; state?: JobState }) {
   const t = useTranslations("frame.states");
-  const state = toJobState(word);
   return <StatusBadge tone={jobTone[state]} word={state === "unknown" ? word : t(state)} title={t("raw", { word })} />;
 }

@@ -7,27 +7,24 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import { Duration, RunningDuration } from "@/components/ui/duration";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { useHydrated } from "@/components/ui/use-now";
-import { type JobView } from "./job-view";
+import { type JobFacts } from "./job-facts";
 
-export function JobDetails({ view, machine }: { view: JobView; machine?: string }) {
+export function JobDetails({ facts: { job, workflow }, machine }: { facts: JobFacts; machine?: string }) {
   const t = useTranslations("jobs.job.details");
-  const { row } = view;
-  const { createdMs, startedMs, endedMs } = row;
-  const waitedTo = startedMs ?? (view.isFinal ? endedMs : undefined);
+  const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
+  const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
   return (
     <Card title={t("title")}>
       <dl className="grid grid-cols-[92px_minmax(0,1fr)] gap-y-1.5">
         <Fact name={t("state")}>
-          <span className="font-mono text-sm">{row.word}</span>
+          <span className="font-mono text-sm">{job.word}</span>
         </Fact>
         <Fact name={t("job")}>
-          <CopyableId id={row.id} className="-my-0.5" />
+          <CopyableId id={job.id} className="-my-0.5" />
         </Fact>
-        {row.workflow ? (
-          <Fact name={t("workflow")}>
-            {view.workflowId ? <CopyableId id={view.workflowId} shown={8} className="-my-0.5" /> : row.workflow}
-          </Fact>
-        ) : null}
+        <Fact name={t("workflow")}>
+          <span title={job.workflowId}>{workflow}</span>
+        </Fact>
         {createdMs === undefined ? null : (
           <Fact name={t("submitted")}>
             <Clock ms={createdMs} />{" "}

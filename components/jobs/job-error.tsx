@@ -5,12 +5,13 @@ import { CopyButton } from "@/components/ui/copy-button";
 import { Duration } from "@/components/ui/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { Unfold } from "@/components/ui/unfold";
-import { type JobFailure, type JobView } from "./job-view";
+import { type JobFacts, type JobFailure } from "./job-facts";
 
 /** What failed, in which node, after how long; then what the service knows of it, folded away. */
-export function JobError({ failure, view }: { failure: JobFailure; view: JobView }) {
+export function JobError({ failure, job }: { failure: JobFailure; job: JobFacts["job"] }) {
   const t = useTranslations("jobs.job.error");
-  const { startedMs, endedMs } = view.row;
+  const { startedAtMs, endedAtMs } = job;
+  const traceback = failure.traceback.join("").trim();
   const node = failure.node ?? failure.nodeId;
   const title = failure.refused ? t("refused") : node ? t("inNode", { node, id: failure.nodeId ? `#${failure.nodeId}` : "" }) : t("title");
   return (
@@ -21,17 +22,17 @@ export function JobError({ failure, view }: { failure: JobFailure; view: JobView
       <div className="flex min-w-0 flex-1 flex-col gap-2">
         <p>
           <b className="font-semibold">{title}</b>{" "}
-          {startedMs !== undefined && endedMs !== undefined ? (
+          {startedAtMs !== undefined && endedAtMs !== undefined ? (
             <span className="text-ink-2">
-              {t("after")} <Duration fromMs={startedMs} toMs={endedMs} withTenths />
+              {t("after")} <Duration fromMs={startedAtMs} toMs={endedAtMs} withTenths />
             </span>
           ) : null}
         </p>
         {failure.refused ? <RefusedNodes nodes={failure.refused} /> : <Said failure={failure} />}
         <div className="flex flex-wrap items-start gap-2">
-          {failure.traceback ? <Unfold title={t("traceback")}>{failure.traceback}</Unfold> : null}
+          {traceback ? <Unfold title={t("traceback")}>{traceback}</Unfold> : null}
           {failure.inputs ? <Unfold title={t("inputs")}>{failure.inputs}</Unfold> : null}
-          <CopyButton text={reportOf(view.row.id, failure)} label={t("copy")} className="size-[30px]" />
+          <CopyButton text={reportOf(job.id, failure, traceback)} label={t("copy")} className="size-[30px]" />
         </div>
       </div>
     </section>
@@ -63,8 +64,8 @@ function RefusedNodes({ nodes }: { nodes: NonNullable<JobFailure["refused"]> }) 
   );
 }
 
-function reportOf(jobId: string, failure: JobFailure): string {
-  return [jobId, `${failure.node ?? ""} #${failure.nodeId ?? ""}`, `${failure.type}: ${failure.message}`, failure.traceback, failure.inputs]
+function reportOf(jobId: string, failure: JobFailure, traceback: string): string {
+  return [jobId, `${failure.node ?? ""} #${failure.nodeId ?? ""}`, `${failure.type}: ${failure.message}`, traceback, failure.inputs]
     .filter(Boolean)
     .join("\n\n");
 }

@@ -5,52 +5,42 @@ import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
 import { Picture } from "@/components/ui/picture";
 import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
-import { type JobOutput } from "./job-outputs";
-import { type JobView } from "./job-view";
+import { type OutputFile } from "@/lib/contract/outputs-view";
+import { type JobFacts } from "./job-facts";
 
-type JobOutputsProps = { view: JobView; connection?: string };
+type Output = JobFacts["outputs"][number];
 
-export function JobOutputs({ view, connection }: JobOutputsProps) {
+/** Pictures as pictures, texts as text, everything else as a link to the file. */
+export function JobOutputs({ facts: { job, outputs }, connection }: { facts: JobFacts; connection?: string }) {
   const t = useTranslations("jobs.job.outputs");
-  const { outputs } = view;
-  const pictures = outputs.flatMap((output) => (output.kind === "image" ? [output] : []));
-  const others = outputs.flatMap((output) => (output.kind === "image" ? [] : [output]));
-  if (outputs.length === 0)
-    return view.isFinal ? (
+  if (outputs.length === 0) {
+    return job.terminal ? (
       <Card title={t("title")}>
         <p className="text-ink-3">{t("none")}</p>
       </Card>
     ) : null;
+  }
+  const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
+  const others = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
   return (
-    <Card title={t("title")} note={outputs.length.toLocaleString("en")}>
+    <Card title={t("title")} note={outputs.length.toLocaleString("en")} bodyClassName="flex flex-col gap-3">
       {pictures.length > 0 ? (
         <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))] gap-3">
-          {pictures.map((output) => (
-            <li key={output.key} className="min-w-0">
-              <a href={viewUrl({ ...output.file, connection })} target="_blank" rel="noreferrer" className="block rounded-sm">
-                <Picture
-                  src={thumbnailUrl({ connection, file: output.file, edge: 512 })}
-                  alt={output.name}
-                  width={512}
-                  height={384}
-                  fit="contain"
-                  className="aspect-[4/3] h-auto w-full"
-                />
-                <span className="mt-1 flex items-baseline gap-2">
-                  <span title={output.name} className="min-w-0 flex-1 truncate">
-                    {output.name}
-                  </span>
-                  <span className="text-sm text-ink-3">{output.isTemporary ? t("temporary") : output.node}</span>
-                </span>
-              </a>
-            </li>
+          {pictures.map(({ view, node, file }) => (
+            <OutputPicture
+              key={keyOf(view)}
+              file={file}
+              name={view.name}
+              note={view.temporary ? t("temporary") : node}
+              connection={connection}
+            />
           ))}
         </ul>
       ) : null}
       {others.length > 0 ? (
-        <ul className={pictures.length > 0 ? "mt-3 flex flex-col gap-2" : "flex flex-col gap-2"}>
+        <ul className="flex flex-col gap-2">
           {others.map((output) => (
-            <OtherOutput key={output.key} output={output} connection={connection} />
+            <OtherOutput key={keyOf(output.view)} output={output} connection={connection} />
           ))}
         </ul>
       ) : null}
@@ -58,21 +48,49 @@ export function JobOutputs({ view, connection }: JobOutputsProps) {
   );
 }
 
-function OtherOutput({ output, connection }: { output: JobOutput; connection?: string }) {
+function keyOf({ nodeId, key, index }: Output["view"]): string {
+  return `${nodeId}/${key}/${index}`;
+}
+
+function OutputPicture({ file, name, note, connection }: { file: OutputFile; name: string; note: string; connection?: string }) {
+  return (
+    <li className="min-w-0">
+      <a href={viewUrl({ ...file, connection })} target="_blank" rel="noreferrer" className="block rounded-sm">
+        <Picture
+          src={thumbnailUrl({ connection, file, edge: 512 })}
+          alt={name}
+          width={512}
+          height={384}
+          fit="contain"
+          className="aspect-[4/3] h-auto w-full"
+        />
+        <span className="mt-1 flex items-baseline gap-2">
+          <span title={name} className="min-w-0 flex-1 truncate">
+            {name}
+          </span>
+          <span className="text-sm text-ink-3">{note}</span>
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function OtherOutput({ output: { view, node }, connection }: { output: Output; connection?: string }) {
+  const text = view.text ?? (view.json === undefined ? undefined : JSON.stringify(view.json, null, 2));
   return (
     <li className="flex items-start gap-2">
-      {output.kind === "text" ? (
-        <pre className="min-w-0 flex-1 font-mono text-sm break-words whitespace-pre-wrap">{output.text}</pre>
-      ) : (
+      {view.file ? (
         <a
-          href={viewUrl({ ...output.file, connection })}
+          href={viewUrl({ ...view.file, connection })}
           className="inline-flex min-w-0 flex-1 items-center gap-1.5 text-accent hover:underline"
         >
           <FileDown aria-hidden="true" className="size-4 shrink-0" />
-          <span className="truncate">{output.name}</span>
+          <span className="truncate">{view.name}</span>
         </a>
+      ) : (
+        <pre className="min-w-0 flex-1 font-mono text-sm break-words whitespace-pre-wrap">{text}</pre>
       )}
-      <span className="text-sm text-ink-3">{output.node}</span>
+      <span className="text-sm text-ink-3">{node}</span>
     </li>
   );
 }

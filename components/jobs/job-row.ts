@@ -1,7 +1,9 @@
-import { type FileName } from "@/lib/browser/urls";
+import { type JobErrorView } from "@/lib/contract/job-error-view";
+import { toJobView } from "@/lib/contract/job-view";
+import { type OutputFile } from "@/lib/contract/outputs-view";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
-import { type JobState, toJobState } from "@/lib/contract/states";
-import { toMilliseconds } from "@/lib/contract/times";
+import { type JobState } from "@/lib/contract/states";
+import { workflowName } from "@/lib/contract/workflow-name";
 
 /** What a row of the list shows, and no more: it travels to the browser with every page. */
 export type JobRow = {
@@ -17,7 +19,7 @@ export type JobRow = {
   progress?: number;
   error?: string;
   outputs?: number;
-  preview?: FileName;
+  preview?: OutputFile;
 };
 
 export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean };
@@ -28,46 +30,28 @@ export function toJobsView(answer: JobsAnswer): JobsView {
   return { rows: answer.jobs.map(toJobRow), total: answer.pagination.total, hasMore: answer.pagination.has_more };
 }
 
-export function toJobRow(job: JobListItem): JobRow {
-  const state = toJobState(job.status);
-  const row: JobRow = {
-    id: job.id,
-    word: job.status,
-    state,
-    createdMs: toMilliseconds(job.create_time),
-    startedMs: toMilliseconds(job.execution_start_time),
-    endedMs: toMilliseconds(job.execution_end_time),
-    workflow: workflowName(job),
-    progress: state === "in_progress" ? (job.progress?.value ?? undefined) : undefined,
-    error: state === "failed" ? errorLine(job) : undefined,
-    outputs: job.outputs_count ?? undefined,
-    preview: previewOf(job),
-  };
-  return withoutUndefined(row);
-}
-
-/** The name a console has given, where it has; else the beginning of the workflow's id. */
-function workflowName(job: JobListItem): string | undefined {
-  return typeof job.workflow_name === "string" && job.workflow_name !== "" ? job.workflow_name : job.workflow_id?.slice(0, 8);
-}
-
-/** "LoadImage: file not found". A refusal that arrived as JSON inside the text is named by its type only; the job's page unfolds it. */
-function errorLine(job: JobListItem): string | undefined {
-  const error = job.execution_error;
-  if (!error) return undefined;
-  const firstLine = error.exception_message.trim().split("\n")[0] ?? "";
-  const said = firstLine.includes("{") || firstLine === "" ? error.exception_type : firstLine;
-  const line = [error.node_type, said].filter(Boolean).join(": ");
-  return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line || undefined;
-}
-
-function previewOf(job: JobListItem): FileName | undefined {
-  const preview = job.preview_output;
-  return preview?.filename ? { filename: preview.filename, subfolder: preview.subfolder, type: preview.type } : undefined;
-}
-
 /** Absent fields are left out: a hundred rows of them are kilobytes. */
-function withoutUndefined(row: JobRow): JobRow {
-  const { id, word, state, ...rest } = row;
-  return { id, word, state, ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) };
+export function toJobRow(job: JobListItem): JobRow {
+  const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, error, outputsCount, preview } = toJobView(job);
+  const line = error && errorLine(error);
+  return {
+    id,
+    word,
+    state,
+    ...(createdAtMs !== undefined && { createdMs: createdAtMs }),
+    ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
+    ...(endedAtMs !== undefined && { endedMs: endedAtMs }),
+    ...(job.workflow_id && { workflow: workflowName(job) }),
+    ...(progress?.value !== undefined && { progress: progress.value }),
+    ...(line && { error: line }),
+    ...(outputsCount !== undefined && { outputs: outputsCount }),
+    ...(preview?.file && { preview: preview.file }),
+  };
+}
+
+/** "LoadImage: file not found". A refusal that arrived as JSON inside the text is named by its own message. */
+function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
+  const said = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
+  const line = [nodeType, said].filter(Boolean).join(": ");
+  return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line;
 }

@@ -21,12 +21,12 @@ import { JobMissing } from "./job-missing";
 import { JobOutputs } from "./job-outputs-card";
 import { JobProgress } from "./job-progress";
 import { JobTimeline } from "./job-timeline-card";
-import { type JobView, toJobView } from "./job-view";
+import { type JobFacts, toJobFacts } from "./job-facts";
 
-type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobView>, Failure>> };
+type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobFacts>, Failure>> };
 
-const readJob = (detail: JobDetail) => toJobView(detail);
-const motionOf = (view: JobView) => (view.isFinal ? "final" : "moving");
+const readJob = (detail: JobDetail) => toJobFacts(detail);
+const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
 
 export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const t = useTranslations("jobs");
@@ -34,9 +34,10 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const connectionId = useConnection()?.id;
   const path = connectionId ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection: connectionId }) : undefined;
   const poll = usePoll(path, { initial: first.ok ? first.value : undefined, read: readJob, motion: motionOf });
-  const view = poll.value;
-  const failure = poll.failure ?? (first.ok || view ? undefined : first.failure);
-  const machine = view?.machine ?? (first.ok ? first.value.value.machine : undefined);
+  const facts = poll.value;
+  const failure = poll.failure ?? (first.ok || facts ? undefined : first.failure);
+  // Only the status view names the machine, and the page polls the details.
+  const machine = facts?.job.assignedTo ?? (first.ok ? first.value.value.job.assignedTo : undefined);
   return (
     <>
       <PageHeader
@@ -46,26 +47,26 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
           </Link>
         }
         title={<CopyableId id={jobId} shown={8} />}
-        badge={view ? <JobStatus word={view.row.word} /> : null}
+        badge={facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
       >
-        {view?.isFinal ? null : <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />}
-        {canRun && view?.row.state === "pending" ? (
+        {facts?.job.terminal ? null : <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />}
+        {canRun && facts?.job.state === "pending" ? (
           <CancelJob jobId={jobId} connection={connectionId} onDone={() => void poll.refresh()} />
         ) : null}
       </PageHeader>
       <div className="flex flex-col gap-3.5 p-4 md:px-5">
-        {failure?.code === "NOT_FOUND" ? <JobMissing wasThere={view !== undefined} connection={connection} /> : null}
+        {failure?.code === "NOT_FOUND" ? <JobMissing wasThere={facts !== undefined} connection={connection} /> : null}
         {failure && failure.code !== "NOT_FOUND" ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
-        {view ? (
+        {facts ? (
           <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
             <div className="flex min-w-0 flex-col gap-3.5">
-              {view.failure ? <JobError failure={view.failure} view={view} /> : null}
-              <JobProgress view={view} />
-              <JobOutputs view={view} connection={connectionId} />
+              {facts.failure ? <JobError failure={facts.failure} job={facts.job} /> : null}
+              <JobProgress facts={facts} />
+              <JobOutputs facts={facts} connection={connectionId} />
             </div>
             <div className="flex min-w-0 flex-col gap-3.5">
-              <JobTimeline view={view} />
-              <JobDetails view={view} machine={machine} />
+              <JobTimeline facts={facts} />
+              <JobDetails facts={facts} machine={machine} />
             </div>
           </div>
         ) : null}

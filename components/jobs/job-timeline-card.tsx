@@ -6,19 +6,18 @@ import { cn } from "@/components/ui/cn";
 import { Duration } from "@/components/ui/duration";
 import { useNow } from "@/components/ui/use-now";
 import { type Bar, barsOf, type TimelineNode } from "./job-timeline";
-import { type JobView } from "./job-view";
+import { type JobFacts } from "./job-facts";
 
 /** The wait and every node as a bar, in the order in which they ran. Without times there are no bars: the order alone. */
-export function JobTimeline({ view }: { view: JobView }) {
+export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.timeline");
   const nowMs = useNow();
-  const { createdMs, startedMs } = view.row;
-  if (view.timeline.length === 0) return null;
+  const { createdAtMs: createdMs, startedAtMs: startedMs } = job;
+  if (timeline.length === 0) return null;
   const wait = { startMs: startedMs === undefined ? undefined : createdMs, endMs: startedMs };
-  const isOver = view.isFinal;
-  const spans = [wait, ...view.timeline].map((span) => ({
+  const spans = [wait, ...timeline].map((span) => ({
     ...span,
-    endMs: span.endMs ?? (isOver ? (view.row.endedMs ?? span.startMs) : undefined),
+    endMs: span.endMs ?? (job.terminal ? (job.endedAtMs ?? span.startMs) : undefined),
   }));
   const [waitBar, ...bars] = barsOf(spans, nowMs);
   return (
@@ -27,7 +26,7 @@ export function JobTimeline({ view }: { view: JobView }) {
         {waitBar && startedMs !== undefined && createdMs !== undefined ? (
           <Line name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdMs} toMs={startedMs} />
         ) : null}
-        {view.timeline.map((node, index) => (
+        {timeline.map((node, index) => (
           <Line
             key={node.nodeId}
             name={t("node", { id: node.nodeId, name: node.name })}

@@ -1,3 +1,4 @@
+import { isObject } from "@/lib/contract/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 
@@ -5,10 +6,10 @@ export type TimelineNode = { nodeId: string; name: string; startMs?: number; end
 
 /** Titles of the submitted graph's nodes, where the service sends the graph: `{ prompt }` or the bare graph. */
 export function nodeNames(workflow: JobDetail["workflow"]): ReadonlyMap<string, string> {
-  const graph = isRecord(workflow?.prompt) ? workflow.prompt : (workflow ?? {});
+  const graph = isObject(workflow?.prompt) ? workflow.prompt : (workflow ?? {});
   const names = Object.entries(graph).flatMap(([id, node]) => {
-    if (!isRecord(node) || typeof node.class_type !== "string") return [];
-    const title = isRecord(node._meta) && typeof node._meta.title === "string" ? node._meta.title.trim() : "";
+    if (!isObject(node) || typeof node.class_type !== "string") return [];
+    const title = isObject(node._meta) && typeof node._meta.title === "string" ? node._meta.title.trim() : "";
     return [[id, title || node.class_type] as const];
   });
   return new Map(names);
@@ -39,8 +40,4 @@ export function barsOf(spans: readonly { startMs?: number; endMs?: number }[], n
   const whole = Math.max(1, Math.max(...ends) - first);
   const at = (ms: number) => Math.min(100, Math.max(0, ((ms - first) / whole) * 100));
   return spans.map(({ startMs, endMs }) => (startMs === undefined ? undefined : { from: at(startMs), to: at(endMs ?? nowMs) }));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,8 @@
 import { type QueueView } from "@/lib/contract/console";
+import { toJobView } from "@/lib/contract/job-view";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
-import { type JobState, toJobState } from "@/lib/contract/states";
-import { toMilliseconds } from "@/lib/contract/times";
+import { type JobState } from "@/lib/contract/states";
+import { workflowName } from "@/lib/contract/workflow-name";
 
 export type QueueRow = {
   id: string;
@@ -39,15 +40,14 @@ function arrange(jobs: readonly JobListItem[], total: number | undefined): Queue
 }
 
 function toQueueRow(job: JobListItem): QueueRow {
-  const state = toJobState(job.status);
-  const name = typeof job.workflow_name === "string" && job.workflow_name !== "" ? job.workflow_name : job.workflow_id?.slice(0, 8);
+  const { id, word, state, createdAtMs, startedAtMs, progress } = toJobView(job);
   return {
-    id: job.id,
-    word: job.status,
+    id,
+    word,
     state,
-    createdMs: toMilliseconds(job.create_time),
-    startedMs: toMilliseconds(job.execution_start_time),
-    ...(name && { workflow: name }),
-    ...(state === "in_progress" && job.progress?.value !== undefined && { progress: job.progress.value }),
+    ...(createdAtMs !== undefined && { createdMs: createdAtMs }),
+    ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
+    ...(job.workflow_id && { workflow: workflowName(job) }),
+    ...(progress?.value !== undefined && { progress: progress.value }),
   };
 }

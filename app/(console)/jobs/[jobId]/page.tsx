@@ -4,7 +4,7 @@ import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { JobScreen } from "@/components/jobs/job-screen";
 import { JobSkeleton } from "@/components/jobs/job-skeleton";
-import { toJobView } from "@/components/jobs/job-view";
+import { toJobFacts } from "@/components/jobs/job-facts";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -21,7 +21,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
   const viewer = await requireViewer();
   const jobId = pathParam((await params).jobId);
   const connection = textParam(await searchParams, "connection");
-  const job = stamp(getJob(viewer, jobId, connection), ({ detail, status }) => toJobView(detail, status));
+  const job = stamp(getJob(viewer, jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
     <PageMessages messages={pickMessages("jobs")}>
       <Suspense fallback={<JobSkeleton />}>
