@@ -4,7 +4,7 @@
 
 import { type Graph, type GraphNode, type Link } from "./schemas/graph";
 
-export { readWorkflow, unwrapWorkflow, type Workflow, type WorkflowProblem } from "./read-workflow";
+export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 
 /** Where a link stands and what it means: input `input` of node `nodeId` takes output `output` of node `source`. */
 export type GraphLink = { nodeId: string; input: string; source: string; output: number };

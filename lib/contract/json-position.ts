@@ -1,5 +1,6 @@
 // Where a text stops being JSON. Engines word their syntax errors differently and often name no position, so we look ourselves.
 // Guarantees: linear in the text, no recursion (deep nesting cannot overflow the stack), never throws.
+// Free of zod: browsers load it with the first page.
 
 const blank = /[ \t\r\n]*/y;
 const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "./json";
 import { isSecretName } from "./secret-names";
 import { MASK, maskText, spellingsOf } from "./secret-texts";
 
-export const maskBounds = { depth: 200, values: 3_000_000 } as const;
+const maskBounds = { depth: 200, values: 3_000_000 } as const;
 
 /** `literals`: secrets known by value, such as the connection's own key. Texts, keys of objects and nested JSON texts are searched. */
 export function maskSecrets<T>(value: T, literals?: readonly string[]): T;

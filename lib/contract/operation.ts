@@ -67,8 +67,6 @@ type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodTyp
 
 /** The parsed answer of an operation, over all its success statuses. */
 export type AnswerOf<O extends Operation> = { [S in keyof O["answers"]]: AnswerValue<O["answers"][S]> }[keyof O["answers"]];
-export type QueryOf<O extends Operation> = O["query"] extends z.ZodType ? z.input<O["query"]> : undefined;
-export type JsonBodyOf<O extends Operation> = O["body"] extends { kind: "json"; schema: infer S extends z.ZodType }
   ? z.input<S>
   : undefined;
 

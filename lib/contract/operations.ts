@@ -8,7 +8,6 @@ import { jobOperations } from "./operations/jobs";
 import { serviceOperations } from "./operations/service";
 
 export const operations = { ...jobOperations, ...assetOperations, ...fileOperations, ...serviceOperations };
-export type OperationName = keyof typeof operations;
 
 export const allOperations: readonly Operation[] = Object.values(operations);
 export const coreOperations: readonly Operation[] = allOperations.filter((operation) => operation.tier === "core");

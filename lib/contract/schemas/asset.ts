@@ -5,8 +5,8 @@ import { z } from "zod";
 import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText } from "./lenient";
 import { sortOrders } from "./job";
 
-export const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
-export const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
+const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
+const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
 export const MOST_TAGS = 100;
 export const tagSchema = z.string().trim().min(1).max(200);
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);

@@ -22,7 +22,7 @@ export const executionErrorSchema = z.looseObject({
 export type ExecutionError = z.infer<typeof executionErrorSchema>;
 
 /** [event name, { prompt_id, timestamp (ms), … }] */
-export const executionMessageSchema = z.tuple([z.string(), freeForm]).rest(z.unknown());
+const executionMessageSchema = z.tuple([z.string(), freeForm]).rest(z.unknown());
 
 export const executionStatusSchema = z.looseObject({
   status_str: loosely(z.string()),
@@ -32,9 +32,8 @@ export const executionStatusSchema = z.looseObject({
     .transform((messages) => messages.filter((message) => message !== null))
     .catch([]),
 });
-export type ExecutionStatus = z.infer<typeof executionStatusSchema>;
 
-export const nodeMetaSchema = z.looseObject({
+const nodeMetaSchema = z.looseObject({
   node_id: loosely(nodeIdText),
   display_node: loosely(nodeIdText),
   parent_node: loosely(nodeIdText),
@@ -44,7 +43,6 @@ export const nodeMetaSchema = z.looseObject({
   cached: loosely(z.boolean()),
 });
 export const executionMetaSchema = z.record(z.string(), nodeMetaSchema.catch({}));
-export type ExecutionMeta = z.infer<typeof executionMetaSchema>;
 
 export const progressSchema = z.looseObject({
   /** 0 to 1 over the whole job. */
@@ -55,4 +53,3 @@ export const progressSchema = z.looseObject({
   step: loosely(z.number()),
   steps: loosely(z.number()),
 });
-export type Progress = z.infer<typeof progressSchema>;

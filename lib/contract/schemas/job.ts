@@ -6,8 +6,8 @@ import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progr
 import { commaList, freeForm, integerText, loosely, maybe, moment } from "./lenient";
 import { outputsSchema, previewOutputSchema } from "./outputs";
 
-export const outputTypes = ["image", "video", "audio"] as const;
-export const jobSortFields = ["create_time", "execution_time"] as const;
+const outputTypes = ["image", "video", "audio"] as const;
+const jobSortFields = ["create_time", "execution_time"] as const;
 export const sortOrders = ["asc", "desc"] as const;
 
 export const jobsQuerySchema = z.object({
@@ -36,7 +36,7 @@ export const jobListItemSchema = z.looseObject({
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
-export const paginationSchema = z.looseObject({
+const paginationSchema = z.looseObject({
   offset: z
     .number()
     .nullish()

@@ -12,7 +12,7 @@ export const nodeErrorSchema = z.looseObject({
 });
 export type NodeError = z.infer<typeof nodeErrorSchema>;
 
-export const nodeErrorEntrySchema = z.looseObject({
+const nodeErrorEntrySchema = z.looseObject({
   class_type: maybe(z.string()),
   dependent_outputs: z.array(z.string()).catch([]),
   errors: z.array(nodeErrorSchema).catch([]),

@@ -4,24 +4,6 @@ import { z } from "zod";
 import { isObject } from "../json";
 import { loosely, nodeIdText } from "./lenient";
 
-export const fileItemSchema = z.looseObject({
-  filename: z.string(),
-  subfolder: z
-    .string()
-    .nullish()
-    .transform((folder) => folder ?? ""),
-  type: z
-    .string()
-    .nullish()
-    .transform((type) => type ?? "output"),
-  display_name: loosely(z.string()),
-  format: loosely(z.string()),
-  frame_rate: loosely(z.number()),
-  mediaType: loosely(z.string()),
-});
-export type FileItem = z.infer<typeof fileItemSchema>;
-
-export const nodeOutputSchema = z.record(z.string(), z.unknown());
 /** A node's output that is no object is kept under one key, so that it is shown as what it is. */
 const anyNodeOutput = z.unknown().transform((output): Record<string, unknown> | undefined => {
   if (output === null || output === undefined) return undefined;

@@ -25,6 +25,5 @@ export const promptAnswerSchema = z.looseObject({
     .optional()
     .transform((errors): NodeErrors => readNodeErrors(errors) ?? {}),
 });
-export type PromptAnswer = z.infer<typeof promptAnswerSchema>;
 
 export const queueDepthSchema = z.looseObject({ exec_info: z.looseObject({ queue_remaining: z.number() }) });

@@ -6,7 +6,7 @@ import { executionMetaSchema, executionStatusSchema } from "./execution";
 import { freeForm, integerText, loosely, maybe, moment } from "./lenient";
 import { outputsSchema } from "./outputs";
 
-export const MOST_IDS_PER_CALL = 1000;
+const MOST_IDS_PER_CALL = 1000;
 
 export const manageBodySchema = z.strictObject({
   delete: maybe(z.array(z.string().max(200)).max(MOST_IDS_PER_CALL)),
@@ -30,8 +30,7 @@ export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
 export const historyManageAnswerSchema = z.looseObject({ code: maybe(z.string()), message: maybe(z.string()) });
 
 /** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids]: cloud | local server. */
-export const queueItemSchema = z.tuple([z.number(), z.string()]).rest(z.unknown());
-export type QueueItem = z.infer<typeof queueItemSchema>;
+const queueItemSchema = z.tuple([z.number(), z.string()]).rest(z.unknown());
 export const queueListSchema = z.looseObject({ queue_running: z.array(queueItemSchema), queue_pending: z.array(queueItemSchema) });
 export type QueueList = z.infer<typeof queueListSchema>;
 
@@ -40,7 +39,7 @@ export const historyQuerySchema = z.object({
   offset: integerText({ min: 0 }).default(0),
 });
 
-export const historyEntrySchema = z.looseObject({
+const historyEntrySchema = z.looseObject({
   prompt_id: z.string(),
   create_time: maybe(moment),
   workflow_id: maybe(z.string()),
@@ -49,6 +48,5 @@ export const historyEntrySchema = z.looseObject({
   status: loosely(executionStatusSchema),
   meta: loosely(executionMetaSchema),
 });
-export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = z.looseObject({ history: z.array(historyEntrySchema) });
 export const historyDetailSchema = z.record(z.string(), freeForm);

@@ -19,7 +19,6 @@ export const tagChangeSchema = z.looseObject({
   already_present: list,
   not_present: list,
 });
-export type TagChange = z.infer<typeof tagChangeSchema>;
 
 export const tagsQuerySchema = z.object({
   prefix: z.string().max(200).optional(),

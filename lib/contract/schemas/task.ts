@@ -3,10 +3,9 @@
 import { z } from "zod";
 import { freeForm, integerText, maybe, moment } from "./lenient";
 
-export const taskStates = ["created", "running", "completed", "failed", "cancelled"] as const;
-
 export const taskStartedSchema = z.looseObject({ task_id: z.string(), status: z.string(), message: maybe(z.string()) });
 
+/** `status`: created, running, completed, failed, cancelled; other words are kept. */
 export const taskSchema = z.looseObject({
   id: z.string(),
   idempotency_key: maybe(z.string()),
@@ -23,7 +22,6 @@ export const taskSchema = z.looseObject({
   bytes_downloaded: maybe(z.number()),
   progress: maybe(z.number()),
 });
-export type Task = z.infer<typeof taskSchema>;
 
 export const tasksQuerySchema = z.object({
   task_name: z.string().max(200).optional(),

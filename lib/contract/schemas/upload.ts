@@ -1,6 +1,7 @@
 // upload/image, upload/mask, and the names under which bytes are read back (GET /api/view).
 
 import { z } from "zod";
+import { parseJson } from "../json";
 import { integerText, maybe } from "./lenient";
 
 export const imageUploadFieldsSchema = z.object({
@@ -11,13 +12,15 @@ export const imageUploadFieldsSchema = z.object({
 
 export const imageUploadAnswerSchema = z.looseObject({ name: z.string(), subfolder: maybe(z.string()), type: maybe(z.string()) });
 
-/** `original_ref` travels as JSON text of this. */
-export const originalRefSchema = z.looseObject({
-  filename: z.string().min(1).max(1000),
-  subfolder: maybe(z.string()),
-  type: maybe(z.string()),
+const originalRefSchema = z.looseObject({ filename: z.string().min(1).max(1000), subfolder: maybe(z.string()), type: maybe(z.string()) });
+
+/** `original_ref` travels as JSON text; a file name is all that it must hold. */
+export const maskUploadFieldsSchema = z.object({
+  original_ref: z
+    .string()
+    .max(4000)
+    .refine((text) => originalRefSchema.safeParse(parseJson(text)).success, "must be JSON text with a filename"),
 });
-export const maskUploadFieldsSchema = z.object({ original_ref: z.string().max(4000) });
 
 export const maskUploadAnswerSchema = imageUploadAnswerSchema.extend({
   metadata: maybe(

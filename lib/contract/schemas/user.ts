@@ -5,7 +5,6 @@ import { maybe } from "./lenient";
 
 /** `active` or `waitlisted`; other words are kept and shown. */
 export const userSchema = z.looseObject({ status: z.string(), id: maybe(z.string()), email: maybe(z.string()) });
-export type User = z.infer<typeof userSchema>;
 
 export const featuresSchema = z.looseObject({ supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(z.number()) });
 

@@ -10,6 +10,7 @@ import {
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { tagChangeSchema, tagsBodySchema } from "@/lib/contract/schemas/tags";
 import { taskSchema, taskStartedSchema } from "@/lib/contract/schemas/task";
+import { maskUploadFieldsSchema } from "@/lib/contract/schemas/upload";
 import { userSchema } from "@/lib/contract/schemas/user";
 import { userdataListSchema, userdataQuerySchema, userdataWriteAnswerSchema } from "@/lib/contract/schemas/userdata";
 
@@ -149,6 +150,13 @@ describe("smaller answers", () => {
     expect(userdataQuerySchema.parse({ dir: "workflows/" }).dir).toBe("workflows/");
     expect(userdataQuerySchema.safeParse({ dir: "workflows" }).error?.issues[0]?.path).toEqual(["dir"]);
     expect(userdataQuerySchema.safeParse({}).error?.issues[0]?.path).toEqual(["dir"]);
+  });
+
+  it("the original of a mask is named in JSON text", () => {
+    expect(maskUploadFieldsSchema.safeParse({ original_ref: '{"filename":"cat.png","subfolder":null}' }).success).toBe(true);
+    for (const original_ref of ["cat.png", "{}", "[]", '{"filename":""}', undefined]) {
+      expect(maskUploadFieldsSchema.safeParse({ original_ref }).error?.issues[0]?.path).toEqual(["original_ref"]);
+    }
   });
 
   it("one odd node does not make a catalogue unreadable", () => {
