@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { toUnit } from "./numbers";
 import { type Raster, type Size } from "./raster";
 
-export class DecodeError extends Error {
+class DecodeError extends Error {
   override name = "DecodeError";
 }
 

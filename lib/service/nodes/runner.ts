@@ -6,8 +6,6 @@ import { type FromWorker } from "./protocol";
 import { createPooledWorker, type PooledWorker } from "./pooled-worker";
 import { type RunEvent, type RunOutcome, type RunRequest } from "./run";
 
-export type { ExecutionError, ProducedFile, RunEvent, RunOutcome, RunRequest } from "./run";
-
 /** `cancel` ends the run within a quarter of a second, whatever a node is doing; a run that has ended stays as it ended. */
 export type Run = { done: Promise<RunOutcome>; cancel(): void };
 

@@ -7,7 +7,7 @@ import { classes } from "../classes";
 import { type NodeDefinition } from "../definition";
 import { type PromptError } from "./prompt-error";
 
-export const MOST_NODES = 5000;
+const MOST_NODES = 5000;
 
 export type ParsedNode = { id: string; node: GraphNode; definition: NodeDefinition };
 
