@@ -67,8 +67,6 @@ type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodTyp
 
 /** The parsed answer of an operation, over all its success statuses. */
 export type AnswerOf<O extends Operation> = { [S in keyof O["answers"]]: AnswerValue<O["answers"][S]> }[keyof O["answers"]];
-  ? z.input<S>
-  : undefined;
 
 /** Fills the braces of a path; every value is encoded as one segment. A missing value is a programming error. */
 export function fillPath(path: Operation["path"], params: Readonly<Record<string, string>>): string {
