@@ -1,0 +1,161 @@
+// Generated over every route file in app/api: what is added there tomorrow is tested by these lines the same day.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { coreOperations } from "@/lib/contract/operations";
+import { hasRole, roles } from "@/lib/contract/roles";
+import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
+
+const routes = await loadRoutes();
+const label = ({ method, path }: Route) => `${method} ${path}`;
+const context = ({ file, path }: Route) => ({ params: Promise.resolve(paramsOf(file, path)) });
+
+/** These open to nobody's session on purpose; each has a guard of its own, tested elsewhere. */
+const open = new Set(["/api/health", "/api/console/set-up", "/api/console/members/invitations/accept"]);
+const isAuth = (route: Route) => route.path.startsWith("/api/auth/");
+const closed = routes.filter((route) => !open.has(route.path) && !isAuth(route));
+
+let harness: Harness;
+let keyless: string;
+let secrets: string[];
+
+beforeAll(async () => {
+  harness = await createHarness();
+  keyless = await harness.connect("http://127.0.0.1:9", undefined);
+  const { key } = harness.console.serviceKeys().createKey("somebody");
+  const keyed = await harness.connect("http://embedded.invalid", key);
+  await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyed);
+  secrets = [key, ...roles.map((role) => harness.cookieOf(role).split("=")[1] ?? "")];
+});
+afterAll(() => harness.dispose());
+
+function ask(route: Route, headers: Record<string, string>, query = ""): Promise<Response> {
+  const changes = route.method !== "GET" && route.method !== "HEAD";
+  const multipart = route.path.startsWith("/api/upload") || (route.path === "/api/assets" && changes);
+  const init = {
+    method: route.method,
+    headers: {
+      host: HOST,
+      ...(changes && { origin: `http://${HOST}`, "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json" }),
+      ...headers,
+    },
+    ...(changes && { body: multipart ? "--x--\r\n" : "{}" }),
+  };
+  return route.handler(new Request(`http://${HOST}${route.path}${query}`, init), context(route));
+}
+
+function paramsOf(file: string, path: string): Record<string, string | string[]> {
+  const folders = file.slice(file.indexOf("/api/") + 1).split("/");
+  const values = path.slice(1).split("/");
+  return Object.fromEntries(
+    folders.flatMap((folder, index): [string, string | string[]][] => {
+      const name = folder.match(/^\[(?:\.\.\.)?(\w+)\]$/)?.[1];
+      return name === undefined ? [] : [[name, folder.startsWith("[...") ? values.slice(index) : (values[index] ?? "")]];
+    }),
+  );
+}
+
+async function codeOf(answer: Response): Promise<unknown> {
+  const text = await answer.text();
+  return text === "" ? undefined : JSON.parse(text).code;
+}
+
+test("every route file was found, and each of its handlers has a guard", () => {
+  expect(listRouteFiles().length).toBeGreaterThan(35);
+  expect(routes.filter((route) => route.guard === undefined).map(label)).toEqual([]);
+});
+
+test("each of the core operations has a handler at the interface's own path", () => {
+  const known = new Set(routes.map(({ method, guard }) => `${method} ${guard?.action}`));
+  expect(coreOperations.length).toBeGreaterThanOrEqual(19);
+  expect(coreOperations.filter(({ method, name }) => !known.has(`${method} ${name}`)).map(({ name }) => name)).toEqual([]);
+});
+
+test("only the routes that are named here are open", () => {
+  expect(
+    routes
+      .filter((route) => route.guard?.role === "public" && !isAuth(route))
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual([...open].sort());
+});
+
+const named = (some: readonly Route[]) => some.map((route) => [label(route), route] as const);
+const changing = closed.filter(({ method }) => method !== "GET" && method !== "HEAD");
+const calling = closed.filter(({ guard }) => guard?.connection);
+
+test("a viewer can change nothing at a service", () => {
+  expect(changing.filter(({ guard }) => guard?.connection && guard.role === "viewer").map(label)).toEqual([]);
+});
+
+describe.each(named(closed))("%s", (_label, route) => {
+  test("answers 401 without a session, and with one that somebody made up", async () => {
+    const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
+    const none: Record<string, string>[] = [{}, { cookie: forged }, { cookie: "lightdesk.session=nonsense" }];
+    for (const headers of none) {
+      const answer = await ask(route, headers);
+      expect([headers, answer.status]).toEqual([headers, 401]);
+      expect(["UNAUTHORIZED", undefined]).toContain(await codeOf(answer));
+    }
+  });
+
+  test("answers 403 to every role below the one it needs, and not to that one", async () => {
+    const needed = route.guard?.role;
+    if (needed === undefined || needed === "public") throw new Error("has no role");
+    for (const role of roles) {
+      const code = await codeOf(await ask(route, { cookie: harness.cookieOf(role) }));
+      expect([role, code === "ROLE_TOO_LOW"]).toEqual([role, !hasRole(role, needed)]);
+    }
+  });
+
+  test("never shows a key or a cookie: not in a body, not in a header, not in the log", async () => {
+    const before = harness.log().length;
+    const answer = await ask(route, { cookie: harness.cookieOf("owner") });
+    const seen = [await answer.text(), JSON.stringify([...answer.headers]), harness.log().slice(before)].join("\n");
+    expect(secrets.every((secret) => secret.length > 10)).toBe(true);
+    expect(secrets.filter((secret) => seen.includes(secret))).toEqual([]);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(answer.headers.get("cache-control")).toMatch(/no-store|private/);
+    expect(answer.status).not.toBe(500);
+  });
+});
+
+describe.each(named(changing))("%s", (_label, route) => {
+  test("answers 403 to a page of another site", async () => {
+    const cookie = harness.cookieOf("owner");
+    const foreign: Record<string, string>[] = [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { origin: `http://${HOST}:8080` },
+      { origin: `http://${HOST}`, "sec-fetch-site": "cross-site" },
+      { origin: "", "sec-fetch-site": "same-site" },
+    ];
+    for (const headers of foreign) {
+      const answer = await ask(route, { cookie, ...headers });
+      expect([headers, answer.status, await codeOf(answer)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
+    }
+  });
+});
+
+describe.each(named(calling))("%s", (_label, route) => {
+  test("answers 409 when the connection has no key", async () => {
+    const answer = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${keyless}`);
+    expect(answer.status).toBe(409);
+    expect(["API_KEY_MISSING", undefined]).toContain(await codeOf(answer));
+  });
+
+  test("answers 404 for a connection that the member may not use", async () => {
+    const { store, now } = harness.console;
+    const { memberId } = harness.viewerOf("operator");
+    const theirs = await store.connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
+    const answer = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${theirs.id}`);
+    await store.connections.remove(theirs.id);
+    expect(answer.status).toBe(404);
+  });
+});
+
+test("a disabled member and a session from before a change of role are nobody at once", async () => {
+  const cookie = harness.cookieOf("viewer");
+  expect((await harness.request("/api/user", { cookie })).status).toBe(200);
+  await harness.console.store.members.change(harness.viewerOf("viewer").memberId, { role: "operator" });
+  expect((await harness.request("/api/user", { cookie })).status).toBe(401);
+});

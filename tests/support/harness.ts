@@ -1,0 +1,109 @@
+// The whole console without a socket: real store, real embedded service, members of each role with minted sessions, a captured log.
+// Requests are real Requests that go through the route handlers on disk. Whoever makes one disposes of it.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { encode } from "next-auth/jwt";
+import { type Role, roles } from "@/lib/contract/roles";
+import { setUp } from "@/lib/server/auth/set-up";
+import { type Viewer } from "@/lib/server/auth/viewer";
+import { startComposition, type CompositionOptions } from "@/lib/server/composition";
+import { readEnv } from "@/lib/server/env";
+import { storeApiKey } from "@/lib/server/keys/api-keys";
+import { loadHandlers, matchRoute } from "./routes";
+
+export const HOST = "desk.test";
+export const PASSWORD = "correct horse battery staple";
+
+export type Asking = {
+  /** A role, or a cookie header of one's own; nobody when left out. */
+  as?: Role;
+  cookie?: string;
+  method?: string;
+  json?: unknown;
+  body?: BodyInit;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+};
+export type Harness = Awaited<ReturnType<typeof createHarness>>;
+
+type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string> };
+
+export async function createHarness({ settings = {}, ...options }: HarnessOptions = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-console-"));
+  const env = readEnv({ LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...settings });
+  let logged = "";
+  const logDestination = { write: (line: string) => void (logged += line) };
+  const console = startComposition({ env, logDestination, ...options });
+  await console.ready;
+
+  const token = new URL(console.setUpUrl() ?? "").searchParams.get("token") ?? "";
+  const owner = await setUp(console, { token, name: "Olga Owner", email: "owner@desk.test", password: PASSWORD });
+  if (!owner.ok) throw new Error(owner.failure.message);
+  const viewers = new Map<Role, Viewer>();
+  const cookies = new Map<Role, string>();
+  for (const role of roles) {
+    const member =
+      role === "owner"
+        ? owner.value
+        : await console.store.members.create({
+            name: role,
+            email: `${role}@desk.test`,
+            role,
+            passwordHash: owner.value.passwordHash,
+            createdAt: console.now(),
+          });
+    if (!member) throw new Error(`no member ${role}`);
+    viewers.set(role, { memberId: member.id, name: member.name, email: member.email, role });
+    cookies.set(role, await mintCookie({ sub: member.id, version: member.sessionVersion }));
+  }
+
+  async function mintCookie(claims: Record<string, unknown>, secret = console.authSecret): Promise<string> {
+    return `lightdesk.session=${await encode({ token: claims, secret })}`;
+  }
+
+  async function request(
+    path: string,
+    { as, cookie = as && cookies.get(as), method = "GET", json, body, headers, signal }: Asking = {},
+  ): Promise<Response> {
+    const changes = method !== "GET" && method !== "HEAD";
+    const sent = new Headers({
+      host: HOST,
+      ...(changes && { origin: `http://${HOST}` }),
+      ...(cookie !== undefined && { cookie }),
+      ...headers,
+    });
+    if (json !== undefined) sent.set("content-type", "application/json");
+    const init = { method, headers: sent, signal, body: json === undefined ? body : JSON.stringify(json), duplex: "half" };
+    const asked = new Request(`http://${HOST}${path}`, init);
+    const match = matchRoute(new URL(asked.url).pathname);
+    const handler = match && (await loadHandlers(match.file)).get(method);
+    if (!match || !handler) throw new Error(`no handler for ${method} ${path}`);
+    return handler(asked, { params: Promise.resolve(match.params) });
+  }
+
+  return {
+    folder,
+    console,
+    request,
+    mintCookie,
+    cookieOf: (role: Role) => cookies.get(role) ?? "",
+    viewerOf(role: Role): Viewer {
+      const viewer = viewers.get(role);
+      if (!viewer) throw new Error(`no viewer ${role}`);
+      return viewer;
+    },
+    /** A shared connection, with a key unless it is undefined, without asking the service. */
+    async connect(baseUrl: string, apiKey: string | undefined): Promise<string> {
+      const { store, ring, now } = console;
+      const connection = await store.connections.create({ name: "Another service", baseUrl, createdAt: now() });
+      if (apiKey !== undefined) await storeApiKey(store.keys, ring, { connectionId: connection.id, apiKey, now: now() });
+      return connection.id;
+    },
+    log: () => logged,
+    async dispose() {
+      await console.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// The console's route handlers as they lie on disk: every one of them, so that a suite can leave none out.
+import { readdirSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { type Guard, type Handler } from "@/lib/server/bff/guard";
+
+const root = join(process.cwd(), "app");
+const methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"] as const;
+
+export type RouteFile = { file: string; segments: string[] };
+export type Route = { method: string; path: string; file: string; handler: Handler; guard: Guard | undefined };
+
+export function listRouteFiles(): RouteFile[] {
+  return readdirSync(join(root, "api"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /(^|[\\/])route\.tsx?$/.test(name))
+    .map((name) => join(root, "api", name))
+    .sort()
+    .map((file) => ({ file, segments: relative(root, file).split(sep).slice(0, -1) }));
+}
+
+/** Every handler with its path; folders in brackets are filled with a harmless value. */
+export async function loadRoutes(): Promise<Route[]> {
+  const routes: Route[] = [];
+  for (const { file, segments } of listRouteFiles()) {
+    const handlers = await loadHandlers(file);
+    const path = `/${segments.map((segment) => (segment.startsWith("[") ? "00000000-0000-4000-8000-000000000000" : segment)).join("/")}`;
+    for (const [method, handler] of handlers) routes.push({ method, path, file, handler, guard: handler.guard });
+  }
+  return routes;
+}
+
+export async function loadHandlers(file: string): Promise<Map<string, Handler>> {
+  const module: Partial<Record<string, Handler>> = await import(file);
+  return new Map(methods.flatMap((method) => (module[method] ? [[method, module[method]] as const] : [])));
+}
+
+/** Static folders win over [one], and [one] over [...rest]. Values arrive decoded, as Next hands them over. */
+export function matchRoute(pathname: string): { file: string; params: Record<string, string | string[]> } | undefined {
+  const parts = pathname.split("/").filter((part) => part !== "");
+  const rank = ({ segments }: RouteFile) =>
+    segments.map((segment) => (segment.startsWith("[...") ? 2 : segment.startsWith("[") ? 1 : 0)).join("");
+  for (const route of listRouteFiles().sort((one, other) => rank(one).localeCompare(rank(other)))) {
+    const params = matchSegments(route.segments, parts);
+    if (params) return { file: route.file, params };
+  }
+  return undefined;
+}
+
+function matchSegments(segments: readonly string[], parts: readonly string[]): Record<string, string | string[]> | undefined {
+  const params: Record<string, string | string[]> = {};
+  for (const [index, segment] of segments.entries()) {
+    const rest = segment.match(/^\[\.\.\.(\w+)\]$/)?.[1];
+    if (rest !== undefined) return parts.length > index ? { ...params, [rest]: parts.slice(index) } : undefined;
+    const one = segment.match(/^\[(\w+)\]$/)?.[1];
+    const part = parts[index];
+    if (part === undefined || (one === undefined && part !== segment)) return undefined;
+    if (one !== undefined) params[one] = part;
+  }
+  return segments.length === parts.length ? params : undefined;
+}
