@@ -1,0 +1,90 @@
+// @vitest-environment jsdom
+import { cleanup, screen, within } from "@testing-library/react";
+import { afterEach, describe, expect, it } from "vitest";
+import { DataTable } from "@/components/data-table/data-table";
+import { columnsFor } from "@/components/data-table/features";
+import { pageRange } from "@/components/data-table/page-range";
+import { Paging } from "@/components/data-table/paging";
+import { inApp, renderInApp } from "./render";
+
+afterEach(cleanup);
+
+type Fruit = { id: string; name: string; count: number };
+const column = columnsFor<Fruit>();
+const columns = column.columns([
+  column.accessor("name", { header: "Name" }),
+  column.accessor("count", { header: "Count", meta: { align: "end" } }),
+]);
+const table = (rows: Fruit[]) => (
+  <DataTable caption="Fruit" columns={columns} rows={rows} rowId={(row) => row.id} isSelected={(row) => row.id === "b"} />
+);
+const apple = { id: "a", name: "Apple", count: 3 };
+const pear = { id: "b", name: "Pear", count: 12 };
+
+describe("the table", () => {
+  it("has a name, a header for each column and a row for each thing", () => {
+    renderInApp(table([apple, pear]));
+    const found = screen.getByRole("table", { name: "Fruit" });
+    expect(
+      within(found)
+        .getAllByRole("columnheader")
+        .map((cell) => cell.textContent),
+    ).toEqual(["Name", "Count"]);
+    expect(
+      within(found)
+        .getAllByRole("row")
+        .map((row) => row.textContent),
+    ).toEqual(["NameCount", "Apple3", "Pear12"]);
+  });
+
+  it("keeps a row's element when another answer moves and changes it", () => {
+    const { container, rerender } = renderInApp(table([apple, pear]));
+    const before = container.querySelector('[data-row="b"]');
+    rerender(inApp(table([{ ...pear, count: 13 }, apple])));
+    expect(container.querySelector('[data-row="b"]')).toBe(before);
+    expect(before?.textContent).toBe("Pear13");
+  });
+
+  it("marks the chosen row", () => {
+    const { container } = renderInApp(table([apple, pear]));
+    expect(container.querySelector('[data-row="b"]')?.className).toContain("bg-accent-soft");
+  });
+});
+
+describe("paging", () => {
+  it.each([
+    [
+      { offset: 0, limit: 100, count: 100, total: 1284 },
+      { from: 1, to: 100, next: 100 },
+    ],
+    [
+      { offset: 1200, limit: 100, count: 84, total: 1284 },
+      { from: 1201, to: 1284, previous: 1100 },
+    ],
+    [
+      { offset: 50, limit: 100, count: 100, total: 1284 },
+      { from: 51, to: 150, previous: 0, next: 150 },
+    ],
+    [
+      { offset: 0, limit: 100, count: 100 },
+      { from: 1, to: 100, next: 100 },
+    ],
+    [
+      { offset: 0, limit: 100, count: 100, hasMore: false },
+      { from: 1, to: 100 },
+    ],
+    [
+      { offset: 0, limit: 100, count: 0, total: 0 },
+      { from: 0, to: 0 },
+    ],
+  ])("of %o shows %o", (page, range) => {
+    expect(pageRange(page)).toEqual(range);
+  });
+
+  it("says the range, and links to the pages beside it", () => {
+    renderInApp(<Paging offset={100} limit={100} count={100} total={1284} hrefOf={(offset) => `/jobs?offset=${offset}`} />);
+    expect(screen.getByText("101–200 of 1,284")).toBeDefined();
+    expect(screen.getByRole("link", { name: "Next page" }).getAttribute("href")).toBe("/jobs?offset=200");
+    expect(screen.getByRole("link", { name: "Previous page" }).getAttribute("href")).toBe("/jobs?offset=0");
+  });
+});

@@ -1,0 +1,51 @@
+// @vitest-environment jsdom
+import { cleanup, screen } from "@testing-library/react";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { toSaidCode, whoseFault } from "@/components/frame/whose";
+import { errorStatus } from "@/lib/contract/errors";
+import errors from "@/lib/messages/en/errors.json";
+import { renderInApp } from "./render";
+
+afterEach(cleanup);
+
+const sentences: Readonly<Record<string, unknown>> = errors;
+const codes = [...Object.keys(errorStatus), "CONSOLE_UNREACHABLE", "ABORTED", "UNKNOWN"];
+
+describe("a failure in words", () => {
+  it.each(codes)("%s says what failed and what to do, and whose fault it is", (code) => {
+    expect(sentences[code]).toEqual({ title: expect.stringMatching(/\S/), next: expect.stringMatching(/[.]$/) });
+    expect(errors.whose).toHaveProperty(whoseFault[toSaidCode(code)]);
+  });
+
+  it("keeps no sentence for a code that nothing sends", () => {
+    const known = new Set([...codes, "whose", "at", "said", "signIn", "openSettings"]);
+    expect(Object.keys(errors).filter((key) => !known.has(key))).toEqual([]);
+  });
+
+  it("shows what the other side said, marked as its own words", () => {
+    renderInApp(<FailureMessage failure={{ code: "UPSTREAM_ERROR", message: "disk on fire", requestId: "r-1" }} />);
+    const alert = screen.getByRole("alert");
+    expect(alert.textContent).toContain("The service failed while it answered");
+    expect(alert.textContent).toContain("It said: disk on fire");
+    expect(alert.textContent).toContain("r-1");
+  });
+
+  it("has a sentence for a code that it has never heard of", () => {
+    renderInApp(<FailureMessage failure={{ code: "PLANETS_MISALIGNED", message: "wait for Tuesday" }} />);
+    expect(screen.getByRole("alert").textContent).toContain("wait for Tuesday");
+  });
+
+  it("offers to try again, and the way to the settings where the connection is at fault", () => {
+    const retry = vi.fn();
+    renderInApp(<FailureMessage failure={{ code: "UPSTREAM_REFUSED_KEY", message: "" }} onRetry={retry} />);
+    screen.getByRole("button", { name: "Try again" }).click();
+    expect(retry).toHaveBeenCalledOnce();
+    expect(screen.getByRole("link", { name: "Open settings" }).getAttribute("href")).toBe("/settings");
+  });
+
+  it("leads somebody whose session has ended to the sign-in", () => {
+    renderInApp(<FailureMessage failure={{ code: "UNAUTHORIZED", message: "" }} />);
+    expect(screen.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe("/sign-in");
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { parseJobsQuery } from "@/app/(console)/jobs/jobs-query";
+import { holdRows } from "@/components/jobs/held-rows";
+import { toJobRow } from "@/components/jobs/job-row";
+import { barsOf } from "@/components/jobs/job-timeline";
+import { toJobFacts } from "@/components/jobs/job-facts";
+import { jobsHref } from "@/components/jobs/jobs-address";
+import { jobDetailSchema, jobListItemSchema } from "@/lib/contract/schemas/job";
+
+const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
+
+describe("the address of the jobs page", () => {
+  it("keeps what is good, falls back where it is not, and names what it left out", () => {
+    const { query, ignored } = parseJobsQuery({ status: "failed,done", limit: "50", offset: "-3", workflow_id: "w1", nonsense: "1" });
+    expect(query).toEqual({ ...defaults, limit: 50, workflow_id: "w1" });
+    expect(ignored.sort()).toEqual(["offset=-3", "status=failed,done"]);
+  });
+
+  it("reads several states, however they are written, and none from an empty value", () => {
+    expect(parseJobsQuery({ status: ["Failed", "cancelled"] }).query.status).toEqual(["failed", "cancelled"]);
+    expect(parseJobsQuery({ status: "," }).query.status).toBeUndefined();
+  });
+
+  it("is the same for the same list: defaults are left out", () => {
+    expect(jobsHref(defaults)).toBe("/jobs");
+    expect(jobsHref(defaults, { status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");
+  });
+});
+
+describe("a row of the list", () => {
+  const item = (extra: object) => jobListItemSchema.parse({ id: "j1", status: "failed", create_time: 1_700_000_000, ...extra });
+
+  it("says in one line which node failed of what", () => {
+    const row = toJobRow(
+      item({ execution_error: { node_type: "LoadImage", exception_message: "file not found\n  at line 3", exception_type: "E" } }),
+    );
+    expect(row).toMatchObject({ error: "LoadImage: file not found", createdMs: 1_700_000_000_000, state: "failed" });
+  });
+
+  it("names a late refusal by its message, not by its JSON", () => {
+    const refusal = {
+      error: { type: "invalid", message: "Prompt outputs failed validation" },
+      node_errors: { 3: { errors: [{ message: "x" }] } },
+    };
+    const row = toJobRow(item({ execution_error: { exception_message: `400: ${JSON.stringify(refusal)}` } }));
+    expect(row.error).toBe("Prompt outputs failed validation");
+  });
+
+  it("carries nothing but what the list shows", () => {
+    const row = toJobRow(item({ status: "pending", workflow: { prompt: {} }, extra_data: { secret: 1 } }));
+    expect(row).toEqual({ id: "j1", word: "pending", state: "pending", createdMs: 1_700_000_000_000 });
+  });
+});
+
+describe("rows held back while somebody reads further down", () => {
+  const row = (id: string, state: "pending" | "completed" = "pending") => ({ id, word: state, state });
+
+  it("brings known rows up to date where they stand, and counts the new ones", () => {
+    const held = holdRows([row("b"), row("a")], [row("d"), row("c"), row("b", "completed")]);
+    expect(held.rows).toEqual([row("b", "completed"), row("a")]);
+    expect(held.newCount).toBe(2);
+  });
+});
+
+describe("a job's page", () => {
+  const detail = jobDetailSchema.parse({
+    id: "j1",
+    status: "executing",
+    create_time: 1_700_000_000,
+    workflow: { prompt: { 4: { class_type: "LoadImage", _meta: { title: "The photo" } }, 9: { class_type: "SaveImage" } } },
+    execution_meta: {
+      9: { start_time: 1_700_000_003_000 },
+      4: { start_time: 1_700_000_001_000, end_time: 1_700_000_002_000, cached: true },
+    },
+    progress: { value: 0.5, nodes_done: 1, nodes_total: 2, current_node: "9" },
+    outputs: { 9: { images: [{ filename: "a.png", type: "output" }] } },
+  });
+
+  it("names nodes by their titles, in the order in which they began", () => {
+    const facts = toJobFacts(detail);
+    expect(facts.timeline.map(({ name, isCached }) => [name, isCached])).toEqual([
+      ["The photo", true],
+      ["SaveImage", false],
+    ]);
+    expect(facts.currentNode).toBe("SaveImage");
+    expect(facts.outputs.map(({ node, view }) => [node, view.name])).toEqual([["SaveImage", "a.png"]]);
+  });
+
+  it("does not carry the submitted graph", () => {
+    expect(JSON.stringify(toJobFacts(detail))).not.toContain("class_type");
+  });
+
+  it("draws bars between the first start and the last end, and none without times", () => {
+    expect(barsOf([{ startMs: 0, endMs: 50 }, { startMs: 50 }, {}], 200)).toEqual([{ from: 0, to: 25 }, { from: 25, to: 100 }, undefined]);
+    expect(barsOf([{}, {}], 1)).toEqual([undefined, undefined]);
+  });
+});
