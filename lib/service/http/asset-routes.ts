@@ -17,7 +17,7 @@ import { empty, json } from "./answers";
 import { readJson } from "./read-json";
 import { readQuery } from "./read-query";
 import { readUpload } from "./read-upload";
-import { type Call, param, route, type Route } from "./route";
+import { type Call, route, type Route } from "./route";
 import { sendBytes } from "./send-bytes";
 import { readUploadFields } from "./upload-fields";
 
@@ -64,10 +64,10 @@ export function assetRoutes(parts: Parts): Route[] {
       return json(show(call, asset, createdNew), createdNew ? 201 : 200);
     }),
 
-    route(operations.getAsset, (call) => json(show(call, requireAsset(database, call.user.id, param(call, "asset_id"))))),
+    route(operations.getAsset, (call) => json(show(call, requireAsset(database, call.user.id, call.param("id"))))),
 
     route(operations.editAsset, async (call) => {
-      const id = param(call, "asset_id");
+      const id = call.param("id");
       requireChangeable(database, call.user.id, id);
       const edit = await readJson(call.request, assetEditBodySchema);
       const asset = await database.commit(() => {
@@ -88,29 +88,27 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.deleteAsset, async (call) => {
-      await deleteAsset(parts, requireChangeable(database, call.user.id, param(call, "asset_id")));
+      await deleteAsset(parts, requireChangeable(database, call.user.id, call.param("id")));
       return empty(204);
     }),
 
     route(operations.addTags, async (call) => {
       const { tags } = await readJson(call.request, tagsBodySchema);
       return json(
-        await database.commit(() => addTags(database, requireChangeable(database, call.user.id, param(call, "asset_id")).seq, tags, now())),
+        await database.commit(() => addTags(database, requireChangeable(database, call.user.id, call.param("id")).seq, tags, now())),
       );
     }),
 
     route(operations.removeTags, async (call) => {
       const { tags } = await readJson(call.request, tagsBodySchema);
       return json(
-        await database.commit(() =>
-          removeTags(database, requireChangeable(database, call.user.id, param(call, "asset_id")).seq, tags, now()),
-        ),
+        await database.commit(() => removeTags(database, requireChangeable(database, call.user.id, call.param("id")).seq, tags, now())),
       );
     }),
 
     route(operations.getAssetContent, (call) => {
       const { disposition } = readQuery(call.request, contentQuerySchema);
-      const asset = requireAsset(database, call.user.id, param(call, "asset_id"));
+      const asset = requireAsset(database, call.user.id, call.param("id"));
       parts.accessTimes.touch(asset);
       const { hash, media_type: mediaType, name } = asset;
       return sendBytes(call.request, {
@@ -124,7 +122,7 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.hasAssetHash, (call) => {
-      const hash = param(call, "hash");
+      const hash = call.param("hash");
       if (!/^blake3:[0-9a-f]{64}$/.test(hash))
         throw new ServiceError("INVALID_HASH", "hash: must be blake3: and 64 hexadecimal digits.", { field: "hash" });
       if (!findVisibleContent(database, call.user.id, hash)) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");

@@ -14,7 +14,7 @@ import { ServiceError } from "../service-error";
 import { json } from "./answers";
 import { readJson } from "./read-json";
 import { readQuery } from "./read-query";
-import { type Call, param, route, type Route } from "./route";
+import { type Call, route, type Route } from "./route";
 
 const idsBodySchema = z.looseObject({ job_ids: z.array(z.string()).min(1).max(100) });
 const pageQuerySchema = z.object({ limit: integerText({ min: 1, max: 500 }).default(20), offset: integerText({ min: 0 }).default(0) });
@@ -23,8 +23,8 @@ export function jobRoutes(parts: Parts): Route[] {
   const { database, engine } = parts;
 
   /** Another user's job is as unknown as one that never was. */
-  function requireJob(call: Call): StoredJob {
-    const job = findJob(database, call.user.id, param(call, "job_id"));
+  function requireJob(call: Call<"job_id">): StoredJob {
+    const job = findJob(database, call.user.id, call.param("job_id"));
     if (!job) throw new ServiceError("NOT_FOUND", "There is no such job.");
     return job;
   }

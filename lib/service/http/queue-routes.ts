@@ -11,7 +11,7 @@ import { ServiceError } from "../service-error";
 import { empty, json } from "./answers";
 import { readJson } from "./read-json";
 import { readQuery } from "./read-query";
-import { param, route, type Route } from "./route";
+import { route, type Route } from "./route";
 
 const interruptBodySchema = z.looseObject({ prompt_id: z.string().nullish() });
 
@@ -35,7 +35,7 @@ export function queueRoutes(parts: Parts): Route[] {
       });
     }),
     route(operations.getHistoryEntry, (call) => {
-      const job = findJob(database, call.user.id, param(call, "job_id"));
+      const job = findJob(database, call.user.id, call.param("job_id"));
       const entry = job && toHistoryEntry(database, job);
       if (!job || !entry) throw new ServiceError("NOT_FOUND", "The history holds no such job.");
       return json({ [job.id]: entry });

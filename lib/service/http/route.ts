@@ -1,25 +1,26 @@
-// A route: an operation of the contract with the handler that answers it. Handlers read query and body with the contract's own schemas.
+// A route: an operation of the contract with the handler that answers it. Handlers read query and body with the contract's own schemas,
+// and name path parameters as the contract's path does: another name does not compile.
 
 import { type Operation } from "@/lib/contract/operation";
 import { type User } from "../users/user";
 
-export type Call = {
+/** `Names`: the parameters in the operation's path. */
+export type Call<Names extends string = never> = {
   request: Request;
   user: User;
-  /** Path parameters by the contract's names, decoded. */
-  params: Readonly<Record<string, string>>;
+  /** Decoded. */
+  param(name: Names): string;
   /** Public base of absolute URLs, without a slash at its end. */
   baseUrl: string;
 };
 
-export type Handler = (call: Call) => Response | Promise<Response>;
-export type Route = { operation: Operation; handle: Handler };
+export type Route = { operation: Operation; handle(call: Call<string>): Response | Promise<Response> };
 
-export function route(operation: Operation, handle: Handler): Route {
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+
+export function route<const O extends Operation>(
+  operation: O,
+  handle: (call: Call<NamesIn<O["path"]>>) => Response | Promise<Response>,
+): Route {
   return { operation, handle };
-}
-
-/** The parameter is part of the path, so it is always there. */
-export function param(call: Call, name: string): string {
-  return call.params[name] ?? "";
 }

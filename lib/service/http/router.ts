@@ -34,7 +34,12 @@ export function createRouter(parts: Parts): (request: Request) => Promise<Respon
     app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation.path), (context) => {
       const user = requireUser(parts, context.req.raw);
       if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw wrongMethod();
-      return handle({ request: context.req.raw, user, params: context.req.param(), baseUrl: baseUrlOf(parts, context.req.raw) });
+      return handle({
+        request: context.req.raw,
+        user,
+        param: (name) => context.req.param(name) ?? "",
+        baseUrl: baseUrlOf(parts, context.req.raw),
+      });
     });
   }
   app.all("*", (context) => {

@@ -1,0 +1,141 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "../../support/service";
+import { png, record, string } from "./support";
+
+describe("creating assets, refused", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService({ maxUploadBytes: 60 * 1024 * 1024 });
+    client = bench.client();
+  });
+  afterAll(() => bench.dispose());
+
+  async function expectNothingLeft(): Promise<void> {
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect((await client.get("/api/assets?include_public=false")).body).toMatchObject({ total: 0 });
+  }
+
+  const boundary = "frontier";
+  const multipart = { "content-type": `multipart/form-data; boundary=${boundary}` };
+  const opening = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n`;
+
+  it("keeps nothing of a body that ends in the middle of the file", async () => {
+    const answer = await client.call("POST", "/api/assets", opening + "half of the by", multipart);
+    expect(answer).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });
+    await expectNothingLeft();
+  });
+
+  it("keeps nothing of an upload whose sender went away", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(opening + "x".repeat(100_000)));
+        controller.error(new Error("the line was cut"));
+      },
+    });
+    const request = new Request("http://service.test/api/assets", {
+      method: "POST",
+      body,
+      headers: { ...multipart, "x-api-key": bench.service.keys.createKey("ada").key },
+      ...{ duplex: "half" },
+    });
+    const answer = await bench.service.fetch(request);
+    expect([answer.status, record(await answer.json()).code]).toEqual([400, "TRUNCATED_UPLOAD"]);
+    await expectNothingLeft();
+  });
+
+  it("keeps nothing of a body that is shorter than it said", async () => {
+    const whole = `${opening}all\r\n--${boundary}--\r\n`;
+    const answer = await client.call("POST", "/api/assets", whole, { ...multipart, "content-length": String(whole.length + 10) });
+    expect(answer).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });
+    await expectNothingLeft();
+  });
+
+  it("answers 413 to more bytes than the service takes", async () => {
+    const small = await startService({ maxUploadBytes: 1000 });
+    try {
+      expect(await small.client().upload("x".repeat(1001), "big.txt")).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
+      expect(await readdir(join(small.folder, "tmp"))).toEqual([]);
+    } finally {
+      await small.dispose();
+    }
+  });
+
+  it.each([
+    ["another kind of body", () => client.post("/api/assets", { url: "x" }), 415, "UNSUPPORTED_MEDIA_TYPE", "multipart"],
+    ["no file", () => client.upload("x", "a.txt", {}, "attachment"), 400, "MISSING_FILE", "file"],
+    ["metadata that is no JSON", () => client.upload("x", "a.txt", { user_metadata: "{" }), 400, "INVALID_BODY", "user_metadata"],
+    ["metadata that is no object", () => client.upload("x", "a.txt", { user_metadata: "[1]" }), 400, "INVALID_BODY", "user_metadata"],
+    ["tags that are no list", () => client.upload("x", "a.txt", { tags: "[" }), 400, "INVALID_BODY", "tags"],
+    ["an id that is no UUID", () => client.upload("x", "a.txt", { id: "7" }), 400, "INVALID_BODY", "id"],
+    [
+      "a preview that does not exist",
+      () => client.upload("x", "a.txt", { preview_id: "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a99" }),
+      400,
+      "INVALID_PREVIEW_ID",
+      "preview_id",
+    ],
+    ["a hash without its kind", () => client.post("/api/assets/from-hash", { hash: "abc", tags: ["a"] }), 400, "INVALID_BODY", "hash"],
+    [
+      "a reference without tags",
+      () => client.post("/api/assets/from-hash", { hash: `blake3:${"0".repeat(64)}`, tags: [] }),
+      400,
+      "INVALID_BODY",
+      "tags",
+    ],
+    [
+      "an unknown hash",
+      () => client.post("/api/assets/from-hash", { hash: `blake3:${"0".repeat(64)}`, tags: ["a"] }),
+      404,
+      "NOT_FOUND",
+      "hash",
+    ],
+  ])("refuses %s", async (_, call, status, code, word) => {
+    expect(await call()).toMatchObject({ status, body: { code, message: expect.stringContaining(word) } });
+    await expectNothingLeft();
+  });
+
+  it("judges an image for LoadImage by its header", async () => {
+    const upload = (bytes: Uint8Array<ArrayBuffer> | string, name: string) => client.upload(bytes, name, {}, "image", "/api/upload/image");
+    expect(await upload("no picture at all", "a.png")).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_IMAGE", message: expect.stringContaining("no image") },
+    });
+    expect(await upload("<svg xmlns='http://www.w3.org/2000/svg'/>", "a.svg")).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_IMAGE" },
+    });
+    expect(await upload(png(16_385, 2, { pixels: false }), "wide.png")).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_IMAGE", message: expect.stringContaining("16384") },
+    });
+    expect(await upload(png(9000, 9000, { pixels: false }), "huge.png")).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_IMAGE", message: expect.stringContaining("pixels") },
+    });
+    const heavy = new Uint8Array(51 * 1024 * 1024);
+    heavy.set(png(4, 4));
+    expect(await upload(heavy, "heavy.png")).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_IMAGE", message: expect.stringContaining("50 MB") },
+    });
+    await expectNothingLeft();
+  });
+
+  it("lets nobody change what is shipped", async () => {
+    const shipped = record((await client.get("/api/assets?name_contains=product")).body).assets;
+    const id = string(record(Array.isArray(shipped) ? shipped[0] : undefined).id);
+    for (const [method, path, body] of [
+      ["DELETE", `/api/assets/${id}`, undefined],
+      ["PUT", `/api/assets/${id}`, { name: "mine" }],
+      ["POST", `/api/assets/${id}/tags`, { tags: ["mine"] }],
+    ] as const) {
+      expect(await client.call(method, path, body)).toMatchObject({
+        status: 403,
+        body: { code: "FORBIDDEN", message: expect.stringContaining("shipped") },
+      });
+    }
+  });
+});

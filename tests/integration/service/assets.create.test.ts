@@ -1,0 +1,109 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { blake3 } from "@napi-rs/blake-hash";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "../../support/service";
+import { list, png, record, string } from "./support";
+
+describe("creating assets", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService();
+    client = bench.client();
+  });
+  afterAll(() => bench.dispose());
+
+  it("answers 201 with every field of the resource, and 200 with the same asset for the same content", async () => {
+    const bytes = png(10, 10);
+    const created = await client.upload(bytes, "cat.png", { tags: '["input","cats"]', user_metadata: '{"mood":"calm"}' });
+    expect(created.status).toBe(201);
+    const hash = Buffer.from(blake3(bytes)).toString("hex");
+    expect(created.body).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: "cat.png",
+      size: bytes.length,
+      asset_hash: `blake3:${hash}`,
+      mime_type: "image/png",
+      tags: ["input", "cats"],
+      user_metadata: { mood: "calm" },
+      preview_url: expect.stringMatching(/^http:\/\/service\.test\/api\/view\?.*res=/),
+      preview_id: record(created.body).id,
+      prompt_id: null,
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      updated_at: expect.any(String),
+      last_access_time: expect.any(String),
+      is_immutable: false,
+      created_new: true,
+    });
+    const again = await client.upload(bytes, "other.png", { tags: "cats,more" });
+    expect(again).toMatchObject({
+      status: 200,
+      body: { id: record(created.body).id, name: "cat.png", tags: ["input", "cats", "more"], created_new: false },
+    });
+    expect(record((await client.get(`/api/assets/${string(record(created.body).id)}`)).body)).not.toHaveProperty("created_new");
+  });
+
+  it("reads tags from repeated parts, and the file from anywhere among the parts", async () => {
+    const form = new FormData();
+    form.append("file", new Blob(["some text"]), "notes.txt");
+    for (const tag of ["a", "b", "a"]) form.append("tags", tag);
+    form.append("name", "My notes");
+    const answer = await client.call("POST", "/api/assets", form);
+    expect(answer).toMatchObject({ status: 201, body: { name: "My notes", mime_type: "text/plain", tags: ["a", "b"], preview_id: null } });
+    expect(answer.body).not.toHaveProperty("preview_url");
+  });
+
+  it("creates idempotently under a client's id, which nobody else can take", async () => {
+    const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01";
+    expect(await client.upload("one", "1.txt", { id })).toMatchObject({ status: 201, body: { id } });
+    expect(await client.upload("quite another", "2.txt", { id })).toMatchObject({
+      status: 200,
+      body: { id, name: "1.txt", created_new: false },
+    });
+    expect(await bench.client("eve").upload("three", "3.txt", { id })).toMatchObject({
+      status: 409,
+      body: { code: "ASSET_ID_UNAVAILABLE" },
+    });
+  });
+
+  it("keeps one blob and says created_new once when one content arrives fifty times at once", async () => {
+    const bytes = png(64, 64, { seed: 5 });
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => client.upload(bytes, `${n}.png`)));
+    expect(answers.filter((answer) => record(answer.body).created_new === true)).toHaveLength(1);
+    expect(new Set(answers.map((answer) => record(answer.body).id)).size).toBe(1);
+    const hash = string(record(answers[0]?.body).asset_hash).slice(7);
+    expect(await readdir(join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2)))).toContain(hash.slice(2));
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+
+  it("makes a reference from a hash of either kind, for content that the user may see", async () => {
+    const text = "referenced by hash";
+    const asset = record((await client.upload(text, "r.txt")).body);
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    expect(await client.post("/api/assets/from-hash", { hash: `sha256:${sha256}`, tags: ["x"] })).toMatchObject({
+      status: 200,
+      body: { id: asset.id, tags: ["x"], created_new: false },
+    });
+    expect(await bench.client("eve").post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["x"] })).toMatchObject({ status: 404 });
+    const shipped = list(record((await client.get("/api/assets?name_contains=photo.png")).body).assets)[0];
+    const own = await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"], name: "My photo" });
+    expect(own).toMatchObject({ status: 201, body: { name: "My photo", tags: ["mine"], is_immutable: false, created_new: true } });
+  });
+
+  it("lets two users hold the same bytes and deletes them with the last asset", async () => {
+    const [ada, bob] = [bench.client("ada"), bench.client("bob")];
+    const [mine, theirs] = [
+      record((await ada.upload("shared bytes", "s.txt")).body),
+      record((await bob.upload("shared bytes", "s.txt")).body),
+    ];
+    expect(mine.id).not.toBe(theirs.id);
+    const hash = string(mine.asset_hash).slice(7);
+    const shard = join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2));
+    expect((await ada.call("DELETE", `/api/assets/${string(mine.id)}`)).status).toBe(204);
+    expect((await bob.get(`/api/assets/${string(theirs.id)}/content`)).text).toBe("shared bytes");
+    await bob.call("DELETE", `/api/assets/${string(theirs.id)}`);
+    expect(await readdir(shard)).not.toContain(hash.slice(2));
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "../../support/service";
+import { canvas, detail, ended, list, png, record, running, sample, string, submit, waiting } from "./support";
+
+describe("POST /api/prompt", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService();
+    client = bench.client();
+  });
+  afterAll(() => bench.dispose());
+
+  it("answers with the job's id, a number that counts up, and no node errors", async () => {
+    const first = await client.post("/api/prompt", { prompt: canvas(1), number: -5, front: true });
+    const second = await client.post("/api/prompt", { prompt: canvas(2) });
+    expect(first.status).toBe(200);
+    expect(record(first.body).node_errors).toEqual({});
+    expect(record(second.body).number).toBe(Number(record(first.body).number) + 1);
+    expect(string(record(first.body).prompt_id)).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    ["01-invert", 1],
+    ["02-poster-from-photo", 1],
+    ["03-composite-with-mask", 2],
+    ["04-four-variants", 4],
+  ])("runs sample %s to completion with %i pictures, each an asset of the job", async (name, pictures) => {
+    const id = await submit(client, sample(name));
+    const job = await ended(client, id, 60_000);
+    expect(job).toMatchObject({ status: "completed", outputs_count: pictures });
+    expect(record(job.execution_status)).toMatchObject({ status_str: "success", completed: true });
+    const preview = record(job.preview_output);
+    expect(preview).toMatchObject({ type: "output", mediaType: "images", subfolder: "" });
+    const assets = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
+    expect(assets).toHaveLength(pictures);
+    for (const asset of assets)
+      expect(asset).toMatchObject({
+        prompt_id: id,
+        user_metadata: { width: expect.any(Number), height: expect.any(Number), node_id: expect.any(String) },
+      });
+    const bytes = await client.raw("GET", `/api/view?filename=${string(preview.filename)}&type=output`);
+    expect(bytes.headers.get("content-type")).toBe("image/png");
+    expect((await bytes.arrayBuffer()).byteLength).toBeGreaterThan(100);
+  });
+
+  it("tells of progress while a job runs, and of every node's time when it has ended", async () => {
+    const id = await submit(client, waiting(0.6));
+    const job = await running(client, id);
+    expect(record(job.progress)).toMatchObject({ nodes_total: 3, value: expect.any(Number) });
+    const done = await ended(client, id);
+    const meta = record(record(done.execution_meta)["2"]);
+    expect(meta).toMatchObject({ node_id: "2", display_node: "2", parent_node: null, real_node_id: "2", cached: false });
+    expect(Number(meta.end_time) - Number(meta.start_time)).toBeGreaterThanOrEqual(590);
+    expect(done.progress).toBeUndefined();
+  });
+
+  it("keeps what finished nodes put out when a later one fails, and says which node it was", async () => {
+    const id = await submit(client, sample("06-fails-half-way"));
+    const job = await ended(client, id);
+    expect(job.status).toBe("failed");
+    expect(job.execution_error).toMatchObject({
+      node_id: "4",
+      node_type: "Fail",
+      exception_message: expect.stringContaining("ran out of memory"),
+    });
+    expect(Object.keys(record(job.outputs))).toEqual(["2"]);
+    expect(record((await client.get(`/api/job/${id}/status`)).body)).toMatchObject({
+      status: "error",
+      error_message: expect.stringContaining("ran out of memory"),
+    });
+  });
+
+  it("uses a picture that was uploaded for a LoadImage node, and pins it at acceptance", async () => {
+    const uploaded = await client.upload(png(40, 30), "mine.png", { type: "input" }, "image", "/api/upload/image");
+    const graph = {
+      "1": { class_type: "LoadImage", inputs: { image: string(record(uploaded.body).name) } },
+      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
+    };
+    const job = await ended(client, await submit(client, graph));
+    expect(job.status).toBe("completed");
+    const byName = await submit(client, { ...graph, "1": { class_type: "LoadImage", inputs: { image: "mine.png" } } });
+    const [asset] = list(record((await client.get("/api/assets?name_contains=mine.png&include_public=false")).body).assets);
+    await client.call("DELETE", `/api/assets/${string(asset?.id)}`);
+    expect((await ended(client, byName)).status).toBe("completed");
+  });
+
+  it("never gives back a partner's key, from any view or file", async () => {
+    const secret = "comfyui-0123456789abcdef";
+    const id = await submit(client, canvas(77), {
+      extra_data: { api_key_comfy_org: secret, extra_pnginfo: { workflow: { nodes: [], api_key_comfy_org: secret } } },
+    });
+    const job = await ended(client, id);
+    const views = [`/api/jobs/${id}`, "/api/jobs", "/api/history_v2?max_items=50", `/api/history_v2/${id}`, "/api/queue"];
+    for (const path of views) expect((await client.get(path)).text).not.toContain(secret);
+    const file = await client.raw("GET", `/api/view?filename=${string(record(job.preview_output).filename)}`);
+    const bytes = Buffer.from(await file.arrayBuffer()).toString("latin1");
+    expect(bytes).toContain("workflow");
+    expect(bytes).not.toContain(secret);
+  });
+
+  it("keeps runs of one graph together under one workflow_id, whatever their literals", async () => {
+    const [one, two] = [await submit(client, canvas(3)), await submit(client, canvas(4))];
+    const named = await submit(client, canvas(5), {
+      extra_data: { extra_pnginfo: { workflow: { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22" } } },
+    });
+    const id = (await detail(client, one)).workflow_id;
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
+    expect((await detail(client, two)).workflow_id).toBe(id);
+    expect((await detail(client, named)).workflow_id).toBe("1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22");
+  });
+
+  it("gives two users their turns: the second does not wait for all of the first's jobs", async () => {
+    const single = await startService({ concurrency: 1 });
+    try {
+      const [ada, bob] = [single.client("ada"), single.client("bob")];
+      const many = [];
+      for (let n = 0; n < 6; n += 1) many.push(await submit(ada, waiting(0.15, n)));
+      const other = await submit(bob, waiting(0.15, 99));
+      await ended(bob, other);
+      const states = await Promise.all(many.map(async (id) => string((await detail(ada, id)).status)));
+      expect(states.filter((state) => state === "pending").length).toBeGreaterThanOrEqual(2);
+      for (const id of many) await ended(ada, id);
+      const starts = await Promise.all(many.map(async (id) => Number((await detail(ada, id)).execution_start_time)));
+      expect(starts).toEqual([...starts].sort((a, b) => a - b));
+    } finally {
+      await single.dispose();
+    }
+  });
+});

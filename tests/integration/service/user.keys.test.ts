@@ -1,0 +1,97 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createService, openServiceKeys } from "@/lib/service/index";
+import { readServiceEnv } from "@/lib/service/env";
+import { allOperations } from "@/lib/contract/operations";
+import { fillPath } from "@/lib/contract/operation";
+import { type ServiceBench, startService } from "../../support/service";
+import { record } from "./support";
+
+describe("users and keys", () => {
+  let bench: ServiceBench;
+  beforeAll(async () => {
+    bench = await startService();
+  });
+  afterAll(() => bench.dispose());
+
+  it("answers a missing, an unknown and a revoked key alike, on every operation", async () => {
+    const { key, prefix } = bench.service.keys.createKey("mallory");
+    expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
+    expect(bench.service.keys.revokeKey(prefix)).toBe(true);
+    const params = { job_id: "x", id: "x", task_id: "x", file: "x", dest: "y", hash: `blake3:${"0".repeat(64)}` };
+    for (const { method, path } of allOperations) {
+      const answers = await Promise.all(
+        [undefined, "ld-unknown", key].map((one) => bench.anonymous(one).call(method, fillPath(path, params))),
+      );
+      expect([path, ...answers.map((answer) => answer.status)]).toEqual([path, 401, 401, 401]);
+      expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+      if (method !== "HEAD" && !path.startsWith("/api/userdata"))
+        expect(answers[0]?.body).toMatchObject({ code: "UNAUTHORIZED", message: expect.any(String) });
+    }
+  });
+
+  it("shows a key once, stores a hash of it, and lists it by its prefix", async () => {
+    const { key, prefix } = bench.service.keys.createKey("carol");
+    expect(key).toMatch(/^ld-[0-9A-Za-z]{40}$/);
+    expect(key.startsWith(prefix)).toBe(true);
+    expect(bench.service.keys.listKeys()).toContainEqual({
+      prefix,
+      userName: "carol",
+      userStatus: "active",
+      createdAtMs: expect.any(Number),
+    });
+    for (const file of ["service.sqlite", "service.sqlite-wal"])
+      expect((await readFile(join(bench.folder, file))).includes(key)).toBe(false);
+    expect(bench.service.keys.revokeKey("ld-")).toBe(false);
+  });
+
+  it("lets the command line make and revoke keys while the service runs", async () => {
+    const beside = openServiceKeys(bench.folder);
+    const { key, prefix } = beside.createKey("dave");
+    expect((await bench.anonymous(key).get("/api/user")).status).toBe(200);
+    beside.setUserStatus("dave", "waitlisted");
+    expect((await bench.anonymous(key).get("/api/user")).body).toMatchObject({ status: "waitlisted" });
+    beside.revokeKey(prefix);
+    expect((await bench.anonymous(key).get("/api/user")).status).toBe(401);
+    beside.close();
+  });
+
+  it("answers health without a key, and unknown paths and methods with the envelope", async () => {
+    expect(await bench.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
+    const client = bench.client();
+    expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(await client.get("/api/system_stats")).toMatchObject({ status: 404 });
+    expect(await client.call("PATCH", "/api/jobs")).toMatchObject({ status: 405, body: { code: "METHOD_NOT_ALLOWED" } });
+    expect(await client.get("/api/features")).toMatchObject({ status: 200, body: { max_upload_size: 1e9 } });
+    expect(Object.keys(record((await client.get("/api/object_info")).body))).toContain("LoadImage");
+  });
+
+  it("refuses a second process on the same folder and names the first", async () => {
+    const second = createService(bench.settings);
+    await expect(second.start()).rejects.toThrow(`process ${process.pid}`);
+    expect((await second.fetch(new Request("http://x/api/health"))).status).toBe(503);
+  });
+
+  it("names a bad setting and what it should be", () => {
+    const reading = readServiceEnv({ PORT: "x", LIGHTDESK_CONCURRENCY: "0", LIGHTDESK_PUBLIC_URL: "desk" });
+    expect(reading).toMatchObject({
+      ok: false,
+      problems: [
+        expect.stringContaining("PORT must be a port number"),
+        expect.stringContaining("LIGHTDESK_CONCURRENCY must be"),
+        expect.stringContaining("LIGHTDESK_PUBLIC_URL must be"),
+      ],
+    });
+  });
+
+  it("writes absolute URLs from its public address where one is set", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "lightdesk-url-"));
+    const public_ = await startService({ dataDir: folder, publicUrl: "https://service.example.com/base" });
+    const answer = await public_.client().get("/api/assets?limit=1");
+    expect(answer.text).toContain('"https://service.example.com/base/api/view?');
+    await public_.dispose();
+    await rm(folder, { recursive: true, force: true });
+  });
+});

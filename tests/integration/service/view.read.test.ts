@@ -1,0 +1,105 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "../../support/service";
+import { png, record, string } from "./support";
+
+describe("GET /api/view", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  let file: string;
+  const bytes = png(300, 200, { seed: 3 });
+  beforeAll(async () => {
+    bench = await startService();
+    client = bench.client();
+    file = string(record((await client.upload(bytes, "view me.png", { type: "input" }, "image", "/api/upload/image")).body).name);
+  });
+  afterAll(() => bench.dispose());
+
+  it("echoes what upload/image was given and names the file by its hash", async () => {
+    const answer = await client.upload(
+      png(5, 5),
+      "p.png",
+      { type: "temp", subfolder: "a/b", overwrite: "true" },
+      "image",
+      "/api/upload/image",
+    );
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), subfolder: "a/b", type: "temp" },
+    });
+    expect((await client.upload(png(5, 5), "p.png", {}, "image", "/api/upload/image")).body).toMatchObject({
+      subfolder: "",
+      type: "output",
+    });
+  });
+
+  it("finds bytes by hash name, by blake3 name and by the name they were uploaded under", async () => {
+    for (const name of [file, `blake3:${file.slice(0, 64)}`, "view me.png", "view me.png [input]"]) {
+      const answer = await client.raw("GET", `/api/view?filename=${encodeURIComponent(name)}`);
+      expect([name, answer.status]).toEqual([name, 200]);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(Buffer.from(bytes))).toBe(true);
+    }
+    expect(await bench.client("eve").get(`/api/view?filename=${file}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(
+      await bench
+        .client("eve")
+        .raw("GET", "/api/view?filename=photo.png")
+        .then((answer) => answer.status),
+    ).toBe(200);
+    expect(await client.get("/api/view")).toMatchObject({ status: 400, body: { message: expect.stringContaining("filename") } });
+  });
+
+  it("prefers the user's newest input of a name to the shipped one", async () => {
+    await client.upload("my own", "photo.png", { tags: "input" });
+    expect((await client.get("/api/view?filename=photo.png")).text).toBe("my own");
+  });
+
+  it("answers ranges, and 304 to whoever has the bytes already", async () => {
+    const path = `/api/view?filename=${file}`;
+    const whole = await client.raw("GET", path);
+    const etag = whole.headers.get("etag") ?? "";
+    expect(etag).toBe(`"${file.slice(0, 64)}"`);
+    expect(whole.headers.get("content-length")).toBe(String(bytes.length));
+    await whole.arrayBuffer();
+    const part = await client.raw("GET", path, undefined, { range: "bytes=10-19" });
+    expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes 10-19/${bytes.length}`]);
+    expect(Buffer.from(await part.arrayBuffer()).equals(Buffer.from(bytes.subarray(10, 20)))).toBe(true);
+    const tail = await client.raw("GET", path, undefined, { range: "bytes=-5" });
+    expect(Buffer.from(await tail.arrayBuffer()).equals(Buffer.from(bytes.subarray(-5)))).toBe(true);
+    expect((await client.raw("GET", path, undefined, { range: `bytes=${bytes.length}-` })).status).toBe(416);
+    expect((await client.raw("GET", path, undefined, { "if-none-match": `W/${etag}` })).status).toBe(304);
+    const head = await client.raw("HEAD", path);
+    expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(bytes.length), ""]);
+  });
+
+  it("never serves markup inline, whatever its name says", async () => {
+    for (const [text, name, type] of [
+      ["<!doctype html><script>1</script>", "a.png", "text/html; charset=utf-8"],
+      ["<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "a.jpg", "image/svg+xml"],
+      ["<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>", "b.png", "image/svg+xml"],
+    ] as const) {
+      const asset = record((await client.upload(text, name)).body);
+      for (const path of [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content?disposition=inline`]) {
+        const answer = await client.raw("GET", path);
+        expect(answer.headers.get("content-type")).toBe(type);
+        expect(answer.headers.get("content-disposition")).toMatch(/^attachment/);
+        expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+        await answer.arrayBuffer();
+      }
+    }
+  });
+
+  it("answers a WebP of the asked edge, and one channel as PNG", async () => {
+    const thumbnail = await client.raw("GET", `/api/view?filename=${file}&res=64`);
+    expect(thumbnail.headers.get("content-type")).toBe("image/webp");
+    expect(await sharp(Buffer.from(await thumbnail.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 64, height: 43 });
+    const alpha = await client.raw("GET", `/api/view?filename=product.png&channel=a`);
+    expect(await sharp(Buffer.from(await alpha.arrayBuffer())).metadata()).toMatchObject({ format: "png", channels: 4 });
+    const rgb = await client.raw("GET", `/api/view?filename=product.png&channel=rgb`);
+    expect(await sharp(Buffer.from(await rgb.arrayBuffer())).metadata()).toMatchObject({ format: "png", channels: 3 });
+    expect(await client.get(`/api/view?filename=${file}&res=63`)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("res") },
+    });
+  });
+});
