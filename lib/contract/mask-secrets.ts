@@ -12,10 +12,10 @@ const maskBounds = { depth: 200, values: 3_000_000 } as const;
 /** `literals`: secrets known by value, such as the connection's own key. Texts, keys of objects and nested JSON texts are searched. */
 export function maskSecrets<T>(value: T, literals?: readonly string[]): T;
 export function maskSecrets(value: unknown, literals: readonly string[] = []): unknown {
-  return maskValue(value, { literals: spellingsOf(literals), left: maskBounds.values }, { depth: 0, secret: false });
+  return maskValue(value, { literals: spellingsOf(literals), left: maskBounds.values, names: new Map() }, { depth: 0, secret: false });
 }
 
-type Search = { literals: readonly string[]; left: number };
+type Search = { literals: readonly string[]; left: number; names: Map<string, string> };
 /** `secret`: a name on the way down announced one, so every text below is one. */
 type Place = { depth: number; secret: boolean };
 
@@ -41,15 +41,27 @@ function maskList(list: unknown[], search: Search, { depth, secret }: Place): un
 
 function maskObject(object: JsonObject, search: Search, { depth, secret }: Place): JsonObject {
   const widgetsAreSecret = hasSecretWidget(object);
-  let changed = false;
-  const entries = Object.entries(object).map(([name, before]): [string, unknown] => {
+  const names = Object.keys(object);
+  let masked: [string, unknown][] | undefined;
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] ?? "";
+    const before = object[name];
     const announced = (isSecretName(name) && before !== name.toUpperCase()) || (widgetsAreSecret && name === "widgets_values");
     const after = maskValue(before, search, { depth: depth + 1, secret: secret || announced });
-    const cleanName = maskText(name, search.literals);
-    changed ||= after !== before || cleanName !== name;
-    return [cleanName, after];
-  });
-  return changed ? Object.fromEntries(entries) : object;
+    const cleanName = cleanNameOf(name, search);
+    if (masked === undefined && (after !== before || cleanName !== name)) masked = Object.entries(object).slice(0, index);
+    masked?.push([cleanName, after]);
+  }
+  return masked ? Object.fromEntries(masked) : object;
+}
+
+/** The same few names stand in every row of a list. */
+function cleanNameOf(name: string, search: Search): string {
+  const known = search.names.get(name);
+  if (known !== undefined) return known;
+  const clean = maskText(name, search.literals);
+  search.names.set(name, clean);
+  return clean;
 }
 
 /** ["STRING", { default: "" }] in a node catalogue describes an input named `api_key`; it is none. */
