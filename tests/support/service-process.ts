@@ -1,0 +1,25 @@
+// The stand-alone service as a process of its own, spoken to over real HTTP.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { createClient } from "./service";
+import { startProcess, type Started } from "./start-process";
+
+const execute = promisify(execFile);
+
+export type ServiceProcess = Started & { url: string };
+
+export async function startServiceProcess(dataDir: string, settings: Record<string, string> = {}): Promise<ServiceProcess> {
+  const started = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "2", ...settings });
+  return { ...started, url: await started.printed("Service") };
+}
+
+/** Runs a command of the service's own command line; resolves with the last line it printed. */
+export async function serviceCommand(dataDir: string, ...words: string[]): Promise<string> {
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "production", LIGHTDESK_DATA_DIR: dataDir };
+  const { stdout } = await execute(process.execPath, ["dist/service.mjs", ...words], { env });
+  return stdout.trim().split("\n").at(-1) ?? "";
+}
+
+export function httpClient(url: string, key: string) {
+  return createClient((request) => fetch(request), key, url);
+}
