@@ -29,8 +29,8 @@ export async function loadRoutes(): Promise<Route[]> {
 }
 
 export async function loadHandlers(file: string): Promise<Map<string, Handler>> {
-  const module: Partial<Record<string, Handler>> = await import(file);
-  return new Map(methods.flatMap((method) => (module[method] ? [[method, module[method]] as const] : [])));
+  const exported: Partial<Record<string, Handler>> = await import(file);
+  return new Map(methods.flatMap((method) => (exported[method] ? [[method, exported[method]] as const] : [])));
 }
 
 /** Static folders win over [one], and [one] over [...rest]. Values arrive decoded, as Next hands them over. */

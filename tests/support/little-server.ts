@@ -1,0 +1,46 @@
+// A real HTTP server of a few lines that remembers what it was asked: stands for services of other people, good and bad ones.
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+
+export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
+export type LittleServer = { url: string; host: string; seen: Seen[]; close(): Promise<void> };
+type Answer = (request: Seen, response: ServerResponse) => void;
+
+export async function startLittleServer(answer: Answer): Promise<LittleServer> {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    void read(request).then((body) => {
+      const entry = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
+      seen.push(entry);
+      answer(entry, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  const host = `127.0.0.1:${address.port}`;
+  return {
+    url: `http://${host}`,
+    host,
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export function answerJson(response: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
+}
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  // A client that goes away in the middle is part of some tests: what came is what there is.
+  try {
+    for await (const chunk of request) chunks.push(chunk);
+  } catch {
+    return Buffer.concat(chunks);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { fingerprintOf, openApiKey, rotateApiKeys, storeApiKey } from "@/lib/server/keys/api-keys";
+import { seal, unseal } from "@/lib/server/keys/cipher";
+import { makeKeyPair, openKeyRing, parseKeyRing } from "@/lib/server/keys/key-ring";
+import { openStore } from "@/lib/server/store/store";
+
+const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
+const folders: string[] = [];
+const folder = () => {
+  const made = mkdtempSync(join(tmpdir(), "lightdesk-keys-"));
+  folders.push(made);
+  return made;
+};
+afterEach(() => folders.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })));
+
+test("what was sealed opens again, and never looks the same twice", () => {
+  const ring = parseKeyRing(makeKeyPair());
+  const [one, two] = [seal(ring, "record", "sk-secret-ä"), seal(ring, "record", "sk-secret-ä")];
+  expect(unseal(ring, "record", one)).toBe("sk-secret-ä");
+  expect(one.ciphertext).not.toBe(two.ciphertext);
+  expect(one.ciphertext).not.toContain("secret");
+});
+
+test("ciphertext that was moved to another record does not open", () => {
+  const ring = parseKeyRing(makeKeyPair());
+  expect(unseal(ring, "other", seal(ring, "record", "x"))).toBeUndefined();
+});
+
+test("ciphertext that is said to be from another key does not open, even when both keys are one", () => {
+  const secret = randomBytes(32).toString("base64");
+  const sealed = seal(parseKeyRing(`a:${secret}`), "record", "x");
+  expect(unseal(parseKeyRing(`b:${secret}`), "record", { ...sealed, ringKeyId: "b" })).toBeUndefined();
+  expect(unseal(parseKeyRing(`a:${secret}`), "record", sealed)).toBe("x");
+});
+
+test("no single changed byte opens, and neither does a shortened text", () => {
+  const ring = parseKeyRing(makeKeyPair());
+  const sealed = seal(ring, "record", "some secret");
+  const bytes = Buffer.from(sealed.ciphertext, "base64url");
+  for (let at = 0; at < bytes.length; at += 1) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    expect(unseal(ring, "record", { ...sealed, ciphertext: changed.toString("base64url") })).toBeUndefined();
+  }
+  for (const length of [0, 12, 27, 28]) {
+    expect(unseal(ring, "record", { ...sealed, ciphertext: bytes.subarray(0, length).toString("base64url") })).toBeUndefined();
+  }
+});
+
+test("a ring reads with all its keys and writes with the first; a short key and a double id are refused", () => {
+  const [old, young] = [pair("old"), pair("young")];
+  const sealed = seal(parseKeyRing(old), "record", "x");
+  const both = parseKeyRing(`${young},${old}`);
+  expect(unseal(both, "record", sealed)).toBe("x");
+  expect(seal(both, "record", "y").ringKeyId).toBe("young");
+  expect(() => parseKeyRing("short:YWJj")).toThrow();
+  expect(() => parseKeyRing(`${old},${old}`)).toThrow();
+});
+
+test("the key file is made once, for its owner only, and read from then on", () => {
+  const path = folder();
+  const first = openKeyRing(path, undefined);
+  expect(openKeyRing(path, undefined).writing.secret.equals(first.writing.secret)).toBe(true);
+  expect(statSync(join(path, "encryption-keys")).mode & 0o777).toBe(0o600);
+});
+
+test("rotation seals every key anew and counts what it cannot read; a swapped row opens nothing", async () => {
+  const store = openStore(folder());
+  await store.migrate();
+  const [old, young, lost] = [pair("old"), pair("young"), pair("lost")];
+  const before = parseKeyRing(old);
+  for (const [id, ring] of [
+    ["a", before],
+    ["b", before],
+    ["c", parseKeyRing(lost)],
+  ] as const) {
+    await store.connections.create({ id, name: id, baseUrl: "http://x", createdAt: 1 });
+    await storeApiKey(store.keys, ring, { connectionId: id, apiKey: `key of ${id}`, now: 1 });
+  }
+  const after = parseKeyRing(`${young},${old}`);
+  expect(await rotateApiKeys(store.keys, after)).toEqual({ resealed: 2, unreadable: 1 });
+  expect(await rotateApiKeys(store.keys, after)).toEqual({ resealed: 0, unreadable: 1 });
+  const [a, b] = await Promise.all([store.keys.getOf("a"), store.keys.getOf("b")]);
+  if (!a || !b) throw new Error("a key is gone");
+  expect(openApiKey(parseKeyRing(young), a)).toBe("key of a");
+  expect(openApiKey(after, { ...a, connectionId: "b" })).toBeUndefined();
+  expect(openApiKey(after, { ...a, ciphertext: b.ciphertext })).toBeUndefined();
+  expect(a.fingerprint).toBe(fingerprintOf("key of a"));
+  expect(a.fingerprint).not.toBe(b.fingerprint);
+  await store.close();
+});
