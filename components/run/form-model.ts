@@ -34,17 +34,28 @@ export type FormNode = {
 const LONG_TEXT = 60;
 const imageClasses = new Set(["LoadImage", "LoadImageMask"]);
 
-/** For one opened workflow: a node that did not change gives the same object again, so that typing renders one card and not five thousand. */
-export function formBuilder(order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
-  const built = new WeakMap<GraphNode, FormNode>();
+/**
+ * For one opened workflow. Controls are chosen once, from the graph as it was opened: a number field that is emptied on the way to another
+ * number stays a number field. A node that did not change gives the same object again, so that typing renders one card and not five thousand.
+ */
+export function formBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
+  const templates = order.flatMap((id) => {
+    const node = original[id];
+    return node ? [formNode(id, node, { graph: original, catalogue })] : [];
+  });
+  const filled = new WeakMap<GraphNode, FormNode>();
   return (graph) =>
-    order.flatMap((id) => {
-      const node = graph[id];
-      if (!node) return [];
-      const form = built.get(node) ?? formNode(id, node, { graph, catalogue });
-      built.set(node, form);
-      return [form];
+    templates.map((template) => {
+      const node = graph[template.id];
+      if (!node) return template;
+      const form = filled.get(node) ?? fill(template, node);
+      filled.set(node, form);
+      return form;
     });
+}
+
+function fill(template: FormNode, node: GraphNode): FormNode {
+  return { ...template, fields: template.fields.map((field) => ({ ...field, value: node.inputs[field.name] })) };
 }
 
 /** The graph with one input changed; every other node is the same object, so that only one card renders again. */

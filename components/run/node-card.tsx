@@ -21,6 +21,8 @@ type NodeCardProps = {
 export const NodeCard = memo(function NodeCard({ node, problems, picture, onEdit, onRunning }: NodeCardProps) {
   const t = useTranslations("run.node");
   const hasProblem = problems !== undefined;
+  // The service's own word for it stands among the problems.
+  const isSaid = problems?.node.some(({ type }) => type === "missing_node_type");
   const headingId = `${nodeDomId(node.id)}-title`;
   return (
     <section
@@ -44,8 +46,8 @@ export const NodeCard = memo(function NodeCard({ node, problems, picture, onEdit
         )}
       </h2>
       <div className="px-3.5 py-2.5">
-        {node.known ? null : <p className="mb-1.5 text-wait">{t("unknownClass", { classType: node.classType })}</p>}
-        {problems ? <ProblemList problems={problems.node} /> : null}
+        {node.known || isSaid ? null : <p className="mb-1.5 text-wait">{t("unknownClass", { classType: node.classType })}</p>}
+        {problems ? <ProblemList problems={problems.node} className="mb-1.5" /> : null}
         {node.fields.length === 0 ? <p className="text-ink-3">{t("noInputs")}</p> : null}
         <div className="flex flex-col gap-1.5">
           {node.fields.map((field) => (
@@ -93,7 +95,7 @@ function FieldRow({ node, field, problems, picture, onEdit, onRunning }: FieldRo
           onRunning={(isRunning) => onRunning(node.id, field.name, isRunning)}
           {...(problems && { "aria-invalid": true, "aria-describedby": `${id}-problem` })}
         />
-        {problems ? <ProblemList id={`${id}-problem`} problems={problems} /> : null}
+        {problems ? <ProblemList id={`${id}-problem`} problems={problems} className="mt-1" /> : null}
       </div>
     </div>
   );

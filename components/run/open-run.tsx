@@ -33,10 +33,9 @@ type OpenRunProps = {
 export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
-  const { serial, order, graph } = opened;
+  const { serial, original, order, graph } = opened;
   const { info, isMissing } = useCatalogue(connection, true);
-  // eslint-disable-next-line react-hooks/exhaustive-deps -- the serial stands for the workflow: its order never changes while it is open
-  const build = useMemo(() => formBuilder(order, info), [serial, info]);
+  const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
   const placed = useMemo(() => placeProblems(form, state.errors), [form, state.errors]);
   const picture = useMemo(() => ({ connection, sendPicture: ports.sendPicture, decode: ports.decode }), [connection, ports]);

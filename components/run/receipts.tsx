@@ -13,7 +13,7 @@ const SHORT_ID = 8;
 export function NewestReceipt({ receipt, fallbackName }: { receipt?: Receipt; fallbackName: string }) {
   const t = useTranslations("run.answer");
   return (
-    <div role="status">
+    <div role="status" className="empty:-mb-3.5">
       {receipt ? (
         <div
           className="flex flex-wrap items-center gap-x-2.5 gap-y-2 rounded-lg border border-ok bg-ok-soft px-3.5 py-2.5"

@@ -18,11 +18,13 @@ export type OpenWorkflow = {
   /** Node ids, each after those it depends on. */
   order: readonly string[];
   graph: Graph;
+  /** As it was opened, without what was typed since. */
+  original: Graph;
   extraData?: JsonObject;
   isEdited: boolean;
 };
 
-export type OpenedFile = Omit<OpenWorkflow, "serial" | "isEdited">;
+export type OpenedFile = Omit<OpenWorkflow, "serial" | "isEdited" | "original">;
 
 export type Receipt = { jobId: string; name: string; atMs: number; nodesRefused: number };
 
@@ -63,7 +65,11 @@ export function runReducer(state: RunState, action: RunAction): RunState {
   switch (action.type) {
     case "opened": {
       const { opened } = state;
-      return { ...calm(state), opened: { ...action.file, serial: nextSerial(state), isEdited: false }, before: opened };
+      return {
+        ...calm(state),
+        opened: { ...action.file, original: action.file.graph, serial: nextSerial(state), isEdited: false },
+        before: opened,
+      };
     }
     case "refused":
       return { ...state, refusal: action.refusal };

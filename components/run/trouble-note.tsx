@@ -38,12 +38,13 @@ export function TroubleNote({ trouble, placed, missingClass }: TroubleNoteProps)
     );
   }
   if (kind === "invalid") {
+    const said = placed.nodeCount === 0 && failure.message ? t("said", { message: failure.message }) : undefined;
     return (
       <FailureNotice
         title={t("invalid", { count: placed.nodeCount })}
         whose={t("invalidWhose")}
         next={t("invalidNext")}
-        detail={placed.nodeCount === 0 && failure.message ? t("said", { message: failure.message }) : <Strays placed={placed} />}
+        detail={placed.strays.length > 0 ? <Strays placed={placed} /> : said}
       />
     );
   }
@@ -59,7 +60,6 @@ export function TroubleNote({ trouble, placed, missingClass }: TroubleNoteProps)
 
 function Strays({ placed }: { placed: PlacedProblems }) {
   const t = useTranslations("run.answer");
-  if (placed.strays.length === 0) return null;
   return placed.strays.map(({ nodeId, problems }) => (
     <div key={nodeId}>
       {t("stray", { id: nodeId })}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { openFile, openWorkflow } from "@/components/run/open-workflow";
+import { refusals, sampleText } from "./files";
+
+function reasonOf(text: string) {
+  const opened = openWorkflow(text, "file.json");
+  return opened.ok ? undefined : opened.failure.reason;
+}
+
+describe("opening a workflow", () => {
+  it("names it by its file and keeps the order in which it runs", () => {
+    const opened = openWorkflow(sampleText("02-poster-from-photo"), "02-poster-from-photo.json");
+    expect(opened).toMatchObject({ ok: true, value: { name: "02-poster-from-photo", order: ["1", "2", "3", "4", "5", "6"] } });
+  });
+
+  it("keeps the id and the drawing that a submitted workflow brings along, and its name where no file has one", () => {
+    const id = "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f";
+    const extra_data = { extra_pnginfo: { workflow: { id, name: "hero", nodes: [] } } };
+    const text = JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data });
+    expect(openWorkflow(text)).toMatchObject({ ok: true, value: { name: "hero", workflowId: id, extraData: extra_data } });
+    expect(openWorkflow(text, "mine.json")).toMatchObject({ ok: true, value: { name: "mine", workflowId: id } });
+  });
+});
+
+describe("what cannot be opened is told apart", () => {
+  it("text that is no JSON, with the place", () => {
+    expect(reasonOf('{\n  "1": {,\n')).toEqual({ code: "not_json", line: 2, column: 9 });
+  });
+
+  it("JSON that is no graph", () => {
+    expect(reasonOf("[1, 2]")).toEqual({ code: "no_graph", found: "list" });
+    expect(reasonOf('{"a": 1}')).toEqual({ code: "no_graph", found: "object" });
+    expect(reasonOf("")).toEqual({ code: "empty" });
+  });
+
+  it("the editor's own format", () => {
+    expect(reasonOf('{"nodes": [{}, {}], "links": [], "version": 0.4}')).toEqual({ code: "ui_format", nodes: 2 });
+  });
+
+  it("a loop, as its nodes in the order of the work", () => {
+    const reason = reasonOf(JSON.stringify(refusals().cycle?.prompt));
+    expect(reason).toMatchObject({ code: "cycle" });
+    expect(reason?.code === "cycle" && reason.nodes.map(({ id }) => id).toSorted()).toEqual(["1", "2"]);
+  });
+
+  it("a link to nothing, with the node that holds it", () => {
+    const reason = reasonOf(JSON.stringify(refusals()["dangling-link"]?.prompt));
+    expect(reason).toEqual({ code: "dangling_link", node: { id: "1", title: "ImageInvert" }, input: "image", source: "9", others: 0 });
+  });
+
+  it("a picture, and a file too large to be a workflow, before their bytes are read", async () => {
+    const picture = await openFile(new File([new Uint8Array(8)], "photo.jpg", { type: "image/jpeg" }));
+    expect(picture).toMatchObject({ ok: false, failure: { fileName: "photo.jpg", reason: { code: "picture" } } });
+    const huge = new File(["x"], "film.mov");
+    Object.defineProperty(huge, "size", { value: 3e9 });
+    expect(await openFile(huge)).toMatchObject({ ok: false, failure: { reason: { code: "too_large", limit: "characters", found: 3e9 } } });
+  });
+
+  it("a file that the browser cannot read", async () => {
+    const folder = new File([], "folder");
+    Object.defineProperty(folder, "text", { value: () => Promise.reject(new DOMException("no", "NotReadableError")) });
+    expect(await openFile(folder)).toMatchObject({ ok: false, failure: { reason: { code: "unreadable_file" } } });
+  });
+});

@@ -1,0 +1,47 @@
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
+import { readFailure } from "@/lib/browser/read-failure";
+import { failed, ok } from "@/lib/shared/result";
+import { type SendPrompt, type Submission } from "@/components/run/submission";
+
+type Answer = { status: number; body: unknown } | "cut";
+
+/** A service that keeps what it was sent and answers what the test says, over real HTTP. Each request waits for its `answer`. */
+export async function startPromptServer() {
+  const received: Submission[] = [];
+  const waiting: ((answer: Answer) => void)[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (part: Buffer) => (text += part.toString()));
+    request.on("end", () => {
+      const submission: Submission = JSON.parse(text);
+      received.push(submission);
+      waiting.push((answer) => {
+        if (answer === "cut") return void request.socket.destroy();
+        response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port }: Partial<AddressInfo> = Object(server.address());
+  const send: SendPrompt = async (submission) => {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/api/prompt`, { method: "POST", body: JSON.stringify(submission) });
+      const body = await response.text();
+      return response.ok ? ok<unknown>(JSON.parse(body)) : failed(readFailure(response.status, null, body));
+    } catch {
+      return failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
+    }
+  };
+  return {
+    send,
+    received,
+    /** Answers the oldest request that waits; false while there is none. */
+    answer: (answer: Answer): boolean => {
+      const next = waiting.shift();
+      next?.(answer);
+      return next !== undefined;
+    },
+    stop: () => new Promise((resolve) => server.close(resolve)),
+  };
+}

@@ -1,0 +1,14 @@
+import { render } from "@testing-library/react";
+import { NextIntlClientProvider } from "next-intl";
+import { type ReactNode } from "react";
+import { SWRConfig } from "swr";
+import { messages } from "@/lib/messages/en";
+
+/** With the product's own sentences, and a cache of its own: no test sees another's answers. */
+export function renderPage(page: ReactNode) {
+  return render(
+    <NextIntlClientProvider locale="en" timeZone="UTC" now={new Date(0)} messages={messages}>
+      <SWRConfig value={{ provider: () => new Map() }}>{page}</SWRConfig>
+    </NextIntlClientProvider>,
+  );
+}
