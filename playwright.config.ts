@@ -16,6 +16,7 @@ export default defineConfig<TargetOptions>({
     browserName: "chromium",
     launchOptions: { executablePath: findBrowser(), args: browserFlags },
     viewport: { width: 1440, height: 900 },
+    actionTimeout: 20_000,
     trace: "retain-on-failure",
     locale: "en-GB",
     timezoneId: "UTC",

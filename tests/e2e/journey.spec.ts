@@ -1,0 +1,113 @@
+import { type Page } from "@playwright/test";
+import sharp from "sharp";
+import { type Desk, owner } from "./support/desk";
+import { drop, photograph, sample } from "./support/files";
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { connect, goTo, setUpByLink } from "./support/steps";
+import { expect, test } from "./support/test";
+
+test("a stranger turns a workflow file and a photograph into a picture on the wall", async ({ page, freshDesk, target, service }) => {
+  await test.step("the printed link makes them owner of a console that is already connected", async () => {
+    await setUpByLink(page, freshDesk);
+  });
+  if (target === "port")
+    await test.step("they connect it to a service on another port", () => connect(page, { name: "Other port", ...service }));
+
+  // Keeps the one slot of the service busy for a moment, so that the next job is seen waiting.
+  const before = await submit(page.request, freshDesk, slowGraph(4));
+
+  await test.step("Run shows the shipped photograph in the node that loads it", async () => {
+    await goTo(page, "Run a workflow");
+    await expect(page.getByText("Drop a workflow file here")).toBeVisible();
+    await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
+    await expectPicture(page, "Picture of Photo");
+    await expect(page.getByLabel("Name of the picture")).toHaveValue("photo.png");
+  });
+
+  await test.step("a photograph of their own takes its place", async () => {
+    await drop(page.getByRole("img", { name: "Picture of Photo" }), await photograph({ r: 200, g: 40, b: 40 }));
+    await expect(page.getByText("my-photograph.png is in its place")).toBeVisible();
+    await expectPicture(page, "Picture of Photo");
+  });
+
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const accepted = page.getByRole("link", { name: /^Open job/ });
+  await expect(accepted).toBeVisible();
+  const jobId = new URL((await accepted.getAttribute("href")) ?? "", freshDesk.url).pathname.split("/").at(-1) ?? "";
+
+  await test.step("the job moves through its states in Jobs by itself, and ends with its picture", async () => {
+    await goTo(page, "Jobs");
+    const row = page.getByRole("row").filter({ has: page.getByTitle(jobId) });
+    await expect(row.getByText("Pending")).toBeVisible();
+    await expect(
+      page
+        .getByRole("row")
+        .filter({ has: page.getByTitle(before) })
+        .getByText("Running"),
+    ).toBeVisible();
+    await expect(row.getByText("Completed")).toBeVisible();
+    await expect.poll(() => row.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+  });
+
+  await test.step("its page shows state, times and the picture", async () => {
+    await page.getByTitle(jobId).click();
+    await expect(page).toHaveURL(new RegExp(`/jobs/${jobId}`));
+    await expect(page.getByRole("heading", { name: "Timeline" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Details" })).toBeVisible();
+    await expect(page.getByRole("main").getByText("Completed").first()).toBeVisible();
+    const output = page.getByRole("main").locator("img").first();
+    await expect.poll(() => output.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+  });
+
+  await test.step("Assets shows the picture, made from their own photograph", async () => {
+    await goTo(page, "Assets");
+    const poster = page
+      .getByRole("main")
+      .getByRole("link", { name: /poster/ })
+      .first();
+    await expect(poster).toBeVisible();
+    await expect.poll(() => poster.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+    expect(await pixelOf(page, freshDesk, jobId)).toEqual([192, 34, 30]);
+  });
+  expect(freshDesk.output()).not.toContain(service.key);
+  expect(freshDesk.output()).not.toContain(owner.password);
+});
+
+test("a slow job is seen pending, running with its nodes counted, and completed, without a reload", async ({
+  page,
+  freshDesk,
+  target,
+  service,
+}) => {
+  await setUpByLink(page, freshDesk);
+  if (target === "port") await connect(page, { name: "Other port", ...service });
+  const first = await submit(page.request, freshDesk, slowGraph(3, "-a"));
+  const second = await submit(page.request, freshDesk, slowGraph(6, "-b"));
+  await page.goto(`${freshDesk.url}/jobs/${second}`);
+  await expect(page.getByText("Waiting for its turn")).toBeVisible();
+  await expect(page.getByText(/nodes done/)).toBeVisible();
+  await expect(page.getByText(/now Second wait/)).toBeVisible();
+  await expect(page.getByRole("progressbar", { name: "Progress of the job" })).toBeVisible();
+  await expect(page.getByRole("main").getByText("Completed").first()).toBeVisible();
+  await untilState(page.request, freshDesk, first, "completed");
+});
+
+async function expectPicture(page: Page, name: string): Promise<void> {
+  const picture = page.getByRole("img", { name });
+  await expect.poll(() => picture.evaluate((image) => (image instanceof HTMLImageElement ? image.naturalWidth : 0))).toBeGreaterThan(0);
+}
+
+/** The colour in the middle of the job's first output, read from the file itself. */
+async function pixelOf(page: Page, desk: Desk, jobId: string): Promise<number[]> {
+  type Item = { filename: string; subfolder: string; type: string };
+  const job: { outputs: Record<string, { images?: Item[] }> } = await (await page.request.get(`${desk.url}/api/jobs/${jobId}`)).json();
+  const item = Object.values(job.outputs).flatMap(({ images }) => images ?? [])[0];
+  const file = await page.request.get(`${desk.url}/api/view`, { params: { ...item } });
+  expect(file.status()).toBe(200);
+  const { data } = await sharp(await file.body())
+    .extract({ left: 512, top: 384, width: 1, height: 1 })
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return [...data];
+}

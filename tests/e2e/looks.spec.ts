@@ -1,0 +1,56 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type Page } from "@playwright/test";
+import { type Desk } from "./support/desk";
+import { sample } from "./support/files";
+import { submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+/** Each page by what tells that it is there. */
+const pages = [
+  { name: "Jobs", path: () => "/jobs", ready: "Completed" },
+  { name: "a job", path: (job: string) => `/jobs/${job}`, ready: "Timeline" },
+  { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
+  { name: "Assets", path: () => "/assets", ready: "photo.png" },
+  { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
+  { name: "Settings", path: () => "/settings", ready: "Connections" },
+  { name: "a page that is not there", path: () => "/nowhere", ready: "There is no such page" },
+] as const;
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`no page has an accessibility violation in the ${colorScheme} theme`, async ({ signedIn: page, desk }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const job = await someJob(page, desk);
+    for (const { name, path, ready } of pages) await test.step(name, async () => expectAccessible(page, desk.url + path(job), ready));
+    await page.context().clearCookies();
+    await test.step("sign-in", async () => expectAccessible(page, `${desk.url}/sign-in`, "Password"));
+    await test.step("set-up", async () => expectAccessible(page, `${desk.url}/set-up?token=spent`, "Your name"));
+  });
+}
+
+test("every page fits 390 px without scrolling sideways, and the bar below leads from one to another", async ({ signedIn: page, desk }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const job = await someJob(page, desk);
+  for (const { name, path, ready } of pages) {
+    await test.step(name, async () => {
+      await page.goto(desk.url + path(job));
+      await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    });
+  }
+  await page.goto(`${desk.url}/jobs`);
+  await page.getByRole("link", { name: "Queue" }).filter({ visible: true }).click();
+  await expect(page.getByRole("heading", { name: "Queue" })).toBeVisible();
+});
+
+async function expectAccessible(page: Page, address: string, ready: string | RegExp): Promise<void> {
+  await page.goto(address);
+  await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible();
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
+}
+
+async function someJob(page: Page, desk: Desk): Promise<string> {
+  const id = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
+  await untilState(page.request, desk, id, "completed");
+  return id;
+}

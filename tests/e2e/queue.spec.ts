@@ -1,0 +1,39 @@
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+test("pending jobs are cancelled one, several and all at a time, each with a receipt of what really happened", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const running = await submit(page.request, freshDesk, slowGraph(120, "-running"));
+  const pending: string[] = [];
+  for (const salt of ["-1", "-2", "-3", "-4", "-5", "-6"]) pending.push(await submit(page.request, freshDesk, slowGraph(1, salt)));
+  await untilState(page.request, freshDesk, running, "in_progress");
+  const [one = "", two = "", three = "", four = ""] = pending.map((id) => id.slice(0, 8));
+
+  await page.goto(`${freshDesk.url}/queue`);
+  await expect(page.getByText("1 running, 6 pending")).toBeVisible();
+
+  await page.getByRole("button", { name: `Cancel job ${one}` }).click();
+  await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
+  await expect(page.getByText("1 running, 5 pending")).toBeVisible();
+
+  for (const id of [two, three]) await page.getByRole("checkbox", { name: `Select job ${id}` }).check();
+  await page.getByRole("button", { name: "Cancel 2 jobs" }).click();
+  await expect(page.getByText("2 cancelled", { exact: true })).toBeVisible();
+  await expect(page.getByText("1 running, 3 pending")).toBeVisible();
+
+  // One of them starts before the person has decided: the receipt tells the truth about it.
+  await page.getByRole("checkbox", { name: `Select job ${four}` }).check();
+  await page.getByRole("button", { name: "Clear 3 pending jobs" }).click();
+  await expect(page.getByRole("dialog")).toContainText("This cannot be undone");
+  await page.getByRole("dialog").getByRole("button", { name: "Clear 3 pending jobs" }).click();
+  await expect(page.getByText("3 cancelled", { exact: true })).toBeVisible();
+  await expect(page.getByText("1 running, 0 pending")).toBeVisible();
+  for (const id of pending) await untilState(page.request, freshDesk, id, "cancelled");
+  await untilState(page.request, freshDesk, running, "in_progress");
+});

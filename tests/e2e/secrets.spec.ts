@@ -1,0 +1,54 @@
+import { connect } from "./support/steps";
+import { expect, test } from "./support/test";
+
+test("no page, answer or header ever holds a service's key, a session token or a secret of a workflow", async ({
+  signedIn: page,
+  context,
+  desk,
+  service,
+}) => {
+  const seen: { url: string; text: string }[] = [];
+  const reading: Promise<void>[] = [];
+  page.on("response", (response) => {
+    const headers = withoutOwnCookie(response.url(), response.headers());
+    const body = response.text().catch(() => ""); // redirects and aborted answers have none
+    reading.push(body.then((text) => void seen.push({ url: response.url(), text: `${headers}\n${text}` })));
+  });
+
+  await page.goto(`${desk.url}/jobs`);
+  await connect(page, { name: "Watched", url: service.url, key: service.key });
+  const secretInput = "sk-secret-inside-a-workflow";
+  const prompt = {
+    "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 255 } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "watched" } },
+  };
+  const submitted = await page.request.post(`${desk.url}/api/prompt`, {
+    data: { prompt, extra_data: { api_key_comfy_org: secretInput } },
+    headers: { origin: desk.url },
+  });
+  expect(submitted.status(), await submitted.text()).toBe(200);
+  const { prompt_id: job }: { prompt_id: string } = await submitted.json();
+  for (const path of ["jobs", `jobs/${job}`, "queue", "assets", "run", "settings"]) {
+    await page.goto(`${desk.url}/${path}`);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  }
+  for (const path of ["/api/auth/session", "/api/console/connections", `/api/jobs/${job}`, "/api/history_v2?max_items=5"]) {
+    const answer = await page.request.get(desk.url + path);
+    seen.push({ url: path, text: `${withoutOwnCookie(path, answer.headers())}\n${await answer.text()}` });
+  }
+  await Promise.all(reading);
+
+  const cookies = await context.cookies(desk.url);
+  const tokens = cookies.filter(({ name }) => name.includes("session")).map(({ value }) => value);
+  expect(tokens.length).toBeGreaterThan(0);
+  expect(seen.length).toBeGreaterThan(30);
+  for (const secret of [service.key, secretInput, ...tokens]) {
+    expect(seen.filter(({ text }) => text.includes(secret)).map(({ url }) => url)).toEqual([]);
+    expect(desk.output()).not.toContain(secret);
+  }
+});
+
+/** Sign-in hands the session out as a cookie; anywhere else a token in a header is a leak. */
+function withoutOwnCookie(url: string, headers: Record<string, string>): string {
+  return JSON.stringify(Object.entries(headers).filter(([name]) => !(url.includes("/api/auth/") && name === "set-cookie")));
+}

@@ -1,0 +1,36 @@
+// Files as a person would bring them: dropped on an element, or made for the occasion.
+import { readFileSync } from "node:fs";
+import { type Locator } from "@playwright/test";
+import sharp from "sharp";
+
+export type Brought = { name: string; type: string; bytes: Buffer };
+
+export function sample(name: string): Brought {
+  return { name: `${name}.json`, type: "application/json", bytes: readFileSync(`public/samples/${name}.json`) };
+}
+
+export function workflow(name: string, graph: unknown): Brought {
+  return { name, type: "application/json", bytes: Buffer.from(typeof graph === "string" ? graph : JSON.stringify(graph)) };
+}
+
+/** One colour throughout, so that what a workflow did to it can be told from any pixel. */
+export async function photograph(colour: { r: number; g: number; b: number }): Promise<Brought> {
+  const bytes = await sharp({ create: { width: 1400, height: 1000, channels: 3, background: colour } })
+    .png()
+    .toBuffer();
+  return { name: "my-photograph.png", type: "image/png", bytes };
+}
+
+export async function drop(target: Locator, file: Brought): Promise<void> {
+  const transfer = await target.page().evaluateHandle(
+    ({ name, type, base64 }) => {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      const held = new DataTransfer();
+      held.items.add(new File([bytes], name, { type }));
+      return held;
+    },
+    { name: file.name, type: file.type, base64: file.bytes.toString("base64") },
+  );
+  for (const event of ["dragenter", "dragover", "drop"]) await target.dispatchEvent(event, { dataTransfer: transfer });
+  await transfer.dispose();
+}

@@ -1,0 +1,34 @@
+// Jobs made without the browser, over the console's own API, for tests that are about something else.
+import { type APIRequestContext, expect } from "@playwright/test";
+import { type Desk } from "./desk";
+
+/** A job of some seconds whose middle can be watched: two waits after one another. */
+export function slowGraph(seconds: number, salt = ""): Record<string, unknown> {
+  return {
+    "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
+    "2": { class_type: "Wait", inputs: { seconds: seconds / 2, anything: ["1", 0] }, _meta: { title: "First wait" } },
+    "3": { class_type: "Wait", inputs: { seconds: seconds / 2, anything: ["2", 0] }, _meta: { title: "Second wait" } },
+    "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: `slow${salt}` } },
+  };
+}
+
+export async function submit(request: APIRequestContext, desk: Desk, prompt: unknown, connection?: string): Promise<string> {
+  const answer = await request.post(`${desk.url}/api/prompt`, {
+    data: { prompt },
+    headers: { origin: desk.url },
+    params: connection === undefined ? {} : { connection },
+  });
+  expect(answer.status(), await answer.text()).toBe(200);
+  const { prompt_id: id }: { prompt_id: string } = await answer.json();
+  return id;
+}
+
+export async function jobState(request: APIRequestContext, desk: Desk, id: string): Promise<string> {
+  const answer = await request.get(`${desk.url}/api/jobs/${id}`);
+  const { status }: { status: string } = await answer.json();
+  return status;
+}
+
+export async function untilState(request: APIRequestContext, desk: Desk, id: string, state: string): Promise<void> {
+  await expect.poll(() => jobState(request, desk, id), { timeout: 30_000, intervals: [100] }).toBe(state);
+}

@@ -1,0 +1,42 @@
+// What a person does in more than one of the tests, in their words.
+import { expect, type Locator, type Page } from "@playwright/test";
+import { type Desk, owner } from "./desk";
+
+export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
+  await page.goto(desk.setUpUrl);
+  await page.getByLabel("Your name").fill(owner.name);
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByLabel("Password").fill(owner.password);
+  await page.getByRole("button", { name: "Create the owner" }).click();
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
+  await expect(page.getByText("No jobs yet")).toBeVisible();
+}
+
+/** Through the sidebar; its links carry counts after their names. */
+export async function goTo(page: Page, name: string): Promise<void> {
+  await page
+    .getByRole("navigation", { name: "Main" })
+    .getByRole("link", { name: new RegExp(`^${name}`) })
+    .click();
+}
+
+export type NewConnection = { name: string; url: string; key: string };
+
+/** Fills the form and saves; what the check said is left for the test to read. */
+export async function addConnection(page: Page, { name, url, key }: NewConnection): Promise<Locator> {
+  await page.getByRole("button", { name: "Add a connection" }).click();
+  const form = page.getByRole("region", { name: "Add a connection" });
+  await form.getByLabel("Name").fill(name);
+  await form.getByLabel("Base URL").fill(url);
+  await form.getByLabel("Key", { exact: true }).fill(key);
+  await form.getByRole("button", { name: "Save and check" }).click();
+  return form;
+}
+
+export async function connect(page: Page, connection: NewConnection): Promise<void> {
+  await goTo(page, "Settings");
+  await addConnection(page, connection);
+  await expect(page.getByText("The service accepts the key")).toBeVisible();
+  await page.getByRole("button", { name: `Use: ${connection.name}` }).click();
+  await expect(page.getByRole("button", { name: `Switch connection, now ${connection.name}` })).toBeVisible();
+}
