@@ -1,0 +1,145 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { useState } from "react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { checkPicture } from "@/components/run/check-picture";
+import { toFileRef, toImageValue } from "@/components/run/image-ref";
+import { PictureControl } from "@/components/run/picture-control";
+import { type SendPicture, type UploadAnswer } from "@/components/run/use-picture-upload";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { renderPage } from "./render";
+
+type Sent = {
+  file: File;
+  onProgress: (share: number) => void;
+  signal: AbortSignal;
+  finish: (result: Result<UploadAnswer, ApiFailure>) => void;
+};
+
+// jsdom decodes no pictures and makes no object URLs.
+beforeEach(() => {
+  vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: ({ name }: File) => `blob:${name}`, revokeObjectURL: () => undefined }));
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const decode = (file: File) => (file.name.startsWith("bad") ? Promise.reject(new Error("no picture")) : Promise.resolve());
+const picture = () => screen.getByRole("img", { name: "Picture of Photo" }).getAttribute("src");
+const name = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Name of the picture" }).value;
+const choose = (...files: File[]) => act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files } }));
+const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
+
+function show() {
+  const sent: Sent[] = [];
+  const running: boolean[] = [];
+  const sendPicture: SendPicture = (file, options) => new Promise((finish) => sent.push({ file, ...options, finish }));
+  function Host() {
+    const [value, setValue] = useState<unknown>("photo.png");
+    return (
+      <PictureControl
+        id="x"
+        nodeTitle="Photo"
+        value={value}
+        onChange={setValue}
+        sendPicture={sendPicture}
+        decode={decode}
+        onRunning={(isRunning) => running.push(isRunning)}
+      />
+    );
+  }
+  const view = renderPage(<Host />);
+  return { sent, running, ...view };
+}
+
+describe("the picture of a node", () => {
+  it("is replaced at once on the screen, and in the graph when the service has it", async () => {
+    const { sent, running } = show();
+    expect(picture()).toBe("/api/console/thumbnail?filename=photo.png&type=input&edge=512");
+    await choose(png("mine.png"));
+    expect(picture()).toBe("blob:mine.png");
+    expect(name()).toBe("photo.png");
+    act(() => sent[0]?.onProgress(0.5));
+    expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("50");
+    await act(async () => sent[0]?.finish(ok({ name: "4be1.png", subfolder: "", type: "input" })));
+    expect(name()).toBe("4be1.png");
+    expect(picture()).toBe("blob:mine.png");
+    expect(screen.getByText("mine.png is in its place")).toBeTruthy();
+    expect(running).toEqual([true, false]);
+  });
+
+  it("stays when the new file is no picture, or a damaged one, and nothing is sent", async () => {
+    const { sent } = show();
+    await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
+    expect(screen.getByText("bad.txt is not a picture. The picture that was here stays.")).toBeTruthy();
+    await choose(png("bad.png"));
+    expect(screen.getByText(/bad.png is named like a picture, but its content cannot be read as one/)).toBeTruthy();
+    expect(sent).toHaveLength(0);
+    expect(name()).toBe("photo.png");
+    expect(picture()).toContain("photo.png");
+  });
+
+  it("stays when the upload breaks, and the new one can be sent again by hand", async () => {
+    const { sent, running } = show();
+    await choose(png("mine.png"));
+    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    expect(screen.getByText("mine.png did not arrive. The picture that was here stays.")).toBeTruthy();
+    expect(picture()).toContain("photo.png");
+    expect(name()).toBe("photo.png");
+    expect(running).toEqual([true, false]);
+    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Send again" })));
+    expect(sent.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
+  });
+
+  it("is that of the newest choice: an older answer changes nothing", async () => {
+    const { sent } = show();
+    await choose(png("first.png"));
+    await choose(png("second.png"));
+    expect(sent[0]?.signal.aborted).toBe(true);
+    await act(async () => sent[0]?.finish(ok({ name: "first-hash.png" })));
+    expect(name()).toBe("photo.png");
+    await act(async () => sent[1]?.finish(ok({ name: "second-hash.png" })));
+    expect(name()).toBe("second-hash.png");
+  });
+
+  it("stops on its way by hand, and when the page goes away", async () => {
+    const { sent, running, unmount } = show();
+    await choose(png("mine.png"));
+    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Stop" })));
+    expect(sent[0]?.signal.aborted).toBe(true);
+    expect(picture()).toContain("photo.png");
+    await choose(png("again.png"));
+    unmount();
+    expect(sent[1]?.signal.aborted).toBe(true);
+    expect(running).toEqual([true, false, true, false]);
+  });
+
+  it("takes one file at a time", async () => {
+    const { sent } = show();
+    await choose(png("a.png"), png("b.png"));
+    expect(screen.getByText("2 files were dropped at once. Drop one picture.")).toBeTruthy();
+    expect(sent).toHaveLength(0);
+  });
+});
+
+describe("a file", () => {
+  it("of a kind that only services can decode is left to the service", async () => {
+    const refuse = () => Promise.reject(new Error("no"));
+    expect(await checkPicture(new File([], "scan.tiff", { type: "image/tiff" }), refuse)).toBe("picture");
+    expect(await checkPicture(new File([], "photo.jpg", { type: "image/jpeg" }), refuse)).toBe("broken");
+    expect(await checkPicture(new File([], "notes.pdf", { type: "application/pdf" }), refuse)).toBe("not-image");
+  });
+});
+
+describe("the name of a picture in the graph", () => {
+  it("is read with its folder and its kind, and written the same way", () => {
+    for (const value of ["photo.png", "clips/a b.png", "x.png [output]", "clips/x.png [temp]"]) {
+      const { filename, subfolder, type } = toFileRef(value);
+      expect(toImageValue({ name: filename, subfolder, type })).toBe(value);
+    }
+    expect(toFileRef("clips/x.png [temp]")).toEqual({ filename: "x.png", subfolder: "clips", type: "temp" });
+    expect(toImageValue({ name: "x.png", subfolder: null })).toBe("x.png");
+  });
+});
