@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type CheckOutcome, type ConnectionCheck } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { composition } from "../composition";
 import { openApiKey } from "../keys/api-keys";
@@ -30,6 +30,12 @@ function toCheck(status: string): ConnectionCheck {
 }
 
 function toRefusal(failure: Failure): ConnectionCheck {
-  const outcome: CheckOutcome = failure.status === 401 || failure.status === 403 ? "refused" : "unreachable";
-  return { outcome, message: failure.message };
+  if (failure.code === "UPSTREAM_REFUSED_KEY") return { outcome: "refused", message: failure.message };
+  // A 429 may speak of the plan: then it is the account that is refused, and waiting does not help.
+  const refused = failure.status === 402 || failure.status === 403 || (failure.status === 429 && !isPlainRateLimit(failure));
+  if (refused) return { outcome: "refused", message: `The service refuses this key: ${failure.message}` };
+  return {
+    outcome: "unreachable",
+    message: failure.status >= 400 ? `The service answers ${failure.status}: ${failure.message}` : failure.message,
+  };
 }

@@ -1,0 +1,154 @@
+// Connections as the settings page uses them, checked against real HTTP services of every temper.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ upstreamLimits: { readMs: 500, firstRetryMs: 1 } });
+});
+afterAll(() => harness.dispose());
+
+type Answer = Parameters<typeof startLittleServer>[0];
+const user =
+  (status: string, code = 200): Answer =>
+  (_, response) =>
+    answerJson(response, { status }, code);
+
+async function save(baseUrl: string, as: "owner" | "operator" = "operator", more: object = {}) {
+  const answer = await harness.request("/api/console/connections", {
+    as,
+    method: "POST",
+    json: { name: "Cloud", baseUrl, key: "sk-very-secret", ...more },
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+test.each<[string, Answer, string]>([
+  ["an active account", user("active"), "active"],
+  ["an account on the waiting list", user("waitlisted"), "waitlisted"],
+  ["a word that is not known", user("trial"), "active"],
+  ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
+  ["a forbidden key", (_, response) => answerJson(response, { code: "FORBIDDEN", message: "no" }, 403), "refused"],
+  ["a web page", (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"), "unreachable"],
+  ["a service without users", (_, response) => answerJson(response, {}, 404), "unreachable"],
+  ["a service that is down", (_, response) => answerJson(response, {}, 500), "unreachable"],
+  ["silence", () => undefined, "unreachable"],
+])("saving a connection to %s tells what the service said", async (_name, answer, outcome) => {
+  const server = await startLittleServer(answer);
+  const { status, body } = await save(`${server.url}/`);
+  expect(status).toBe(201);
+  expect(body.check.outcome).toBe(outcome);
+  expect(body.check.message).toMatch(/.{10,}/);
+  expect(body.connection).toMatchObject({
+    name: "Cloud",
+    baseUrl: server.url,
+    embedded: false,
+    shared: false,
+    hasKey: true,
+    status: outcome,
+  });
+  expect(JSON.stringify(body)).not.toContain("very-secret");
+  expect(server.seen[0]?.headers["x-api-key"]).toBe("sk-very-secret");
+  await server.close();
+});
+
+test("a connection to where nothing listens is saved, and says so", async () => {
+  const { status, body } = await save("http://127.0.0.1:9");
+  expect([status, body.check.outcome]).toEqual([201, "unreachable"]);
+});
+
+test.each([
+  [{ baseUrl: "ftp://x" }, "baseUrl"],
+  [{ baseUrl: "not an address" }, "baseUrl"],
+  [{ baseUrl: "http://name:password@host" }, "baseUrl"],
+  [{ name: "" }, "name"],
+  [{ key: "a key with spaces" }, "key"],
+  [{ key: "line\nbreak" }, "key"],
+])("what cannot be right is refused by its name: %j", async (wrong, field) => {
+  const { status, body } = await save("http://127.0.0.1:9", "operator", wrong);
+  expect([status, body.code, body.details[0].path]).toEqual([400, "INVALID_BODY", field]);
+});
+
+test("a personal connection is seen by its own member only; a shared one is made by an admin and seen by all", async () => {
+  const mine = (await save("http://127.0.0.1:9")).body.connection.id;
+  expect((await save("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
+  const ours = (await save("http://127.0.0.1:9", "owner", { shared: true })).body.connection.id;
+  const idsOf = async (as: "viewer" | "operator") => {
+    const { connections } = await (await harness.request("/api/console/connections", { as })).json();
+    return connections.map(({ id }: { id: string }) => id);
+  };
+  expect(await idsOf("operator")).toEqual(expect.arrayContaining([mine, ours, "embedded"]));
+  expect(await idsOf("viewer")).not.toContain(mine);
+  expect((await harness.request(`/api/console/connections/${ours}`, { as: "operator", method: "DELETE" })).status).toBe(403);
+  expect((await harness.request(`/api/console/connections/${mine}`, { as: "owner", method: "DELETE" })).status).toBe(404);
+  expect((await harness.request(`/api/console/connections/${mine}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+});
+
+test("a stored key never travels to another address: changing the base URL needs the key again", async () => {
+  const [old, young] = [await startLittleServer(user("active")), await startLittleServer(user("active"))];
+  const { id } = (await save(old.url)).body.connection;
+  const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
+  const refused = await change({ baseUrl: young.url });
+  expect([refused.status, (await refused.json()).details[0].path]).toEqual([400, "key"]);
+  expect(young.seen).toEqual([]);
+  expect((await change({ name: "Renamed" })).status).toBe(200);
+  expect((await change({ baseUrl: young.url, key: "another-key" })).status).toBe(200);
+  expect(young.seen[0]?.headers["x-api-key"]).toBe("another-key");
+  await Promise.all([old.close(), young.close()]);
+});
+
+test("the connection that a member used last answers their calls, and the parameter is not passed on", async () => {
+  const server = await startLittleServer((_, response) => answerJson(response, { jobs: [], pagination: {} }));
+  const id = await harness.connect(server.url, "k");
+  expect((await harness.request(`/api/jobs?connection=${id}&limit=3`, { as: "viewer" })).status).toBe(200);
+  expect(server.seen.at(-1)?.url).not.toContain("connection");
+  await harness.request(`/api/console/connections/${id}/use`, { as: "viewer", method: "POST" });
+  const before = server.seen.length;
+  await harness.request("/api/jobs", { as: "viewer" });
+  expect(server.seen.length).toBe(before + 1);
+  await harness.request("/api/jobs", { as: "owner" });
+  expect(server.seen.length).toBe(before + 1);
+  await server.close();
+});
+
+test("a service's answers are masked: secrets in free-form objects, and the key itself wherever it comes back", async () => {
+  const workflow = { prompt: {}, extra_data: { api_key_comfy_org: "partner-secret" }, note: "your key is sk-0123456789abcdef, keep it" };
+  const server = await startLittleServer((_, response) => answerJson(response, { id: "j", status: "completed", create_time: 1, workflow }));
+  const id = await harness.connect(server.url, "sk-0123456789abcdef");
+  const text = await (await harness.request(`/api/jobs/j?connection=${id}`, { as: "viewer" })).text();
+  expect(text).toContain("completed");
+  expect(text).not.toContain("partner-secret");
+  expect(text).not.toContain("sk-0123456789abcdef");
+  await server.close();
+});
+
+test("a change is written to the audit log with what the service really answered; a read is not", async () => {
+  const server = await startLittleServer(({ method }, response) =>
+    method === "POST" ? answerJson(response, { deleted: ["a"], cleared: false }) : answerJson(response, { status: "active" }),
+  );
+  const id = await harness.connect(server.url, "k");
+  await harness.request(`/api/user?connection=${id}`, { as: "operator" });
+  await harness.request(`/api/queue?connection=${id}`, { as: "operator", method: "POST", json: { delete: ["a", "b"] } });
+  await harness.request(`/api/queue?connection=${id}`, { as: "viewer", method: "POST", json: { delete: ["a"] } });
+  const entries = (await harness.console.store.audit.listNewest(10)).filter(({ action }) => action === "manageQueue");
+  expect(entries).toMatchObject([
+    { memberName: "viewer", status: 403, code: "ROLE_TOO_LOW" },
+    { memberName: "operator", status: 200, connectionId: id, outcome: "cleared=false deleted=1 (a)" },
+  ]);
+  expect((await harness.console.store.audit.listNewest(100)).map(({ action }) => action)).not.toContain("getUser");
+  await server.close();
+});
+
+test("a capability that was seen to be missing is not asked for again, and a missing item teaches nothing", async () => {
+  const server = await startLittleServer((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no" }, 404));
+  const id = await harness.connect(server.url, "k");
+  expect((await harness.request(`/api/queue?connection=${id}`, { as: "viewer" })).status).toBe(404);
+  const again = await harness.request(`/api/queue?connection=${id}`, { as: "viewer" });
+  expect([again.status, (await again.json()).code, server.seen.length]).toEqual([501, "NOT_IMPLEMENTED", 1]);
+  for (const expected of [2, 3]) {
+    await harness.request(`/api/view?filename=a.png&connection=${id}`, { as: "viewer" });
+    expect(server.seen.length).toBe(expected);
+  }
+  await server.close();
+});

@@ -1,0 +1,131 @@
+// Signing in, the first run and the team, with a clock that the test moves.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { setUp } from "@/lib/server/auth/set-up";
+import { signIn } from "@/lib/server/auth/sign-in";
+import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
+
+let now = 1_800_000_000_000;
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ now: () => now });
+});
+afterAll(() => harness.dispose());
+
+const attempt = async (email: string, password: string, address = "198.51.100.7") => {
+  const result = await signIn({ email, password, address });
+  return result.ok ? "in" : result.failure;
+};
+
+test("the right password signs in, whatever the case of the address", async () => {
+  expect(await attempt(" Owner@Desk.test ", PASSWORD)).toBe("in");
+});
+
+test("an unknown account, a wrong password and a disabled member get one and the same answer", async () => {
+  const member = await harness.console.store.members.create({
+    name: "Gone",
+    email: "gone@desk.test",
+    role: "viewer",
+    passwordHash: (await harness.console.store.members.getByEmail("owner@desk.test"))?.passwordHash ?? "",
+    createdAt: now,
+  });
+  await harness.console.store.members.change(member?.id ?? "", { disabled: true });
+  const answers = [
+    await attempt("nobody@desk.test", PASSWORD),
+    await attempt("viewer@desk.test", "wrong"),
+    await attempt("gone@desk.test", PASSWORD),
+  ];
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect(answers[0]).toMatchObject({ code: "UNAUTHORIZED", status: 401 });
+  expect(harness.log()).not.toContain("nobody@desk.test");
+});
+
+test("after five attempts an account and address must wait, and are told how long; others need not", async () => {
+  for (let count = 0; count < 5; count += 1) expect(await attempt("admin@desk.test", "wrong")).toMatchObject({ code: "UNAUTHORIZED" });
+  expect(await attempt("admin@desk.test", PASSWORD)).toMatchObject({ code: "RATE_LIMITED", status: 429, retryAfterMs: 30_000 });
+  expect(await attempt("admin@desk.test", PASSWORD, "198.51.100.8")).toBe("in");
+  now += 30_000;
+  expect(await attempt("admin@desk.test", PASSWORD)).toBe("in");
+  for (let count = 0; count < 5; count += 1) expect(await attempt("admin@desk.test", "wrong")).toMatchObject({ code: "UNAUTHORIZED" });
+});
+
+test("many attempts at once are counted one by one", async () => {
+  const answers = await Promise.all(Array.from({ length: 12 }, () => attempt("operator@desk.test", "wrong", "198.51.100.20")));
+  expect(answers.filter((answer) => answer !== "in" && answer.code === "UNAUTHORIZED")).toHaveLength(5);
+});
+
+test("one address cannot try many accounts without end", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => attempt(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
+  );
+  expect(answers.filter((answer) => answer !== "in" && answer.code === "RATE_LIMITED").length).toBe(10);
+});
+
+test("the set-up link works once, and not at all when there is an owner", async () => {
+  const token = new URL(harness.console.setUpUrl() ?? "").searchParams.get("token") ?? "";
+  const answer = await harness.request("/api/console/set-up", {
+    method: "POST",
+    json: { token, name: "Second", email: "second@desk.test", password: "another long password" },
+  });
+  expect(answer.status).toBe(401);
+  await harness.console.store.setUpToken.replace("known", now);
+  const second = await setUp(harness.console, {
+    token: "known",
+    name: "Second",
+    email: "second@desk.test",
+    password: "another long password",
+  });
+  expect(second).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
+  expect(await harness.console.store.connections.listFor("anybody")).toHaveLength(1);
+});
+
+test.each([
+  [{ password: "short" }, "password"],
+  [{ email: "no address" }, "email"],
+  [{ name: " " }, "name"],
+])("set-up names what is wrong: %j", async (wrong, field) => {
+  const json = { token: "t", name: "N", email: "n@desk.test", password: "long enough password", ...wrong };
+  const answer = await harness.request("/api/console/set-up", { method: "POST", json });
+  expect([answer.status, (await answer.json()).details[0].path]).toEqual([400, field]);
+});
+
+test("an invitation makes one member with its role, once, before its end, and never one stronger than who invites", async () => {
+  const invite = (json: object, as: "admin" | "owner" = "admin") =>
+    harness.request("/api/console/members/invitations", { as, method: "POST", json });
+  expect((await invite({ email: "new@desk.test", role: "owner" }, "owner")).status).toBe(400);
+  expect((await invite({ email: "viewer@desk.test", role: "viewer" })).status).toBe(409);
+  const { url } = await (await invite({ email: "new@desk.test", role: "operator" })).json();
+  const token = new URL(url).searchParams.get("token");
+  const accept = (given: unknown) =>
+    harness.request("/api/console/members/invitations/accept", {
+      method: "POST",
+      json: { token: given, name: "New", password: "a good long password" },
+    });
+  const both = await Promise.all([accept(token), accept(token)]);
+  expect(both.map(({ status }) => status).sort()).toEqual([201, 401]);
+  expect(await harness.console.store.members.getByEmail("new@desk.test")).toMatchObject({ role: "operator", disabled: false });
+  const late = await (await invite({ email: "late@desk.test", role: "viewer" })).json();
+  now += 8 * 24 * 60 * 60_000;
+  expect((await accept(new URL(late.url).searchParams.get("token"))).status).toBe(401);
+});
+
+test("an admin changes weaker members, not themselves and not the owner", async () => {
+  const change = (id: string, json: object, as: "admin" | "owner" = "admin") =>
+    harness.request(`/api/console/members/${id}`, { as, method: "PUT", json });
+  expect((await change(harness.viewerOf("viewer").memberId, { role: "operator" })).status).toBe(200);
+  expect((await change(harness.viewerOf("admin").memberId, { role: "viewer" })).status).toBe(403);
+  expect((await change(harness.viewerOf("owner").memberId, { disabled: true })).status).toBe(403);
+  expect((await change("nobody", { disabled: true })).status).toBe(404);
+  expect(
+    (await harness.request(`/api/console/members/${harness.viewerOf("owner").memberId}`, { as: "admin", method: "DELETE" })).status,
+  ).toBe(403);
+});
+
+test("too many requests of one member are answered 429 with a Retry-After", async () => {
+  const tight = await createHarness({ settings: { LIGHTDESK_RATE_LIMIT: "3" }, now: () => now });
+  const statuses: number[] = [];
+  for (let count = 0; count < 4; count += 1) statuses.push((await tight.request("/api/console/connections", { as: "viewer" })).status);
+  const last = await tight.request("/api/console/connections", { as: "viewer" });
+  await tight.dispose();
+  expect(statuses).toEqual([200, 200, 200, 429]);
+  expect(last.headers.get("retry-after")).toBe("20");
+});

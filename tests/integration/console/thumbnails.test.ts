@@ -1,0 +1,146 @@
+// The thumbnail route: what it makes, and what it refuses to open.
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+
+let harness: Harness;
+let service: LittleServer;
+let storage: LittleServer;
+let connection: string;
+let png: Buffer;
+const files = new Map<string, { type: string; bytes: Buffer } | { location: string }>();
+const previews = new Map<string, string>();
+
+beforeAll(async () => {
+  png = await sharp({ create: { width: 800, height: 400, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  storage = await startLittleServer((_, response) => void response.writeHead(200, { "content-type": "image/png" }).end(png));
+  harness = await createHarness({ settings: { LIGHTDESK_TRUSTED_HOSTS: storage.host }, upstreamLimits: { readMs: 2000 } });
+  service = await startLittleServer(({ url }, response) => {
+    const at = new URL(url, "http://x");
+    const asset = at.pathname.match(/^\/api\/assets\/(\w+)$/)?.[1];
+    if (asset) return answerJson(response, { id: asset, name: asset, mime_type: "application/x", preview_url: previews.get(asset) });
+    const file = files.get(at.searchParams.get("filename") ?? at.pathname);
+    if (!file) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+    if ("location" in file) return void response.writeHead(302, { location: file.location }).end();
+    response.writeHead(200, { "content-type": file.type }).end(file.bytes);
+  });
+  connection = await harness.connect(service.url, "sk-secret-key");
+});
+afterAll(async () => {
+  await Promise.all([service.close(), storage.close()]);
+  await harness.dispose();
+});
+
+const ask = (query: string, headers?: Record<string, string>) =>
+  harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer", headers });
+
+test("a picture becomes a WebP of the asked edge, once for many askers, and from disk afterwards", async () => {
+  files.set("big.png", { type: "image/png", bytes: png });
+  const before = service.seen.length;
+  const answers = await Promise.all(Array.from({ length: 8 }, () => ask("filename=big.png&edge=256")));
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+  const first = Buffer.from((await answers[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
+  expect(await sharp(first).metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
+  expect(service.seen.length).toBe(before + 1);
+  await ask("filename=big.png&edge=256");
+  expect(service.seen.length).toBe(before + 1);
+  await ask("filename=big.png&edge=128");
+  expect(service.seen.length).toBe(before + 2);
+});
+
+test("an unchanged thumbnail is answered 304, and a content-addressed one is kept for good", async () => {
+  const name = `${"a".repeat(64)}.png`;
+  files.set(name, { type: "image/png", bytes: png });
+  const first = await ask(`filename=${name}&edge=128`);
+  expect(first.headers.get("cache-control")).toContain("immutable");
+  const again = await ask(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+});
+
+test("the pictures of the embedded service have thumbnails", async () => {
+  const { assets } = await (await harness.request("/api/assets?include_tags=input&connection=embedded", { as: "viewer" })).json();
+  const answer = await harness.request(`/api/console/thumbnail?asset=${assets[0].id}&edge=256`, { as: "viewer" });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
+});
+
+test("the type is judged by content: SVG, HTML, nonsense and half a picture are no preview", async () => {
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script></svg>');
+  for (const [name, bytes] of Object.entries({
+    svg,
+    html: Buffer.from("<html>"),
+    nonsense: Buffer.from("PNG"),
+    half: png.subarray(0, png.length / 2),
+    empty: Buffer.alloc(0),
+  })) {
+    files.set(name, { type: "image/png", bytes });
+    const answer = await ask(`filename=${name}&edge=128`);
+    expect([name, answer.status]).toEqual([name, 404]);
+  }
+});
+
+test("a picture of more pixels than the bound is refused from its header", async () => {
+  const bomb = await sharp({ create: { width: 16_000, height: 16_000, channels: 3, background: "white" }, limitInputPixels: false })
+    .png({ compressionLevel: 9 })
+    .toBuffer();
+  files.set("bomb", { type: "image/png", bytes: bomb });
+  expect((await ask("filename=bomb&edge=128")).status).toBe(404);
+}, 30_000);
+
+test("a preview on the service's own origin is opened with the key, one on another host without", async () => {
+  files.set("/previews/a.png", { type: "image/png", bytes: png });
+  previews.set("own", `${service.url}/previews/a.png`);
+  previews.set("relative", "/previews/a.png");
+  previews.set("other", `${storage.url}/signed.png`);
+  for (const asset of ["own", "relative", "other"]) expect([asset, (await ask(`asset=${asset}&edge=128`)).status]).toEqual([asset, 200]);
+  const opened = service.seen.filter(({ url }) => url === "/previews/a.png");
+  expect(opened.map(({ headers }) => headers["x-api-key"])).toEqual(["sk-secret-key", "sk-secret-key"]);
+  expect(storage.seen).toHaveLength(1);
+  expect(JSON.stringify(storage.seen)).not.toContain("sk-secret-key");
+});
+
+test("the key does not follow a redirect, and a redirect does not lead into the private network", async () => {
+  storage.seen.splice(0);
+  files.set("moved", { location: `${storage.url}/signed.png` });
+  expect((await ask("filename=moved&edge=128")).status).toBe(200);
+  expect(JSON.stringify(storage.seen)).not.toContain("sk-secret-key");
+  const inner = await startLittleServer((_, response) => void response.end(png));
+  for (const location of [
+    inner.url,
+    inner.url.replace("127.0.0.1", "localhost"),
+    "http://169.254.169.254/latest/meta-data",
+    "https://10.0.0.1/x",
+    "file:///etc/passwd",
+  ]) {
+    files.set(`to ${location}`, { location });
+    const answer = await ask(`filename=${encodeURIComponent(`to ${location}`)}&edge=128`);
+    expect([location, answer.status >= 400]).toEqual([location, true]);
+  }
+  expect(inner.seen).toEqual([]);
+  await inner.close();
+});
+
+test.each([
+  "http://127.0.0.1:1/x.png",
+  "http://localhost:1/x.png",
+  "https://127.0.0.1/x.png",
+  "https://[::1]/x.png",
+  "https://localhost/x.png",
+  "http://8.8.8.8/x.png",
+  "javascript:alert(1)",
+  "data:image/png;base64,xx",
+])("a preview at %s is not opened", async (address) => {
+  previews.set("bad", address);
+  const answer = await ask("asset=bad&edge=128");
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(await answer.text()).not.toContain("x.png");
+});
+
+test.each(["filename=a&edge=100", "edge=128", "asset=&edge=128", "filename=a&edge=128abc"])(
+  "a query that cannot be meant is refused: %s",
+  async (query) => {
+    expect((await ask(query)).status).toBe(400);
+  },
+);

@@ -1,0 +1,160 @@
+// Bytes through the console: uploads that stream to the service, contents that stream back, names that are paths.
+import { createHash, randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+
+let harness: Harness;
+let server: LittleServer;
+let connection: string;
+beforeAll(async () => {
+  harness = await createHarness({ upstreamLimits: { writeMs: 2000, readMs: 2000 } });
+  server = await startLittleServer(({ url }, response) =>
+    url.startsWith("/api/userdata") ? answerJson(response, { path: "p" }) : answerJson(response, { id: "a" }, 201),
+  );
+  connection = await harness.connect(server.url, "k");
+});
+afterAll(async () => {
+  await server.close();
+  await harness.dispose();
+});
+
+function form(bytes: Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}): FormData {
+  const made = new FormData();
+  for (const [name, value] of Object.entries(fields)) made.append(name, value);
+  made.append("file", new Blob([bytes]), "picture.bin");
+  return made;
+}
+
+test("an upload arrives byte for byte at the embedded service, and comes back the same", async () => {
+  const bytes = new Uint8Array(randomBytes(3_000_000));
+  const answer = await harness.request("/api/assets", { as: "operator", method: "POST", body: form(bytes, { tags: '["input"]' }) });
+  expect(answer.status).toBe(201);
+  const asset = await answer.json();
+  expect(asset).toMatchObject({ created_new: true, size: 3_000_000, tags: ["input"] });
+  const content = await harness.request(`/api/assets/${asset.id}/content`, { as: "viewer" });
+  expect(content.headers.get("content-disposition")).toMatch(/^attachment/);
+  const back = Buffer.from(await content.arrayBuffer());
+  expect(createHash("sha256").update(back).digest("hex")).toBe(createHash("sha256").update(bytes).digest("hex"));
+  const part = await harness.request(`/api/assets/${asset.id}/content`, { as: "viewer", headers: { range: "bytes=10-19" } });
+  expect([part.status, Buffer.from(await part.arrayBuffer()).equals(Buffer.from(bytes.subarray(10, 20)))]).toEqual([206, true]);
+});
+
+test("an upload that ends before its announced length is refused, and leaves nothing behind", async () => {
+  const before = await (await harness.request("/api/assets?limit=1", { as: "viewer" })).json();
+  const whole = new Request("http://x", { method: "POST", body: form(new Uint8Array(randomBytes(200_000))) });
+  const type = whole.headers.get("content-type") ?? "";
+  const bytes = await whole.arrayBuffer();
+  const answer = await harness.request("/api/assets", {
+    as: "operator",
+    method: "POST",
+    body: bytes.slice(0, 100_000),
+    headers: { "content-type": type, "content-length": String(bytes.byteLength) },
+  });
+  expect([answer.status, (await answer.json()).code]).toEqual([400, "TRUNCATED_UPLOAD"]);
+  const after = await (await harness.request("/api/assets?limit=1", { as: "viewer" })).json();
+  expect(after.total).toBe(before.total);
+});
+
+test("a client who goes away in the middle ends the upload upstream and is no error in the log", async () => {
+  const seen = server.seen.length;
+  const logged = harness.log().length;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new Uint8Array(1000));
+    },
+    pull(controller) {
+      controller.error(new Error("aborted"));
+    },
+  });
+  const answer = await harness.request(`/api/assets?connection=${connection}`, {
+    as: "operator",
+    method: "POST",
+    body,
+    headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
+  });
+  expect((await answer.json()).code).toBe("CLIENT_GONE");
+  await expect.poll(() => server.seen.length).toBe(seen + 1);
+  expect(server.seen.at(-1)?.body.length).toBeLessThan(5000);
+  expect(harness.log().slice(logged)).not.toContain('"level":50');
+});
+
+test("a body that is not multipart is refused before anything is sent", async () => {
+  const seen = server.seen.length;
+  const answer = await harness.request(`/api/assets?connection=${connection}`, { as: "operator", method: "POST", json: {} });
+  expect([answer.status, server.seen.length]).toEqual([415, seen]);
+});
+
+test.each([
+  ["workflows%2Fa.json", "/api/userdata/workflows%2Fa.json"],
+  ["workflows/a.json", "/api/userdata/workflows%2Fa.json"],
+  ["a%252Fb.json", "/api/userdata/a%252Fb.json"],
+  ["a%20%C3%A4.json", "/api/userdata/a%20%C3%A4.json"],
+  ["a.json/move/b%2Fc.json", "/api/userdata/a.json/move/b%2Fc.json"],
+  ["x%2Fmove%2Fy", "/api/userdata/x%2Fmove%2Fy"],
+])("the user data path %s is decoded once and sent as one name", async (path, expected) => {
+  const answer = await harness.request(`/api/userdata/${path}?connection=${connection}`, {
+    as: "operator",
+    method: "POST",
+    body: "content",
+  });
+  expect(answer.status).toBe(200);
+  expect(server.seen.at(-1)?.url.split("?")[0]).toBe(expected);
+});
+
+test.each(["a%5Cb", "a%00b", "%2e%2e%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fetc%2Fpasswd", "a%0Ab"])(
+  "the user data path %s is refused before anything is sent",
+  async (path) => {
+    const seen = server.seen.length;
+    for (const method of ["GET", "POST", "DELETE"]) {
+      const answer = await harness.request(`/api/userdata/${path}?connection=${connection}`, {
+        as: "operator",
+        method,
+        ...(method === "POST" && { body: "x" }),
+      });
+      expect([method, answer.status, (await answer.json()).code]).toEqual([method, 403, "FORBIDDEN"]);
+    }
+    expect(server.seen.length).toBe(seen);
+  },
+);
+
+test("user data is written and read back through the embedded service", async () => {
+  const write = (query = "") =>
+    harness.request(`/api/userdata/workflows%2Fmine.json${query}`, { as: "operator", method: "POST", body: '{"a":1}' });
+  expect(await (await write()).json()).toMatchObject({ path: expect.stringContaining("mine.json") });
+  expect((await write("?overwrite=false")).status).toBe(409);
+  const read = await harness.request("/api/userdata/workflows%2Fmine.json", { as: "viewer" });
+  expect([await read.text(), read.headers.get("content-disposition")?.split(";")[0]]).toEqual(['{"a":1}', "attachment"]);
+});
+
+test.each([
+  ["image/png", "inline", "image/png"],
+  ["video/mp4", "inline", "video/mp4"],
+  ["image/svg+xml", "attachment", "application/octet-stream"],
+  ["text/html; charset=utf-8", "attachment", "application/octet-stream"],
+  ["application/javascript", "attachment", "application/octet-stream"],
+])("content of type %s is shown or saved: %s", async (sent, disposition, type) => {
+  const other = await startLittleServer((_, response) =>
+    response
+      .writeHead(200, { "content-type": sent, "content-disposition": 'inline; filename="a b.png"', "set-cookie": "x=1", etag: '"e"' })
+      .end("x"),
+  );
+  const id = await harness.connect(other.url, "k");
+  const answer = await harness.request(`/api/view?filename=a&connection=${id}`, { as: "viewer" });
+  expect(answer.headers.get("content-disposition")).toBe(`${disposition}; filename="a b.png"`);
+  expect([answer.headers.get("content-type"), answer.headers.get("set-cookie"), answer.headers.get("etag")]).toEqual([type, null, '"e"']);
+  await other.close();
+});
+
+test("a refused submission keeps the shape that makers of workflows know, beside the envelope", async () => {
+  const prompt = { "1": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
+  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt } });
+  expect(answer.status).toBe(400);
+  const body = await answer.json();
+  expect(body).toMatchObject({
+    code: "prompt_outputs_failed_validation",
+    error: { type: "prompt_outputs_failed_validation" },
+    request_id: answer.headers.get("x-request-id"),
+  });
+  expect(body.node_errors["1"].errors[0].type).toBe("required_input_missing");
+});
