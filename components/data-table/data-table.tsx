@@ -23,7 +23,7 @@ type DataTableProps<Row extends RowData> = {
 export function DataTable<Row extends RowData>({ caption, columns, rows, rowId, isSelected, isBusy, className }: DataTableProps<Row>) {
   const table = useTable({ features, columns, data: rows, getRowId: rowId });
   return (
-    <table className={cn("w-full border-separate border-spacing-0", className)}>
+    <table className={cn("data-table", className)}>
       <caption className="sr-only">{caption}</caption>
       <thead>
         {table.getHeaderGroups().map((group) => (
@@ -44,11 +44,8 @@ export function DataTable<Row extends RowData>({ caption, columns, rows, rowId, 
             key={row.id}
             data-row={row.id}
             aria-busy={isBusy?.(row.original) || undefined}
-            className={cn(
-              "group relative",
-              isSelected?.(row.original) ? "bg-accent-soft" : "hover:bg-sunken",
-              isBusy?.(row.original) && "opacity-60",
-            )}
+            data-selected={isSelected?.(row.original) || undefined}
+            className="group"
           >
             {row.getAllCells().map((cell) => (
               <td key={cell.id} className={bodyCellStyle(cell.column.columnDef.meta)}>

@@ -3,8 +3,10 @@ import { createColumnHelper, type RowData, tableFeatures } from "@tanstack/react
 /** How a column looks; the table knows nothing of what it holds. */
 export type ColumnLook = {
   align?: "end";
-  /** Tailwind classes for header and cells alike: width, and from which screen width on the column is there. */
-  className?: string;
+  /** Tailwind classes of the header, which sets the column's width. */
+  width?: string;
+  /** Tailwind classes of header and cells: from which screen width on the column is there. */
+  shown?: string;
   /** The header is for screen readers only. */
   hiddenHeader?: true;
 };

@@ -1,3 +1,5 @@
+"use client";
+
 import { Skeleton } from "@/components/ui/skeleton";
 import { bodyCellStyle, headCellStyle } from "./cell-style";
 import { type ColumnLook } from "./features";
@@ -15,7 +17,7 @@ const widths = { none: "", thumb: "h-9 w-[52px]", short: "h-3.5 w-16", long: "h-
 export function TableSkeleton({ label, columns, rows = 15 }: TableSkeletonProps) {
   return (
     <div role="status" aria-label={label}>
-      <table aria-hidden="true" className="w-full border-separate border-spacing-0">
+      <table aria-hidden="true" className="data-table">
         <thead>
           <tr>
             {columns.map(({ look }, index) => (

@@ -31,7 +31,7 @@ export function jobColumns(t: ReturnType<typeof useTranslations<"jobs">>, connec
         />
       ),
     }),
-    column.accessor("word", { header: t("column.status"), meta: jobLooks.status, cell: ({ getValue }) => <JobStatus word={getValue()} /> }),
+    column.accessor("word", { header: t("column.status"), meta: jobLooks.status, cell: ({ row }) => <State row={row.original} /> }),
     column.accessor("id", {
       header: t("column.job"),
       meta: jobLooks.job,
@@ -70,6 +70,17 @@ function JobLink({ id, connection, copyLabel }: { id: string; connection: string
       </Link>
       <CopyButton text={id} label={copyLabel} className="relative opacity-0 group-hover:opacity-100 focus-visible:opacity-100" />
     </span>
+  );
+}
+
+/** On narrow screens, where the column for it is not there, the progress stands below the state. */
+function State({ row }: { row: JobRow }) {
+  const t = useTranslations("jobs");
+  return (
+    <>
+      <JobStatus word={row.word} state={row.state} />
+      {row.progress === undefined ? null : <ProgressBar value={row.progress} label={t("progress")} className="mt-1 block lg:hidden" />}
+    </>
   );
 }
 

@@ -15,12 +15,12 @@ export function JobDetails({ facts: { job, workflow }, machine }: { facts: JobFa
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
   return (
     <Card title={t("title")}>
-      <dl className="grid grid-cols-[92px_minmax(0,1fr)] gap-y-1.5">
+      <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">
         <Fact name={t("state")}>
           <span className="font-mono text-sm">{job.word}</span>
         </Fact>
         <Fact name={t("job")}>
-          <CopyableId id={job.id} className="-my-0.5" />
+          <CopyableId id={job.id} className="-my-0.5 [&>span]:text-xs" />
         </Fact>
         <Fact name={t("workflow")}>
           <span title={job.workflowId}>{workflow}</span>
@@ -33,7 +33,7 @@ export function JobDetails({ facts: { job, workflow }, machine }: { facts: JobFa
             </span>
           </Fact>
         )}
-        {createdMs === undefined ? null : (
+        {createdMs === undefined || (waitedTo === undefined && job.state !== "pending") ? null : (
           <Fact name={t("waited")}>
             {waitedTo === undefined ? <RunningDuration fromMs={createdMs} /> : <Duration fromMs={createdMs} toMs={waitedTo} withTenths />}
           </Fact>

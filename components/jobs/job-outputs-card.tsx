@@ -3,8 +3,9 @@
 import { FileDown } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/picture";
-import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
+import { type ThumbnailEdge, thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type OutputFile } from "@/lib/contract/outputs-view";
 import { type JobFacts } from "./job-facts";
 
@@ -22,16 +23,18 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
   }
   const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
   const others = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
+  const isAlone = pictures.length === 1;
   return (
     <Card title={t("title")} note={outputs.length.toLocaleString("en")} bodyClassName="flex flex-col gap-3">
       {pictures.length > 0 ? (
-        <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))] gap-3">
+        <ul className={cn("grid gap-3", isAlone ? "max-w-[640px]" : "grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))]")}>
           {pictures.map(({ view, node, file }) => (
             <OutputPicture
               key={keyOf(view)}
               file={file}
               name={view.name}
               note={view.temporary ? t("temporary") : node}
+              edge={isAlone ? 1024 : 512}
               connection={connection}
             />
           ))}
@@ -52,12 +55,24 @@ function keyOf({ nodeId, key, index }: Output["view"]): string {
   return `${nodeId}/${key}/${index}`;
 }
 
-function OutputPicture({ file, name, note, connection }: { file: OutputFile; name: string; note: string; connection?: string }) {
+function OutputPicture({
+  file,
+  name,
+  note,
+  edge,
+  connection,
+}: {
+  file: OutputFile;
+  name: string;
+  note: string;
+  edge: ThumbnailEdge;
+  connection?: string;
+}) {
   return (
     <li className="min-w-0">
       <a href={viewUrl({ ...file, connection })} target="_blank" rel="noreferrer" className="block rounded-sm">
         <Picture
-          src={thumbnailUrl({ connection, file, edge: 512 })}
+          src={thumbnailUrl({ connection, file, edge })}
           alt={name}
           width={512}
           height={384}

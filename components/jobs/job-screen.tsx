@@ -9,7 +9,7 @@ import { Freshness } from "@/components/frame/freshness";
 import { JobStatus } from "@/components/frame/job-status";
 import { PageHeader } from "@/components/frame/page-header";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobDetail } from "@/lib/contract/schemas/job";
@@ -33,9 +33,9 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const first = use(job);
   const connectionId = useConnection()?.id;
   const path = connectionId ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection: connectionId }) : undefined;
-  const poll = usePoll(path, { initial: first.ok ? first.value : undefined, read: readJob, motion: motionOf });
+  const poll = usePoll(path, { ...initialOf(first), read: readJob, motion: motionOf });
   const facts = poll.value;
-  const failure = poll.failure ?? (first.ok || facts ? undefined : first.failure);
+  const failure = poll.failure;
   // Only the status view names the machine, and the page polls the details.
   const machine = facts?.job.assignedTo ?? (first.ok ? first.value.value.job.assignedTo : undefined);
   return (
@@ -49,7 +49,9 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         title={<CopyableId id={jobId} shown={8} />}
         badge={facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
       >
-        {facts?.job.terminal ? null : <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />}
+        {facts === undefined || facts.job.terminal ? null : (
+          <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
+        )}
         {canRun && facts?.job.state === "pending" ? (
           <CancelJob jobId={jobId} connection={connectionId} onDone={() => void poll.refresh()} />
         ) : null}

@@ -1,3 +1,5 @@
+"use client";
+
 import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { Skeleton } from "@/components/ui/skeleton";

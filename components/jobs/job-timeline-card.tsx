@@ -5,7 +5,7 @@ import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Duration } from "@/components/ui/duration";
 import { useNow } from "@/components/ui/use-now";
-import { type Bar, barsOf, type TimelineNode } from "./job-timeline";
+import { type Bar, barsOf } from "./job-timeline";
 import { type JobFacts } from "./job-facts";
 
 /** The wait and every node as a bar, in the order in which they ran. Without times there are no bars: the order alone. */
@@ -30,9 +30,9 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
           <Line
             key={node.nodeId}
             name={t("node", { id: node.nodeId, name: node.name })}
-            note={node.isCached ? t("cached") : undefined}
+            note={node.state === "done" || (node.state === "failed" && bars[index]) ? undefined : t(node.state)}
             bar={bars[index]}
-            fill={fillOf(node)}
+            fill={fills[node.state]}
             fromMs={node.startMs}
             toMs={spans[index + 1]?.endMs ?? nowMs}
           />
@@ -42,11 +42,7 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   );
 }
 
-function fillOf(node: TimelineNode): string {
-  if (node.hasFailed) return "fill-bad";
-  if (node.isCached) return "fill-off";
-  return node.endMs === undefined ? "fill-run" : "fill-ok";
-}
+const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", failed: "fill-bad" };
 
 type LineProps = { name: string; note?: string; bar?: Bar; fill: string; fromMs?: number; toMs?: number };
 

@@ -1,8 +1,15 @@
 import { isObject } from "@/lib/contract/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
+import { isTerminalWord } from "@/lib/contract/states";
 import { toMilliseconds } from "@/lib/contract/times";
 
-export type TimelineNode = { nodeId: string; name: string; startMs?: number; endMs?: number; isCached: boolean; hasFailed: boolean };
+export type TimelineNode = {
+  nodeId: string;
+  name: string;
+  startMs?: number;
+  endMs?: number;
+  state: "done" | "cached" | "running" | "failed";
+};
 
 /** Titles of the submitted graph's nodes, where the service sends the graph: `{ prompt }` or the bare graph. */
 export function nodeNames(workflow: JobDetail["workflow"]): ReadonlyMap<string, string> {
@@ -15,18 +22,27 @@ export function nodeNames(workflow: JobDetail["workflow"]): ReadonlyMap<string, 
   return new Map(names);
 }
 
-/** In the order in which the nodes began. A node without times still stands in its place: where a service sends none, the order is all there is. */
+/**
+ * In the order in which the nodes began. A node without times still stands in its place: where a service sends none, the order is all there is.
+ * The node that failed or is at work closes the list even where the service has no times for it yet.
+ */
 export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>): TimelineNode[] {
   const failedId = detail.execution_error?.node_id;
-  const nodes = Object.entries(detail.execution_meta ?? {}).map(([id, meta]) => ({
-    nodeId: id,
-    name: names.get(meta.real_node_id ?? id) ?? names.get(id) ?? id,
-    startMs: toMilliseconds(meta.start_time),
-    endMs: toMilliseconds(meta.end_time),
-    isCached: meta.cached === true,
-    hasFailed: id === failedId,
-  }));
-  return nodes.sort((one, other) => (one.startMs ?? Number.POSITIVE_INFINITY) - (other.startMs ?? Number.POSITIVE_INFINITY) || 0);
+  const currentId = isTerminalWord(detail.status) ? undefined : detail.progress?.current_node;
+  const nodes = Object.entries(detail.execution_meta ?? {}).map(([nodeId, meta]): TimelineNode => {
+    const endMs = toMilliseconds(meta.end_time);
+    return {
+      nodeId,
+      name: names.get(meta.real_node_id ?? nodeId) ?? names.get(nodeId) ?? nodeId,
+      startMs: toMilliseconds(meta.start_time),
+      endMs,
+      state: nodeId === failedId ? "failed" : meta.cached ? "cached" : nodeId === currentId && endMs === undefined ? "running" : "done",
+    };
+  });
+  nodes.sort((one, other) => (one.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
+  const last = failedId ?? currentId;
+  if (last === undefined || nodes.some(({ nodeId }) => nodeId === last)) return nodes;
+  return [...nodes, { nodeId: last, name: names.get(last) ?? last, state: failedId === undefined ? "running" : "failed" }];
 }
 
 export type Bar = { from: number; to: number };

@@ -1,3 +1,5 @@
+"use client";
+
 import { useTranslations } from "next-intl";
 import { TableSkeleton } from "@/components/data-table/table-skeleton";
 import { PageHeader } from "@/components/frame/page-header";

@@ -2,13 +2,13 @@ import { type ColumnLook } from "@/components/data-table/features";
 
 /** The columns of the queue: shared by the table and its skeleton. */
 export const queueLooks = {
-  select: { className: "w-[44px] pr-0" },
-  position: { className: "w-[56px]", align: "end" },
-  status: { className: "w-[130px]" },
-  job: { className: "w-[130px]" },
-  workflow: { className: "hidden md:table-cell" },
-  progress: { className: "hidden w-[170px] md:table-cell", hiddenHeader: true },
-  submitted: { className: "hidden w-[120px] sm:table-cell", align: "end" },
-  waited: { className: "w-[92px]", align: "end" },
-  act: { className: "w-[84px]", align: "end", hiddenHeader: true },
+  select: { width: "w-[40px]" },
+  position: { width: "w-[52px]", align: "end" },
+  status: { width: "w-[130px]" },
+  job: { width: "w-[110px]" },
+  workflow: { shown: "max-md:hidden" },
+  progress: { width: "w-[170px]", shown: "max-md:hidden", hiddenHeader: true },
+  submitted: { width: "w-[120px]", shown: "max-sm:hidden", align: "end" },
+  waited: { width: "w-[92px]", align: "end" },
+  act: { width: "w-[84px]", align: "end", hiddenHeader: true },
 } as const satisfies Record<string, ColumnLook>;

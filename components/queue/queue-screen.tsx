@@ -12,7 +12,7 @@ import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { ClearQueue } from "./clear-queue";
@@ -37,9 +37,9 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const path = connection
     ? withQuery("/api/jobs", { status: "in_progress,pending", sort_order: "asc", limit: MOST_LISTED, connection })
     : undefined;
-  const poll = usePoll(path, { initial: first.ok ? first.value : undefined, read: fromJobs, motion: motionOf });
+  const poll = usePoll(path, { ...initialOf(first), read: fromJobs, motion: motionOf });
   const list = poll.value;
-  const failure = poll.failure ?? (first.ok || list ? undefined : first.failure);
+  const failure = poll.failure;
   const { running, pending, total } = list ?? nothing;
   const selection = useSelection(pending.map(rowId));
   const { busyIds, cancel } = useCancel(connection);

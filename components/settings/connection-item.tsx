@@ -38,7 +38,7 @@ export function ConnectionItem({ connection, check, busyWith, canChange, onAct }
     <li data-connection={connection.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <h3 className="font-semibold">{name}</h3>
-        <StatusBadge tone={connectionTone[status]} word={words(status)} />
+        <StatusBadge tone={connectionTone[status]} word={t(`status.${status}`)} />
         {current ? <span className="text-sm text-ink-3">{words("current")}</span> : null}
         <span className="ml-auto flex flex-wrap gap-1.5">
           {current ? null : act("use", t("use"))}

@@ -26,17 +26,11 @@ export function Picture({ src, alt, width, height, eager = false, fit = "cover",
         role={alt ? "img" : undefined}
         aria-label={alt || undefined}
         aria-hidden={alt ? undefined : true}
+        // The picture's own proportions, where the width is fluid and the height follows.
+        style={{ aspectRatio: `${width} / ${height}` }}
         className={cn(box, "grid place-items-center border border-dashed border-line-strong bg-sunken text-ink-3")}
       >
-        {/* Gives the placeholder the picture's own proportions where the width is fluid. */}
-        <svg
-          width={width}
-          height={height}
-          viewBox={`0 0 ${width} ${height}`}
-          aria-hidden="true"
-          className="col-start-1 row-start-1 h-auto max-w-full"
-        />
-        {src ? <ImageOff aria-hidden="true" className="col-start-1 row-start-1 size-4" /> : null}
+        {src ? <ImageOff aria-hidden="true" className="size-4" /> : null}
       </span>
     );
   }
@@ -53,7 +47,11 @@ export function Picture({ src, alt, width, height, eager = false, fit = "cover",
       loading={eager ? "eager" : "lazy"}
       decoding="async"
       onError={() => setFailedSrc(src)}
-      className={cn(box, "bg-sunken", fit === "cover" ? "object-cover" : "object-contain")}
+      className={cn(
+        box,
+        "bg-sunken outline outline-1 -outline-offset-1 outline-line/60",
+        fit === "cover" ? "object-cover" : "object-contain",
+      )}
     />
   );
 }

@@ -17,7 +17,7 @@ export function StatusBadge({ tone, word, title, className }: StatusBadgeProps) 
       title={title}
       data-tone={tone}
       className={cn(
-        "inline-flex items-center gap-1.5 rounded-full py-px pr-2 pl-1.5 text-sm whitespace-nowrap",
+        "inline-flex items-center gap-1.5 align-middle rounded-full py-px pr-2 pl-1.5 text-sm whitespace-nowrap",
         toneStyle[tone],
         className,
       )}

@@ -22,6 +22,11 @@ export function retryPollMs(failures: number, retryAfterMs = 0): number {
   return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, BUSY_MS * 2 ** Math.max(0, failures - 1)));
 }
 
+/** A refusal that asking again would only repeat: what was asked for is gone, or may not be seen. */
+export function isLasting(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
+}
+
 export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline"; sinceMs: number };
 
 /** An answer is live until the one after it is clearly late; a failure makes it offline at once. */

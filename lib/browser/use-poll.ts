@@ -6,8 +6,10 @@
 
 import { useState } from "react";
 import useSWR, { type SWRConfiguration } from "swr";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
-import { type Motion, nextPollMs, retryPollMs } from "./poll-plan";
+import { isLasting, type Motion, nextPollMs, retryPollMs } from "./poll-plan";
 import { type ApiFailure, isFailure } from "./read-failure";
 
 export type Stamped<T> = { value: T; atMs: number };
@@ -15,6 +17,8 @@ export type Stamped<T> = { value: T; atMs: number };
 export type PollOptions<Answer, T> = {
   /** What the server already rendered, with the moment it was read. */
   initial?: Stamped<T>;
+  /** Why the server could not render it. */
+  initialFailure?: ApiFailure;
   /** Makes the screen's value of the API's answer. Must be a stable function. */
   read: (answer: Answer) => T;
   motion: (value: T) => Motion;
@@ -32,17 +36,27 @@ export type Poll<T> = {
   patch: (change: (value: T) => T) => void;
 };
 
+/** The server's reading of a page, as what a poll begins with. */
+export function initialOf<T>(reading: Result<Stamped<T>, Failure>): Pick<PollOptions<never, T>, "initial" | "initialFailure"> {
+  return reading.ok ? { initial: reading.value } : { initialFailure: reading.failure };
+}
+
 /** `path` is the API's path with query and connection, and the cache's key; `undefined` asks nothing. */
-export function usePoll<Answer, T>(path: `/${string}` | undefined, { initial, read, motion }: PollOptions<Answer, T>): Poll<T> {
+export function usePoll<Answer, T>(
+  path: `/${string}` | undefined,
+  { initial, initialFailure, read, motion }: PollOptions<Answer, T>,
+): Poll<T> {
   const [mountedMs] = useState(() => Date.now());
-  const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : "moving");
+  const isHopeless = initialFailure !== undefined && isLasting(initialFailure.status);
+  const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : isHopeless ? "final" : "moving");
   const configuration: SWRConfiguration<Stamped<T>, ApiFailure> = {
     refreshInterval: (latest) => everyMs(latest ?? initial),
-    revalidateOnMount: initial === undefined,
+    revalidateOnMount: initial === undefined && !isHopeless,
     revalidateIfStale: false,
     keepPreviousData: false,
     dedupingInterval: 500,
     onErrorRetry: (failure, _key, _configuration, revalidate, { retryCount }) => {
+      if (isLasting(failure.status)) return;
       setTimeout(() => void revalidate({ retryCount }), retryPollMs(retryCount, failure.retryAfterMs));
     },
   };
@@ -52,7 +66,7 @@ export function usePoll<Answer, T>(path: `/${string}` | undefined, { initial, re
     value: newest?.value,
     atMs: newest?.atMs ?? (error ? mountedMs : undefined),
     everyMs: everyMs(newest),
-    failure: error,
+    failure: error ?? (newest ? undefined : initialFailure),
     isAsking: isValidating,
     refresh: async () => {
       await mutate().catch((cause: unknown) => {

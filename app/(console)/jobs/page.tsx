@@ -1,10 +1,8 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toJobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/jobs-screen";
-import { JobsSkeleton } from "@/components/jobs/jobs-skeleton";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -26,15 +24,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   return (
     <PageMessages messages={pickMessages("jobs")}>
       <IgnoredValues list={ignored} />
-      <Suspense fallback={<JobsSkeleton />}>
-        <JobsScreen
-          key={JSON.stringify(query)}
-          query={query}
-          connection={connection}
-          canRun={hasRole(viewer.role, "operator")}
-          jobs={jobs}
-        />
-      </Suspense>
+      <JobsScreen key={JSON.stringify(query)} query={query} connection={connection} canRun={hasRole(viewer.role, "operator")} jobs={jobs} />
     </PageMessages>
   );
 }

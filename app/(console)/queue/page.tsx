@@ -1,10 +1,8 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { fromQueueView } from "@/components/queue/queue-rows";
 import { QueueScreen } from "@/components/queue/queue-screen";
-import { QueueSkeleton } from "@/components/queue/queue-skeleton";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -21,9 +19,7 @@ export default async function QueuePage({ searchParams }: PageProps<"/queue">) {
   const queue = stamp(getQueue(viewer, typeof connection === "string" ? connection : undefined), fromQueueView);
   return (
     <PageMessages messages={pickMessages("queue")}>
-      <Suspense fallback={<QueueSkeleton />}>
-        <QueueScreen canCancel={hasRole(viewer.role, "operator")} queue={queue} />
-      </Suspense>
+      <QueueScreen canCancel={hasRole(viewer.role, "operator")} queue={queue} />
     </PageMessages>
   );
 }

@@ -1,9 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { SettingsScreen } from "@/components/settings/settings-screen";
-import { SettingsSkeleton } from "@/components/settings/settings-skeleton";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -17,13 +15,11 @@ export default async function SettingsPage() {
   const viewer = await requireViewer();
   return (
     <PageMessages messages={pickMessages("settings")}>
-      <Suspense fallback={<SettingsSkeleton />}>
-        <SettingsScreen
-          connections={listConnections(viewer)}
-          canChangeShared={hasRole(viewer.role, "admin")}
-          canAdd={hasRole(viewer.role, "operator")}
-        />
-      </Suspense>
+      <SettingsScreen
+        connections={listConnections(viewer)}
+        canChangeShared={hasRole(viewer.role, "admin")}
+        canAdd={hasRole(viewer.role, "operator")}
+      />
     </PageMessages>
   );
 }

@@ -47,7 +47,7 @@ describe("the table", () => {
 
   it("marks the chosen row", () => {
     const { container } = renderInApp(table([apple, pear]));
-    expect(container.querySelector('[data-row="b"]')?.className).toContain("bg-accent-soft");
+    expect(container.querySelector('[data-row="b"]')?.getAttribute("data-selected")).toBe("true");
   });
 });
 

@@ -78,9 +78,9 @@ describe("a job's page", () => {
 
   it("names nodes by their titles, in the order in which they began", () => {
     const facts = toJobFacts(detail);
-    expect(facts.timeline.map(({ name, isCached }) => [name, isCached])).toEqual([
-      ["The photo", true],
-      ["SaveImage", false],
+    expect(facts.timeline.map(({ name, state }) => [name, state])).toEqual([
+      ["The photo", "cached"],
+      ["SaveImage", "running"],
     ]);
     expect(facts.currentNode).toBe("SaveImage");
     expect(facts.outputs.map(({ node, view }) => [node, view.name])).toEqual([["SaveImage", "a.png"]]);

@@ -1,9 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { JobScreen } from "@/components/jobs/job-screen";
-import { JobSkeleton } from "@/components/jobs/job-skeleton";
 import { toJobFacts } from "@/components/jobs/job-facts";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
@@ -24,9 +22,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
   const job = stamp(getJob(viewer, jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
     <PageMessages messages={pickMessages("jobs")}>
-      <Suspense fallback={<JobSkeleton />}>
-        <JobScreen key={jobId} jobId={jobId} connection={connection} canRun={hasRole(viewer.role, "operator")} job={job} />
-      </Suspense>
+      <JobScreen key={jobId} jobId={jobId} connection={connection} canRun={hasRole(viewer.role, "operator")} job={job} />
     </PageMessages>
   );
 }
