@@ -2,7 +2,7 @@
 // Guarantees: what is remembered is what the service said last. Must never: try with another key than the connection's own.
 
 import "server-only";
-import { type CheckOutcome, type ConnectionCheck } from "@/lib/contract/console";
+import { type ConnectionCheck } from "@/lib/contract/console";
 import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { composition } from "../composition";
