@@ -58,6 +58,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     maxUploadBytes: env.LIGHTDESK_MAX_UPLOAD_BYTES,
     maxJobPixels: env.LIGHTDESK_MAX_JOB_PIXELS,
     publicUrl: env.LIGHTDESK_PUBLIC_URL,
+    downloadHosts: env.LIGHTDESK_DOWNLOAD_HOSTS,
     log: pino({ level: "warn" }, pino.destination({ dest: 2, sync: true })),
   });
   const listener = getRequestListener((request) => service.fetch(request));

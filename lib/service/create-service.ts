@@ -7,6 +7,8 @@ import { collectBlob } from "./assets/change-asset";
 import { makeFolders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
 import { createThumbnails } from "./assets/thumbnails";
+import { createSourcePolicy, defaultDownloadHosts } from "./downloads/sources";
+import { createDownloads } from "./downloads/tasks";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { createEngine } from "./jobs/engine";
@@ -43,6 +45,9 @@ export async function startService(options: ServiceOptions) {
     const recovered = await recoverJobs(database, now);
     if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
     engine.start();
+    const sources = createSourcePolicy(options.downloadHosts ?? defaultDownloadHosts);
+    const downloads = createDownloads({ database, blobs, folders, policy: sources, maxBytes: options.maxUploadBytes, now, log });
+    downloads.start();
     const sweeping = sweepBlobs(database, blobs).catch((error: unknown) => log.error({ err: error }, "the sweep of blobs failed"));
 
     const route = createRouter({
@@ -52,6 +57,8 @@ export async function startService(options: ServiceOptions) {
       engine,
       thumbnails,
       accessTimes,
+      downloads,
+      sources,
       maxUploadBytes: options.maxUploadBytes,
       publicUrl: options.publicUrl,
       now,
@@ -73,7 +80,7 @@ export async function startService(options: ServiceOptions) {
       async stop(): Promise<void> {
         isStopping = true;
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
-        await engine.stop(JOB_GRACE_MS);
+        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop()]);
         await sweeping;
         await accessTimes.flush();
         database.close();

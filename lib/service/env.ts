@@ -26,6 +26,19 @@ const schema = z.object({
   LIGHTDESK_CONCURRENCY: whole(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
   LIGHTDESK_MAX_UPLOAD_BYTES: whole(1, 1e15, "the largest upload in bytes").default(100 * 1024 ** 3),
   LIGHTDESK_MAX_JOB_PIXELS: whole(1, 1e12, "the most pixels a job may hold at once").default(256 * 1024 ** 2),
+  LIGHTDESK_DOWNLOAD_HOSTS: z
+    .string()
+    .transform((list) =>
+      list
+        .split(",")
+        .map((entry) => entry.trim().replace(/\/+$/, ""))
+        .filter((entry) => entry !== ""),
+    )
+    .refine(
+      (entries) => entries.every((entry) => /^[a-z0-9.-]+$/i.test(entry) || isOrigin(entry)),
+      "a comma list of hosts such as huggingface.co, or of origins",
+    )
+    .optional(),
   LIGHTDESK_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: publicUrl })
     .transform((url) => url.replace(/\/+$/, ""))
@@ -46,4 +59,8 @@ export function readServiceEnv(source: Readonly<Record<string, string | undefine
 
 function toAbsolute(folder: string): string {
   return folder.startsWith("~/") ? join(homedir(), folder.slice(2)) : resolve(folder);
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text.toLowerCase();
 }

@@ -22,6 +22,8 @@ export type ServiceOptions = {
   maxJobPixels: number;
   /** Base of the absolute URLs in answers; without it, the origin of each request. */
   publicUrl?: string;
+  /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
+  downloadHosts?: readonly string[];
   now?: () => number;
   log?: ServiceLog;
 };

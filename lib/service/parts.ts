@@ -4,6 +4,8 @@ import { type AccessTimes } from "./assets/access-times";
 import { type BlobStore } from "./assets/blob-store";
 import { type Folders } from "./assets/folders";
 import { type Thumbnails } from "./assets/thumbnails";
+import { type Downloads } from "./downloads/tasks";
+import { type SourcePolicy } from "./downloads/sources";
 import { type Engine } from "./jobs/engine";
 import { type ServiceLog } from "./options";
 import { type Database } from "./store/database";
@@ -15,6 +17,8 @@ export type Parts = {
   engine: Engine;
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;
+  downloads: Downloads;
+  sources: SourcePolicy;
   maxUploadBytes: number;
   publicUrl?: string;
   now: () => number;

@@ -3,18 +3,18 @@
 import sharp from "sharp";
 import { ServiceError } from "../service-error";
 import { isImage } from "./media-type";
-import { type StagedFile } from "./staged-file";
 
 export const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
 export const LONGEST_EDGE = 16_384;
 export const MOST_PIXELS = 67_108_864;
 
-export async function requireImage(staged: StagedFile): Promise<{ width: number; height: number }> {
-  if (!isImage(staged.mediaType)) throw notAnImage();
+/** The size as it is shown: a photograph's orientation is taken into account. */
+export async function requireImage(file: { path: string; mediaType: string }): Promise<{ width: number; height: number }> {
+  if (!isImage(file.mediaType)) throw notAnImage();
   let width: number;
   let height: number;
   try {
-    ({ width, height } = await sharp(staged.path, { limitInputPixels: false }).metadata());
+    ({ width, height } = (await sharp(file.path, { limitInputPixels: false }).metadata()).autoOrient);
   } catch {
     throw notAnImage();
   }

@@ -1,16 +1,19 @@
 // Uploads for LoadImage nodes, and bytes by name.
 
 import { operations } from "@/lib/contract/operations";
-import { imageUploadFieldsSchema, viewQuerySchema } from "@/lib/contract/schemas/upload";
+import { imageUploadFieldsSchema, maskLayersQuerySchema, originalRefSchema, viewQuerySchema } from "@/lib/contract/schemas/upload";
+import { type StoredAsset } from "../assets/asset-row";
 import { fileNameOf } from "../assets/asset-view";
 import { extractChannel } from "../assets/channels";
 import { createFromStaged } from "../assets/create-asset";
 import { findByName } from "../assets/file-names";
 import { MOST_IMAGE_BYTES, requireImage } from "../assets/image-limits";
+import { findMaskLayers, storeMask } from "../assets/mask-layers";
 import { isImage } from "../assets/media-type";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
+import { parseJson } from "./read-json";
 import { invalid, readQuery, toIssues } from "./read-query";
 import { type Fields, readUpload, type Upload } from "./read-upload";
 import { route, type Route } from "./route";
@@ -30,6 +33,31 @@ export function fileRoutes(parts: Parts): Route[] {
       } finally {
         await upload.staged.dispose();
       }
+    }),
+
+    route(operations.uploadMask, async ({ request, user }) => {
+      const upload = await readImageUpload(parts, request);
+      try {
+        const original = requireOriginal(parts, user.id, upload.fields);
+        const { result, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
+        const metadata = {
+          is_mask: true,
+          original_hash: fileNameOf(original),
+          mask_type: "painted_masked",
+          related_files: { mask, paint, painted },
+        };
+        return json({ name: result, subfolder: upload.fields.get("subfolder")?.[0] ?? "", type: "input", metadata });
+      } finally {
+        await upload.staged.dispose();
+      }
+    }),
+
+    route(operations.getMaskLayers, ({ request, user }) => {
+      const { filename } = readQuery(request, maskLayersQuerySchema);
+      const asset = findByName(database, user.id, filename);
+      const names = asset && findMaskLayers(database, user.id, fileNameOf(asset));
+      if (!names) throw new ServiceError("NOT_FOUND", "There is no mask of this name.");
+      return json({ mask: names.mask, paint: names.paint, painted: names.painted, painted_masked: names.result });
     }),
 
     route(operations.view, async ({ request, user }) => {
@@ -68,6 +96,25 @@ export async function readImageUpload(parts: Parts, request: Request): Promise<U
     if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || parts.maxUploadBytes < MOST_IMAGE_BYTES) throw error;
     throw new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
   }
+}
+
+/** `original_ref` is JSON text of a file's reference; its type lets files with that tag go first. */
+function requireOriginal(parts: Parts, userId: number, fields: Fields): StoredAsset {
+  const refuse = (message: string) => invalid("INVALID_BODY", [{ field: "original_ref", message }]);
+  const text = fields.get("original_ref")?.[0];
+  if (text === undefined) throw refuse("is missing");
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    throw refuse("must be the JSON text of a file's reference");
+  }
+  const reference = originalRefSchema.safeParse(value);
+  if (!reference.success) throw refuse("must name a filename");
+  const { filename, type } = reference.data;
+  const original = findByName(parts.database, userId, type && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
+  if (!original) throw refuse("names no file of yours");
+  return original;
 }
 
 function readFields(fields: Fields) {

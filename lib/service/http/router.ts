@@ -10,6 +10,7 @@ import { findUserByKey } from "../users/keys";
 import { type User } from "../users/user";
 import { json } from "./answers";
 import { assetRoutes } from "./asset-routes";
+import { downloadRoutes } from "./download-routes";
 import { toErrorAnswer } from "./error-answer";
 import { fileRoutes } from "./file-routes";
 import { jobRoutes } from "./job-routes";
@@ -60,6 +61,7 @@ function allRoutes(parts: Parts): Route[] {
     ...assetRoutes(parts),
     ...fileRoutes(parts),
     ...userdataRoutes(parts),
+    ...downloadRoutes(parts),
     ...serviceRoutes(parts),
   ];
 }

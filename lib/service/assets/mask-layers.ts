@@ -1,0 +1,78 @@
+// A mask painted over an image: painted means alpha 0, as a loaded mask is 1 - alpha.
+// The result is the original with the upload's alpha; three layers are derived from the two and stored beside it:
+//   mask     white where it was painted        paint    the upload's colours there, transparent elsewhere
+//   painted  the original with these colours, opaque
+// Everything runs from file to file: a picture's pixels pass through, they are not gathered.
+
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import sharp from "sharp";
+import { ServiceError } from "../service-error";
+import { type Database, query } from "../store/database";
+import { type StoredAsset } from "./asset-row";
+import { fileNameOf } from "./asset-view";
+import { type BlobStore } from "./blob-store";
+import { createFromStaged } from "./create-asset";
+import { requireImage } from "./image-limits";
+import { stageFile, type StagedFile } from "./staged-file";
+
+type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
+export type MaskNames = { result: string; mask: string; paint: string; painted: string };
+const layers = ["result", "mask", "paint", "painted"] as const;
+
+export async function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<MaskNames> {
+  const source = stores.blobs.pathOf(original.hash);
+  await requireSameSize(upload, { path: source, mediaType: original.media_type });
+  const base = join(stores.folders.temp, randomUUID());
+  const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };
+  const alpha = `${base}-alpha.png`;
+  try {
+    await sharp(upload.path).ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(alpha);
+    await sharp(alpha).negate().toColourspace("b-w").png().toFile(files.mask);
+    await sharp(source).autoOrient().removeAlpha().toColourspace("srgb").joinChannel(alpha).png().toFile(files.result);
+    await sharp(upload.path).removeAlpha().toColourspace("srgb").joinChannel(files.mask).png().toFile(files.paint);
+    const flat = await sharp(source).autoOrient().removeAlpha().toColourspace("srgb").png().toBuffer();
+    await sharp(flat)
+      .composite([{ input: files.paint }])
+      .removeAlpha()
+      .png()
+      .toFile(files.painted);
+
+    const stem = original.name.replace(/\.[^.]*$/, "");
+    const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
+    for (const layer of layers) {
+      const tags = layer === "result" ? ["input"] : ["mask-layer"];
+      const metadata = { mask_layer: layer === "result" ? "painted_masked" : layer, original_hash: `blake3:${original.hash}` };
+      const wanted = { ownerId: userId, name: `${stem}-${layer === "result" ? "masked" : layer}.png`, tags, metadata };
+      const { asset } = await createFromStaged(stores, await stageFile(files[layer]), wanted);
+      names[layer] = fileNameOf(asset);
+    }
+    await stores.database.commit(() => remember(stores.database, userId, names));
+    return names;
+  } finally {
+    for (const file of [alpha, ...Object.values(files)]) await rm(file, { force: true });
+  }
+}
+
+/** By the name of the result; undefined for any other file. */
+export function findMaskLayers(database: Database, userId: number, result: string): MaskNames | undefined {
+  return database.row(query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result));
+}
+
+function remember(database: Database, userId: number, names: MaskNames): void {
+  database.run(
+    query
+      .insertInto("mask_layers")
+      .values({ owner_id: userId, ...names })
+      .onConflict((conflict) => conflict.columns(["owner_id", "result"]).doUpdateSet(names)),
+  );
+}
+
+async function requireSameSize(upload: StagedFile, original: { path: string; mediaType: string }): Promise<void> {
+  const painted = await requireImage(upload);
+  const beneath = await requireImage(original);
+  if (painted.width === beneath.width && painted.height === beneath.height) return;
+  const sizes = `the mask is ${painted.width} by ${painted.height} pixels, the original ${beneath.width} by ${beneath.height}`;
+  throw new ServiceError("INVALID_IMAGE", `The mask does not fit its original: ${sizes}.`, { field: "image" });
+}
