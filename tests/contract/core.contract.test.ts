@@ -1,0 +1,203 @@
+import { createServer, type Server } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { coreOperations, operations } from "@/lib/contract/operations";
+import { ended, list, png, record, sample, string, submit, waiting, canvas, running } from "../integration/service/support";
+import { type Client, type ServiceBench, startService } from "../support/service";
+import { until } from "../support/until";
+import {
+  assetFields,
+  executionErrorFields,
+  expectFields,
+  historyFields,
+  jobDetailFields,
+  jobItemFields,
+  jobStatusFields,
+  maskFields,
+  maskMetadataFields,
+  paginationFields,
+  promptAnswerFields,
+  tagChangeFields,
+  taskFields,
+} from "./fields";
+import { answered, conforms } from "./conforms";
+
+const everyAssetField = Object.keys(assetFields);
+
+describe("the embedded service answers every core operation as the interface says", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  let source: Server;
+  let sourceUrl: string;
+  let finishedId: string;
+  let failedId: string;
+
+  beforeAll(async () => {
+    source = createServer((_, response) => response.end("fetched from afar")).listen(0, "127.0.0.1");
+    await until("the source listens", () => source.listening);
+    const address = source.address();
+    sourceUrl = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+    bench = await startService({ downloadHosts: [sourceUrl] });
+    client = bench.client();
+    finishedId = await submit(client, sample("03-composite-with-mask"));
+    failedId = await submit(client, sample("06-fails-half-way"));
+    await Promise.all([ended(client, finishedId, 60_000), ended(client, failedId, 60_000)]);
+  });
+  afterAll(async () => {
+    await bench.dispose();
+    source.close();
+    expect(bench.complaints).toEqual([]);
+  });
+
+  it("POST /api/prompt", async () => {
+    const answer = await client.post("/api/prompt", { prompt: canvas(1), extra_data: {}, partial_execution_targets: ["2"] });
+    expectFields(conforms(operations.submitPrompt, answer), promptAnswerFields);
+  });
+
+  it("GET /api/jobs: terminal, failed and running items", async () => {
+    const id = await submit(client, waiting(0.4));
+    await running(client, id);
+    const answer = record(conforms(operations.listJobs, await client.get("/api/jobs")));
+    expectFields(answer.pagination, paginationFields);
+    const items = new Map(list(answer.jobs).map((job) => [string(job.id), job]));
+    for (const item of items.values()) expectFields(item, jobItemFields);
+    const whole = ["preview_output", "outputs_count", "workflow_id", "execution_start_time", "execution_end_time"];
+    expectFields(items.get(finishedId), jobItemFields, whole);
+    expectFields(items.get(failedId), jobItemFields, [...whole, "execution_error"]);
+    expectFields(items.get(failedId)?.execution_error, executionErrorFields);
+    for (const late of whole.filter((name) => name !== "workflow_id")) expect(items.get(id)).not.toHaveProperty(late);
+    await ended(client, id);
+  });
+
+  it("GET /api/jobs/{job_id}: everything in terminal states, nothing of it before", async () => {
+    const done = conforms(operations.getJob, await client.get(`/api/jobs/${finishedId}`));
+    expectFields(
+      done,
+      jobDetailFields,
+      Object.keys(jobDetailFields).filter((name) => name !== "execution_error"),
+    );
+    expectFields(conforms(operations.getJob, await client.get(`/api/jobs/${failedId}`)), jobDetailFields, [
+      "execution_error",
+      "outputs",
+      "execution_status",
+    ]);
+    const id = await submit(client, waiting(0.4, 2));
+    const early = conforms(operations.getJob, await client.get(`/api/jobs/${id}`));
+    expectFields(early, jobDetailFields, ["workflow", "workflow_id"]);
+    for (const late of ["outputs", "preview_output", "outputs_count", "execution_status", "execution_meta"])
+      expect(early).not.toHaveProperty(late);
+    await ended(client, id);
+  });
+
+  it("GET /api/job/{job_id}/status", async () => {
+    expectFields(conforms(operations.getJobStatus, await client.get(`/api/job/${finishedId}/status`)), jobStatusFields, [
+      "last_state_update",
+      "assigned_inference",
+    ]);
+    expectFields(conforms(operations.getJobStatus, await client.get(`/api/job/${failedId}/status`)), jobStatusFields, ["error_message"]);
+  });
+
+  it("POST /api/queue and POST /api/history", async () => {
+    expectFields(conforms(operations.manageQueue, await client.post("/api/queue", { delete: [] })), {
+      deleted: "texts",
+      cleared: "boolean",
+    });
+    expectFields(conforms(operations.manageHistory, await client.post("/api/history", { delete: [] })), { code: "text", message: "text" });
+  });
+
+  it("GET /api/history_v2", async () => {
+    const entries = list(record(conforms(operations.listHistory, await client.get("/api/history_v2?max_items=50"))).history);
+    expect(entries.length).toBeGreaterThanOrEqual(2);
+    for (const entry of entries) {
+      expectFields(entry, historyFields, ["workflow_id"]);
+      expectFields(entry.prompt, { priority: "number", prompt_id: "uuid", extra_data: "object" });
+    }
+  });
+
+  it("assets: list, upload, read, from-hash, tags", async () => {
+    const created = conforms(operations.uploadAsset, await client.upload(png(6, 6, { seed: 9 }), "c.png", { tags: '["input"]' }));
+    expectFields(
+      created,
+      { ...assetFields, created_new: "boolean" },
+      everyAssetField.filter((name) => name !== "prompt_id"),
+    );
+    const { id, asset_hash } = record(created);
+    const listed = record(conforms(operations.listAssets, await client.get("/api/assets?limit=500")));
+    expectFields(listed, { total: "integer", has_more: "boolean" });
+    for (const asset of list(listed.assets)) {
+      expectFields(asset, assetFields, ["asset_hash", "tags", "is_immutable", "last_access_time", "preview_url"]);
+      expect(asset).not.toHaveProperty("created_new");
+    }
+    const output = list(listed.assets).find((asset) => asset.prompt_id === finishedId);
+    expectFields(output, assetFields, everyAssetField);
+    expectFields(conforms(operations.getAsset, await client.get(`/api/assets/${string(id)}`)), assetFields);
+    expectFields(
+      conforms(operations.createAssetFromHash, await client.post("/api/assets/from-hash", { hash: asset_hash, tags: ["again"] })),
+      {
+        ...assetFields,
+        created_new: "boolean",
+      },
+    );
+    expectFields(
+      conforms(operations.addTags, await client.post(`/api/assets/${string(id)}/tags`, { tags: ["x", "again"] })),
+      tagChangeFields,
+    );
+    expectFields(
+      conforms(operations.removeTags, await client.call("DELETE", `/api/assets/${string(id)}/tags`, { tags: ["x"] })),
+      tagChangeFields,
+    );
+  });
+
+  it("POST /api/assets/download and GET /api/tasks/{task_id}, then 200 for what is there already", async () => {
+    const body = { source_url: `${sourceUrl}/models/afar.txt`, tags: ["models"], user_metadata: { from: "afar" } };
+    const started = await client.post("/api/assets/download", body);
+    expect(started.status).toBe(202);
+    const { task_id } = record(conforms(operations.downloadAsset, started));
+    const task = await until("the task has ended", async () => {
+      const now = record(conforms(operations.getTask, await client.get(`/api/tasks/${string(task_id)}`)));
+      expectFields(now, taskFields);
+      return now.completed_at !== undefined && now;
+    });
+    expect(task).toMatchObject({ status: "completed", progress: 1, bytes_downloaded: 17, result: { success: true, filename: "afar.txt" } });
+    const again = await client.post("/api/assets/download", body);
+    expect(again.status).toBe(200);
+    expectFields(conforms(operations.downloadAsset, again), { ...assetFields, created_new: "boolean" });
+    expect(
+      conforms(operations.getRemoteMetadata, await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(body.source_url)}`)),
+    ).toMatchObject({ filename: "afar.txt" });
+  });
+
+  it("uploads of images and masks", async () => {
+    const image = record(
+      conforms(
+        operations.uploadImage,
+        await client.upload(png(20, 10, { seed: 4 }), "under.png", { type: "input" }, "image", "/api/upload/image"),
+      ),
+    );
+    expectFields(image, { name: "text", subfolder: "text", type: "text" });
+    const reference = JSON.stringify({ filename: image.name, subfolder: "", type: "input" });
+    const mask = record(
+      conforms(
+        operations.uploadMask,
+        await client.upload(png(20, 10), "mask.png", { original_ref: reference }, "image", "/api/upload/mask"),
+      ),
+    );
+    expectFields(mask, maskFields);
+    expectFields(mask.metadata, maskMetadataFields);
+    expectFields(record(mask.metadata).related_files, { mask: "text", paint: "text", painted: "text" });
+    const layers = record(conforms(operations.getMaskLayers, await client.get(`/api/files/mask-layers?filename=${string(mask.name)}`)));
+    for (const name of [mask.name, ...Object.values(layers)])
+      expect((await client.get(`/api/view?filename=${string(name)}`)).status).toBe(200);
+  });
+
+  it("userdata and user", async () => {
+    const written = await client.call("POST", "/api/userdata/workflows%2Fa.json?full_info=true", "{}");
+    expectFields(conforms(operations.writeUserdata, written), { path: "text", size: "number", modified: "date-time" });
+    const [file] = list(conforms(operations.listUserdata, await client.get("/api/userdata?dir=workflows%2F")));
+    expectFields(file, { path: "text", size: "number", modified: "number" });
+    expect(record(conforms(operations.getUser, await client.get("/api/user"))).status).toBe("active");
+  });
+
+  it("left no core operation out", () => {
+    expect(coreOperations.map((operation) => operation.name).filter((name) => !answered.has(name))).toEqual([]);
+  });
+});
