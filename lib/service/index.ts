@@ -7,7 +7,7 @@ import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { openDatabase } from "./store/database";
 import { createKeys } from "./users/keys";
 
-export type { KeyListing, Service, ServiceKeys, ServiceLog, ServiceOptions, UserStatus } from "./options";
+export type { Service, ServiceKeys, ServiceOptions } from "./options";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */
 export function createService(options: ServiceOptions): Service {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type ServiceOptions } from "@/lib/service/index";
 
-export const ORIGIN = "http://service.test";
-export const workerPath = join(process.cwd(), "dist", "node-worker.mjs");
-export const shippedImagesDir = join(process.cwd(), "public", "samples");
+const ORIGIN = "http://service.test";
+const workerPath = join(process.cwd(), "dist", "node-worker.mjs");
+const shippedImagesDir = join(process.cwd(), "public", "samples");
 
 export type Answered = { status: number; headers: Headers; body: unknown; text: string };
 export type Client = ReturnType<typeof createClient>;

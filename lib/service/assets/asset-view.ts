@@ -8,7 +8,7 @@ export function fileNameOf(asset: { hash: string; media_type: string; name: stri
   return `${asset.hash}.${extensionOf(asset.media_type, asset.name)}`;
 }
 
-export function typeOf(tags: readonly string[]): "input" | "output" | "temp" {
+function typeOf(tags: readonly string[]): "input" | "output" | "temp" {
   return tags.includes("output") ? "output" : tags.includes("temp") ? "temp" : "input";
 }
 

@@ -5,7 +5,7 @@ import { ServiceError } from "../service-error";
 import { isImage } from "./media-type";
 
 export const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
-export const LONGEST_EDGE = 16_384;
+const LONGEST_EDGE = 16_384;
 export const MOST_PIXELS = 67_108_864;
 
 /** The size as it is shown: a photograph's orientation is taken into account. */

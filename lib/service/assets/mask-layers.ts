@@ -26,13 +26,15 @@ export async function storeMask(stores: Stores, userId: number, upload: StagedFi
   await requireSameSize(upload, { path: source, mediaType: original.media_type });
   const base = join(stores.folders.temp, randomUUID());
   const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };
-  const alpha = `${base}-alpha.png`;
+  const [alpha, colours, flat] = [`${base}-alpha.png`, `${base}-colours.png`, `${base}-flat.png`];
   try {
+    // Colours and alpha are parted first: joining a channel to a picture that still has one is not the same.
     await sharp(upload.path).ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(alpha);
+    await sharp(upload.path).removeAlpha().toColourspace("srgb").png().toFile(colours);
+    await sharp(source).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(flat);
     await sharp(alpha).negate().toColourspace("b-w").png().toFile(files.mask);
-    await sharp(source).autoOrient().removeAlpha().toColourspace("srgb").joinChannel(alpha).png().toFile(files.result);
-    await sharp(upload.path).removeAlpha().toColourspace("srgb").joinChannel(files.mask).png().toFile(files.paint);
-    const flat = await sharp(source).autoOrient().removeAlpha().toColourspace("srgb").png().toBuffer();
+    await sharp(flat).joinChannel(alpha).png().toFile(files.result);
+    await sharp(colours).joinChannel(files.mask).png().toFile(files.paint);
     await sharp(flat)
       .composite([{ input: files.paint }])
       .removeAlpha()
@@ -51,7 +53,7 @@ export async function storeMask(stores: Stores, userId: number, upload: StagedFi
     await stores.database.commit(() => remember(stores.database, userId, names));
     return names;
   } finally {
-    for (const file of [alpha, ...Object.values(files)]) await rm(file, { force: true });
+    for (const file of [alpha, colours, flat, ...Object.values(files)]) await rm(file, { force: true });
   }
 }
 

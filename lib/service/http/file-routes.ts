@@ -85,7 +85,7 @@ export function fileRoutes(parts: Parts): Route[] {
 }
 
 /** 50 MB at most; beyond it the answer is 400 as for any image that is too large, not 413. */
-export async function readImageUpload(parts: Parts, request: Request): Promise<Upload> {
+async function readImageUpload(parts: Parts, request: Request): Promise<Upload> {
   try {
     return await readUpload(request, {
       part: "image",

@@ -4,8 +4,8 @@ import { type z } from "zod";
 import { ServiceError } from "../service-error";
 import { invalid, toIssues } from "./read-query";
 
-export const MOST_JSON_BYTES = 16 * 1024 * 1024;
-export const DEEPEST_JSON = 100;
+const MOST_JSON_BYTES = 16 * 1024 * 1024;
+const DEEPEST_JSON = 100;
 
 /** `emptyAs`: what an absent body means, where it may be absent. */
 export async function readJson<S extends z.ZodType>(request: Request, schema: S, emptyAs?: unknown): Promise<z.output<S>> {

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "../../support/service";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { png, record, string } from "./support";
 
 describe("creating assets, refused", () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "../../support/service";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, ended, list, record, running, string, submit, waiting } from "./support";
 
 describe("GET /api/jobs", () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "../../support/service";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, record, sample } from "./support";
 
 describe("POST /api/prompt, refused", () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "../../support/service";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, detail, ended, list, png, record, running, sample, string, submit, waiting } from "./support";
 
 describe("POST /api/prompt", () => {

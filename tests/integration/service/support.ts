@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
-import { type Client } from "../../support/service";
-import { until } from "../../support/until";
+import { type Client } from "@/tests/support/service";
+import { until } from "@/tests/support/until";
 
 export type Json = Record<string, unknown>;
 

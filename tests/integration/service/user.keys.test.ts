@@ -6,7 +6,7 @@ import { createService, openServiceKeys } from "@/lib/service/index";
 import { readServiceEnv } from "@/lib/service/env";
 import { allOperations } from "@/lib/contract/operations";
 import { fillPath } from "@/lib/contract/operation";
-import { type ServiceBench, startService } from "../../support/service";
+import { type ServiceBench, startService } from "@/tests/support/service";
 import { record } from "./support";
 
 describe("users and keys", () => {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "../../support/service";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 
 describe("user data files", () => {
   let bench: ServiceBench;

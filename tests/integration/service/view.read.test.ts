@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "../../support/service";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { png, record, string } from "./support";
 
 describe("GET /api/view", () => {
