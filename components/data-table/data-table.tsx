@@ -1,8 +1,10 @@
 "use client";
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
+import { useRef } from "react";
 import { cn } from "@/components/ui/cn";
 import { features, type Features } from "./features";
+import { useRowKeys } from "./use-row-keys";
 import { bodyCellStyle, headCellStyle } from "./cell-style";
 
 type DataTableProps<Row extends RowData> = {
@@ -21,9 +23,11 @@ type DataTableProps<Row extends RowData> = {
 
 /** Rows keep their identity over polls (`rowId`), so that a new answer changes cells and never scroll or focus. */
 export function DataTable<Row extends RowData>({ caption, columns, rows, rowId, isSelected, isBusy, className }: DataTableProps<Row>) {
+  const element = useRef<HTMLTableElement>(null);
+  useRowKeys(element);
   const table = useTable({ features, columns, data: rows, getRowId: rowId });
   return (
-    <table className={cn("data-table", className)}>
+    <table ref={element} className={cn("data-table", className)}>
       <caption className="sr-only">{caption}</caption>
       <thead>
         {table.getHeaderGroups().map((group) => (

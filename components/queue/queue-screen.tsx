@@ -7,6 +7,7 @@ import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
+import { useRefreshCounts } from "@/components/frame/use-counts";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -43,6 +44,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const { running, pending, total } = list ?? nothing;
   const selection = useSelection(pending.map(rowId));
   const { busyIds, cancel } = useCancel(connection);
+  const refreshCounts = useRefreshCounts();
   const [answer, setAnswer] = useState<{ receipt: Receipt; failure?: ApiFailure }>();
 
   async function run(ids: readonly string[]) {
@@ -50,7 +52,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
     const result = await cancel(ids);
     selection.clear();
     setAnswer(result.ok ? { receipt: result.value } : { receipt: result.failure.done, failure: result.failure.failure });
-    await poll.refresh();
+    await Promise.all([poll.refresh(), refreshCounts()]);
   }
 
   const columns = queueColumns({
@@ -74,8 +76,9 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
         <span className="text-ink-2">{t("summary", { running: running.length, pending: pending.length })}</span>
         {canCancel ? null : <span className="text-ink-3">{t("readOnly")}</span>}
         {list && total > MOST_LISTED ? <span className="text-wait">{t("cut", { count: MOST_LISTED })}</span> : null}
+        {answer ? <ReceiptLine receipt={answer.receipt} onDismiss={() => setAnswer(undefined)} /> : null}
       </ToolBar>
-      {answer ? <ReceiptLine answer={answer} onDismiss={() => setAnswer(undefined)} /> : null}
+      {answer?.failure ? <FailureMessage failure={answer.failure} className="mx-4 mt-4 md:mx-5" /> : null}
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       {list && total > 0 ? (
         <DataTable

@@ -13,12 +13,13 @@ import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/consol
 import { faultyField } from "./faulty-field";
 import { Outcome } from "./outcome";
 import { readConnectionForm } from "./read-connection-form";
-import { type Saved, saveConnection } from "./save-connection";
+import { isAccepted, type Saved, saveConnection } from "./save-connection";
 
 type ConnectionFormProps = {
   /** Absent: a new one. */
   connection?: ConnectionView;
   canShare: boolean;
+  /** Saved, whatever the service then said of the key. */
   onSaved: (saved: Saved) => void;
   onClose: () => void;
 };
@@ -43,7 +44,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     if (!result.ok) return setFailure(result.failure);
     setSaved(result.value.connection);
     onSaved(result.value);
-    if (result.value.check.outcome === "active" || result.value.check.outcome === "waitlisted") onClose();
+    if (isAccepted(result.value.check)) onClose();
     else setCheck(result.value.check);
   }
 
@@ -100,7 +101,12 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
           <p className="text-ink-3">{t("personal")}</p>
         )}
         {failure && !field ? <FailureMessage failure={failure} /> : null}
-        {check ? <Outcome check={check} /> : null}
+        {check ? (
+          <>
+            <Outcome check={check} />
+            <p className="text-ink-2">{t("kept")}</p>
+          </>
+        ) : null}
         <div className="flex gap-2">
           <Button type="submit" tone="primary" busy={isBusy}>
             {isBusy ? t("checking") : t("submit")}

@@ -16,3 +16,8 @@ export async function saveConnection(id: string | undefined, fields: ConnectionF
 export function connectionPath(id: string, act?: "check" | "use"): `/${string}` {
   return `/api/console/connections/${encodeURIComponent(id)}${act ? `/${act}` : ""}`;
 }
+
+/** The key is good, if perhaps not for running yet. */
+export function isAccepted({ outcome }: ConnectionCheck): boolean {
+  return outcome === "active" || outcome === "waitlisted";
+}

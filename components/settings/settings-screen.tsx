@@ -15,6 +15,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { ConnectionForm } from "./connection-form";
 import { ConnectionItem } from "./connection-item";
+import { isAccepted, type Saved } from "./save-connection";
 import { useConnectionActs } from "./use-connection-acts";
 
 type SettingsScreenProps = {
@@ -36,6 +37,12 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
   const list = result.ok ? result.value : [];
   const canChange = (connection: ConnectionView) => canChangeShared || !connection.shared;
 
+  function noteSaved({ connection, check }: Saved) {
+    // A refusal stands in the form, beside what has to be corrected.
+    acts.note(connection.id, isAccepted(check) ? check : undefined);
+    router.refresh();
+  }
+
   async function remove(connection: ConnectionView) {
     setLeaving(undefined);
     if (await acts.remove(connection)) showToast({ tone: "off", text: t("removed", { name: connection.name }) });
@@ -52,16 +59,7 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
       </PageHeader>
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
         {canChangeShared ? null : <p className="text-ink-3">{t(canAdd ? "onlyAdmins" : "readOnly")}</p>}
-        {open?.form === "add" ? (
-          <ConnectionForm
-            canShare={canChangeShared}
-            onSaved={({ connection, check }) => {
-              acts.note(connection.id, check);
-              router.refresh();
-            }}
-            onClose={() => setOpen(undefined)}
-          />
-        ) : null}
+        {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={() => setOpen(undefined)} /> : null}
         {result.ok ? null : <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />}
         {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
         {result.ok ? (
@@ -74,10 +72,7 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
                     <ConnectionForm
                       connection={connection}
                       canShare={canChangeShared}
-                      onSaved={({ check }) => {
-                        acts.note(connection.id, check);
-                        router.refresh();
-                      }}
+                      onSaved={noteSaved}
                       onClose={() => setOpen(undefined)}
                     />
                   </li>

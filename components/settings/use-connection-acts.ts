@@ -16,7 +16,7 @@ export function useConnectionActs() {
   const [busy, setBusy] = useState<Busy>();
   const [failure, setFailure] = useState<ApiFailure>();
   const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
-  const note = (id: string, check: ConnectionCheck) => setChecks((known) => ({ ...known, [id]: check }));
+  const note = (id: string, check: ConnectionCheck | undefined) => setChecks((known) => ({ ...known, [id]: check }));
 
   async function call<T>(act: Busy, method: "POST" | "DELETE", path: `/${string}`): Promise<Result<T, ApiFailure>> {
     setBusy(act);

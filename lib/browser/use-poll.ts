@@ -64,7 +64,7 @@ export function usePoll<Answer, T>(
   const newest = data && initial ? (data.atMs >= initial.atMs ? data : initial) : (data ?? initial);
   return {
     value: newest?.value,
-    atMs: newest?.atMs ?? (error ? mountedMs : undefined),
+    atMs: newest?.atMs ?? (error || initialFailure ? mountedMs : undefined),
     everyMs: everyMs(newest),
     failure: error ?? (newest ? undefined : initialFailure),
     isAsking: isValidating,

@@ -1,0 +1,33 @@
+"use client";
+
+import { type RefObject, useEffect } from "react";
+
+/** j and k move from row to row, x chooses the row; Enter opens it, since the focus is on its link. Not while somebody types. */
+export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
+  useEffect(() => {
+    function onKey(event: KeyboardEvent) {
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
+      const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr") ?? [])];
+      const here = rows.findIndex((row) => row.contains(document.activeElement));
+      if (event.key === "j" || event.key === "k") {
+        const next = here < 0 ? rows[0] : rows[here + (event.key === "j" ? 1 : -1)];
+        next?.querySelector<HTMLElement>("a[href]")?.focus();
+      } else if (event.key === "x" && here >= 0) {
+        rows[here]?.querySelector<HTMLInputElement>('input[type="checkbox"]')?.click();
+      } else return;
+      event.preventDefault();
+    }
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [table]);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) && !isCheckbox(target)
+  );
+}
+
+function isCheckbox(target: HTMLElement): boolean {
+  return target instanceof HTMLInputElement && target.type === "checkbox";
+}
