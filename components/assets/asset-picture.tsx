@@ -32,10 +32,10 @@ export function AssetPicture({ asset, connection, edge, alt, eager, fit, classNa
           height={240}
           eager={eager}
           fit={fit}
-          className="size-full"
+          className="absolute inset-0 size-full"
         />
       ) : (
-        <span className="grid size-full place-items-center rounded-sm border border-line bg-sunken text-ink-3">
+        <span className="absolute inset-0 grid place-items-center rounded-sm border border-line bg-sunken text-ink-3">
           <span className="flex flex-col items-center gap-1.5">
             <KindIcon kind={asset.kind} className="size-6" />
             <span className="text-sm">{extension ?? t(asset.kind)}</span>

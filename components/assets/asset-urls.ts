@@ -1,6 +1,6 @@
 // Where an asset's bytes and pictures come from.
 
-import { type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
+import { viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 
 /** Its page; the connection travels along, or a link sent to a colleague would open another service's list. */
@@ -12,8 +12,4 @@ export function assetHref(id: string, connection?: string): `/${string}` {
 export function assetFileUrl({ hash, name, tags }: Pick<AssetView, "hash" | "name" | "tags">, connection?: string): string {
   const type = ["output", "temp", "input"].find((word) => tags.includes(word));
   return viewUrl({ filename: hash ?? name, type, connection });
-}
-
-export function assetThumbnailUrl(asset: string, edge: ThumbnailEdge, connection?: string): string {
-  return thumbnailUrl({ asset, edge, connection });
 }

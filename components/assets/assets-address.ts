@@ -5,7 +5,7 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 export const PAGE_SIZE = 60;
 
 /** Tags that the interface itself gives. */
-export const ownTags = ["output", "input", "temp"] as const;
+const ownTags = ["output", "input", "temp"] as const;
 
 export const sortings = [
   { key: "newest", sort: "created_at", order: "desc" },

@@ -32,7 +32,7 @@ export function uploadReducer(items: readonly UploadItem[], action: UploadAction
 }
 
 /** Two at a time: enough to fill a line, few enough that each one moves. */
-export const AT_ONCE = 2;
+const AT_ONCE = 2;
 
 export function nextToSend(items: readonly UploadItem[]): UploadItem | undefined {
   const sending = items.filter(({ status }) => status.kind === "sending").length;

@@ -19,8 +19,6 @@ export type PlacedProblems = {
   nodeCount: number;
 };
 
-export const noProblems: PlacedProblems = { byNode: {}, strays: [], nodeCount: 0 };
-
 export function placeProblems(form: readonly FormNode[], errors: NodeErrors): PlacedProblems {
   const byNode: Record<string, NodeProblems> = {};
   let first: PlacedProblems["first"];

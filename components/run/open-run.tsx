@@ -63,7 +63,7 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
     <>
       <PageHeader
         trail={<span className="max-sm:hidden">{t("title")} /</span>}
-        title={<span className="block max-w-[40ch] truncate max-sm:max-w-[14ch]">{name}</span>}
+        title={<span className="block max-w-[40ch] truncate max-sm:-ml-2.5 max-sm:max-w-[16ch]">{name}</span>}
         badge={
           <span className="text-ink-3">
             {t("open.nodes", { count: form.length })}
@@ -112,7 +112,7 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
           </div>
         </div>
       </div>
-      <div className="sticky bottom-[52px] z-20 border-t border-line bg-bg px-4 py-2 md:hidden">
+      <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 border-t border-line bg-bg px-4 py-2 md:hidden">
         <RunButton {...button} className="w-full" />
       </div>
     </>

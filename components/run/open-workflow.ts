@@ -1,29 +1,15 @@
 // A dropped, picked, pasted or sample file made into an opened workflow, or the reason why it cannot be one.
 // Guarantees: never throws; refuses what no service could run (a loop, a link to nothing) before it is opened, so that what was open stays.
 
-import { danglingLinks, findCycle, readWorkflow, topologicalOrder, type WorkflowProblem } from "@/lib/contract/graph";
+import { danglingLinks, findCycle, readWorkflow, topologicalOrder } from "@/lib/contract/graph";
 import { type JsonObject, objectOf } from "@/lib/contract/json";
 import { workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { titleOf } from "./form-model";
+import { type NamedNode, type Refusal, type RefusalReason } from "./refusal";
 import { type OpenedFile } from "./run-state";
 import { workflowIdOf } from "./workflow-id";
-
-export type NamedNode = { id: string; title: string };
-
-export type RefusalReason =
-  | WorkflowProblem
-  /** The loop in the order of the work: each feeds the next, the last feeds the first. */
-  | { code: "cycle"; nodes: NamedNode[] }
-  | { code: "dangling_link"; node: NamedNode; input: string; source: string; others: number }
-  | { code: "picture" }
-  | { code: "several_files"; count: number }
-  | { code: "unreadable_file" }
-  | { code: "sample_missing" };
-
-/** `fileName` is absent for what was pasted. */
-export type Refusal = { fileName?: string; reason: RefusalReason };
 
 export function openWorkflow(text: string, fileName?: string): Result<OpenedFile, Refusal> {
   const reading = readWorkflow(text);

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
-import { type NamedNode, type Refusal, type RefusalReason } from "./open-workflow";
+import { type NamedNode, type Refusal, type RefusalReason } from "./refusal";
 
 type RefusalNoteProps = { refusal: Refusal; keepsOpen: boolean; onRead: () => void };
 

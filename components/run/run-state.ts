@@ -7,7 +7,7 @@ import { type JsonObject } from "@/lib/contract/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { withInput } from "./form-model";
-import { type Refusal } from "./open-workflow";
+import { type Refusal } from "./refusal";
 import { type RunOutcome } from "./submission";
 
 export type OpenWorkflow = {

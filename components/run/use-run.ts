@@ -1,7 +1,8 @@
 "use client";
 
 import { useMemo, useSyncExternalStore } from "react";
-import { openFile, openWorkflow, type Refusal } from "./open-workflow";
+import { openFile, openWorkflow } from "./open-workflow";
+import { type Refusal } from "./refusal";
 import { type RunPorts } from "./run-ports";
 import { emptyRun, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
@@ -43,5 +44,3 @@ function actsOf(store: RunStore, ports: RunPorts) {
     },
   };
 }
-
-export type RunActs = ReturnType<typeof actsOf>;
