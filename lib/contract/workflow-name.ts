@@ -12,8 +12,8 @@ export function nameInExtraData(extraData: unknown): string | undefined {
   return name?.trim().slice(0, LONGEST_NAME);
 }
 
-/** From a job in any view: the submitted name, else the first eight characters of the workflow's id, else of the job's. */
-export function workflowName(job: { id: string; workflow_id?: string; workflow?: unknown }): string {
+/** From a job in any view: the submitted name, else the last known one, else the first eight characters of the workflow's id or the job's. */
+export function workflowName(job: { id: string; workflow_id?: string; workflow_name?: string; workflow?: unknown }): string {
   const submitted = isObject(job.workflow) ? nameInExtraData(job.workflow.extra_data) : undefined;
-  return submitted ?? (textOf(job.workflow_id) ?? job.id).slice(0, 8);
+  return submitted ?? textOf(job.workflow_name) ?? (textOf(job.workflow_id) ?? job.id).slice(0, 8);
 }

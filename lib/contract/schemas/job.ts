@@ -30,6 +30,8 @@ export const jobListItemSchema = z.looseObject({
   preview_output: loosely(previewOutputSchema),
   outputs_count: maybe(z.number()),
   workflow_id: maybe(z.string()),
+  /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
+  workflow_name: maybe(z.string()),
   execution_start_time: maybe(moment),
   execution_end_time: maybe(moment),
   progress: loosely(progressSchema),

@@ -9,6 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { openConnection, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
+import { withNames } from "../workflows/with-names";
 import { emptyAnswer, jsonAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
@@ -53,7 +54,7 @@ export async function runOperation(
 async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const result = await access.upstream.exchange(operation, input);
   if (!result.ok) return failed(toBrowser(result.failure, access));
-  const value = toBrowser(result.value.value, access);
+  const value = toBrowser(await withNames(operation, access.connection.id, result.value.value, input.json), access);
   asked.note({ outcome: outcomeOf(value) });
   return ok(value === undefined ? emptyAnswer(result.value.status === 204 ? 204 : 200) : jsonAnswer(value, result.value.status));
 }

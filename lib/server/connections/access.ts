@@ -12,6 +12,7 @@ import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
+import { withNames } from "../workflows/with-names";
 
 export type Access = { connection: Connection; apiKey: string; fingerprint: string; upstream: Upstream; upstreamOptions: UpstreamOptions };
 
@@ -63,5 +64,6 @@ export async function readThrough<O extends Operation>(
   const access = await openConnection(viewer, connectionId);
   if (!access.ok) return access;
   const result = await access.value.upstream.call(operation, input);
-  return result.ok ? ok(toBrowser(result.value, access.value)) : failed(toBrowser(result.failure, access.value));
+  if (!result.ok) return failed(toBrowser(result.failure, access.value));
+  return ok(toBrowser(await withNames(operation, access.value.connection.id, result.value), access.value));
 }

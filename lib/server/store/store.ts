@@ -9,11 +9,13 @@ import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createKeyStore, type KeyStore } from "./keys";
 import { createMemberStore, type MemberStore } from "./members";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
+import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
 
 export type Store = {
   members: MemberStore;
   connections: ConnectionStore;
   keys: KeyStore;
+  workflowNames: WorkflowNameStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
   audit: AuditStore;
@@ -28,6 +30,7 @@ export function openStore(dataDir: string): Store {
     members: createMemberStore(database),
     connections: createConnectionStore(database),
     keys: createKeyStore(database),
+    workflowNames: createWorkflowNameStore(database),
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
     audit: createAuditStore(database),

@@ -38,6 +38,8 @@ export type KeyRow = {
   created_at: number;
 };
 
+export type WorkflowNameRow = { connection_id: string; workflow_id: string; name: string };
+
 export type InvitationRow = {
   id: string;
   token_hash: string;
@@ -66,6 +68,7 @@ export type Tables = {
   members: MemberRow;
   connections: ConnectionRow;
   api_keys: KeyRow;
+  workflow_names: WorkflowNameRow;
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;
   audit: AuditRow;

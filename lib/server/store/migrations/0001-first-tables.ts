@@ -1,4 +1,4 @@
-// Members, connections, their encrypted keys, the set-up token, invitations, the audit log.
+// Members, connections, their encrypted keys and workflow names, the set-up token, invitations, the audit log.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";
@@ -37,6 +37,13 @@ export const firstTables: Migration = {
       .addColumn("ciphertext", "text", (column) => column.notNull())
       .addColumn("fingerprint", "text", (column) => column.notNull())
       .addColumn("created_at", "bigint", (column) => column.notNull())
+      .execute();
+    await schema
+      .createTable("workflow_names")
+      .addColumn("connection_id", "text", (column) => column.notNull().references("connections.id").onDelete("cascade"))
+      .addColumn("workflow_id", "text", (column) => column.notNull())
+      .addColumn("name", "text", (column) => column.notNull())
+      .addPrimaryKeyConstraint("workflow_names_key", ["connection_id", "workflow_id"])
       .execute();
     await schema
       .createTable("set_up_tokens")

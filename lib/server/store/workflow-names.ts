@@ -1,0 +1,31 @@
+// The last known name of each workflow of a connection, since a list item of the interface carries its id only.
+// Guarantees: one row per connection and workflow; it goes when the connection goes.
+
+import "server-only";
+import { type Database } from "./database";
+
+export type WorkflowNameStore = ReturnType<typeof createWorkflowNameStore>;
+
+export function createWorkflowNameStore(database: Database) {
+  return {
+    async remember(connectionId: string, workflowId: string, name: string): Promise<void> {
+      await database
+        .insertInto("workflow_names")
+        .values({ connection_id: connectionId, workflow_id: workflowId, name })
+        .onConflict((conflict) => conflict.columns(["connection_id", "workflow_id"]).doUpdateSet({ name }))
+        .execute();
+    },
+
+    /** Names by workflow id; what has none is absent. */
+    async list(connectionId: string, workflowIds: readonly string[]): Promise<Map<string, string>> {
+      if (workflowIds.length === 0) return new Map();
+      const rows = await database
+        .selectFrom("workflow_names")
+        .select(["workflow_id", "name"])
+        .where("connection_id", "=", connectionId)
+        .where("workflow_id", "in", workflowIds)
+        .execute();
+      return new Map(rows.map((row) => [row.workflow_id, row.name]));
+    },
+  };
+}

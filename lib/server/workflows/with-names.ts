@@ -1,0 +1,46 @@
+// Names for workflows: learnt from what is submitted through the console and from the details of a job, put on jobs that carry an id only.
+// Guarantees: a name never crosses from one connection to another; an answer without jobs passes unchanged.
+// The field added is `workflow_name`, the console's own.
+
+import "server-only";
+import { isObject, objectOf, textOf } from "@/lib/contract/json";
+import { type Operation } from "@/lib/contract/operation";
+import { nameInExtraData } from "@/lib/contract/workflow-name";
+import { composition } from "../composition";
+
+const LONGEST_ID = 200;
+
+/** `sent` is the JSON body of the call, where it had one. */
+export async function withNames<T>(operation: Operation, connectionId: string, value: T, sent?: unknown): Promise<T>;
+export async function withNames(operation: Operation, connectionId: string, value: unknown, sent?: unknown): Promise<unknown> {
+  if (operation.name === "submitPrompt") await learn(connectionId, submittedId(sent), objectOf(sent)?.extra_data);
+  if (operation.name === "getJob") await learn(connectionId, objectOf(value)?.workflow_id, objectOf(objectOf(value)?.workflow)?.extra_data);
+  if (operation.name === "listJobs" && isObject(value) && Array.isArray(value.jobs)) {
+    return { ...value, jobs: await named(connectionId, value.jobs) };
+  }
+  if (operation.name === "listHistory" && isObject(value) && Array.isArray(value.history)) {
+    return { ...value, history: await named(connectionId, value.history) };
+  }
+  if (operation.name === "getJob") return (await named(connectionId, [value]))[0];
+  return value;
+}
+
+async function learn(connectionId: string, workflowId: unknown, extraData: unknown): Promise<void> {
+  const id = textOf(workflowId);
+  const name = nameInExtraData(extraData);
+  if (id && name && id.length <= LONGEST_ID) await composition().store.workflowNames.remember(connectionId, id, name);
+}
+
+function submittedId(sent: unknown): unknown {
+  return objectOf(objectOf(objectOf(objectOf(sent)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
+}
+
+async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> {
+  const idOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
+  const ids = [...new Set(jobs.flatMap((job) => idOf(job) ?? []))];
+  const names = await composition().store.workflowNames.list(connectionId, ids);
+  return jobs.map((job) => {
+    const name = names.get(idOf(job) ?? "");
+    return isObject(job) && name !== undefined ? { ...job, workflow_name: name } : job;
+  });
+}
