@@ -58,31 +58,35 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
             <Input {...control} name="name" required maxLength={100} defaultValue={connection?.name} placeholder={t("namePlaceholder")} />
           )}
         </FormField>
-        <FormField label={t("baseUrl")} hint={t("baseUrlHint")} error={wrong("baseUrl")}>
-          {(control) => (
-            <Input
-              {...control}
-              name="baseUrl"
-              type="url"
-              required
-              maxLength={2000}
-              defaultValue={connection?.baseUrl}
-              placeholder="https://"
-            />
-          )}
-        </FormField>
-        <FormField label={t("accountUrl")} hint={t("accountUrlHint")} error={wrong("accountUrl")}>
-          {(control) => (
-            <Input
-              {...control}
-              name="accountUrl"
-              type="url"
-              maxLength={2000}
-              defaultValue={connection?.accountUrl}
-              placeholder="https://"
-            />
-          )}
-        </FormField>
+        {connection?.embedded ? null : (
+          <>
+            <FormField label={t("baseUrl")} hint={t("baseUrlHint")} error={wrong("baseUrl")}>
+              {(control) => (
+                <Input
+                  {...control}
+                  name="baseUrl"
+                  type="url"
+                  required
+                  maxLength={2000}
+                  defaultValue={connection?.baseUrl}
+                  placeholder="https://"
+                />
+              )}
+            </FormField>
+            <FormField label={t("accountUrl")} hint={t("accountUrlHint")} error={wrong("accountUrl")}>
+              {(control) => (
+                <Input
+                  {...control}
+                  name="accountUrl"
+                  type="url"
+                  maxLength={2000}
+                  defaultValue={connection?.accountUrl}
+                  placeholder="https://"
+                />
+              )}
+            </FormField>
+          </>
+        )}
         <FormField
           label={t("key")}
           hint={saved?.fingerprint ? t("keyKept", { fingerprint: saved.fingerprint }) : t("keyHint")}
