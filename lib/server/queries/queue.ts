@@ -13,6 +13,7 @@ import { type Viewer } from "../auth/viewer";
 import { toBrowser } from "../bff/to-browser";
 import { openConnection } from "../connections/access";
 import { composition } from "../composition";
+import { withNames } from "../workflows/with-names";
 
 const MOST_ROWS = 1000;
 
@@ -27,7 +28,8 @@ export async function getQueue(viewer: Viewer, connection?: string): Promise<Res
     mayList ? upstream.call(operations.listQueue) : undefined,
   ]);
   if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
-  return ok(toBrowser(toQueueView(jobs.value.jobs, queue?.ok ? queue.value : undefined), access.value));
+  const named = await withNames(operations.listJobs, access.value.connection.id, jobs.value);
+  return ok(toBrowser(toQueueView(named.jobs, queue?.ok ? queue.value : undefined), access.value));
 }
 
 export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): QueueView {
