@@ -2,7 +2,7 @@ import { type Page } from "@playwright/test";
 import sharp from "sharp";
 import { type Desk, owner } from "./support/desk";
 import { drop, photograph, sample } from "./support/files";
-import { slowGraph, submit, untilState } from "./support/jobs";
+import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { connect, goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
@@ -13,8 +13,8 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
   if (target === "port")
     await test.step("they connect it to a service on another port", () => connect(page, { name: "Other port", ...service }));
 
-  // Keeps the one slot of the service busy for a moment, so that the next job is seen waiting.
-  const before = await submit(page.request, freshDesk, slowGraph(4));
+  // Keeps the one slot of the service busy until the next job was seen waiting.
+  const before = await submit(page.request, freshDesk, slowGraph(600));
 
   await test.step("Run shows the shipped photograph in the node that loads it", async () => {
     await goTo(page, "Run a workflow");
@@ -45,6 +45,7 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
         .filter({ has: page.getByTitle(before) })
         .getByText("Running"),
     ).toBeVisible();
+    await cancel(page.request, freshDesk, before);
     await expect(row.getByText("Completed")).toBeVisible();
     await expect.poll(() => row.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
   });
@@ -81,15 +82,16 @@ test("a slow job is seen pending, running with its nodes counted, and completed,
 }) => {
   await setUpByLink(page, freshDesk);
   if (target === "port") await connect(page, { name: "Other port", ...service });
-  const first = await submit(page.request, freshDesk, slowGraph(3, "-a"));
-  const second = await submit(page.request, freshDesk, slowGraph(6, "-b"));
+  const first = await submit(page.request, freshDesk, slowGraph(600, "-a"));
+  const second = await submit(page.request, freshDesk, slowGraph(8, "-b"));
   await page.goto(`${freshDesk.url}/jobs/${second}`);
   await expect(page.getByText("Waiting for its turn")).toBeVisible();
+  await cancel(page.request, freshDesk, first);
   await expect(page.getByText(/nodes done/)).toBeVisible();
   await expect(page.getByText(/now Second wait/)).toBeVisible();
   await expect(page.getByRole("progressbar", { name: "Progress of the job" })).toBeVisible();
   await expect(page.getByRole("main").getByText("Completed").first()).toBeVisible();
-  await untilState(page.request, freshDesk, first, "completed");
+  await untilState(page.request, freshDesk, first, "cancelled");
 });
 
 async function expectPicture(page: Page, name: string): Promise<void> {

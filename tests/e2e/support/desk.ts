@@ -21,7 +21,7 @@ export type Desk = {
 
 export async function startDesk(settings: Record<string, string> = {}): Promise<Desk> {
   const dataDir = mkdtempSync(join(tmpdir(), "lightdesk-desk-"));
-  const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, ...settings });
+  const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_DATA_DIR: dataDir, ...settings });
   const url = await started.printed("Lightdesk");
   const setUpUrl = await started.printed("Set up");
   const fromHere = { origin: url };

@@ -23,7 +23,13 @@ export async function submit(request: APIRequestContext, desk: Desk, prompt: unk
   return id;
 }
 
-export async function jobState(request: APIRequestContext, desk: Desk, id: string): Promise<string> {
+/** Also what runs already. */
+export async function cancel(request: APIRequestContext, desk: Desk, id: string): Promise<void> {
+  const answer = await request.post(`${desk.url}/api/jobs/${id}/cancel`, { headers: { origin: desk.url } });
+  expect(answer.status(), await answer.text()).toBe(200);
+}
+
+async function jobState(request: APIRequestContext, desk: Desk, id: string): Promise<string> {
   const answer = await request.get(`${desk.url}/api/jobs/${id}`);
   const { status }: { status: string } = await answer.json();
   return status;

@@ -10,7 +10,7 @@ export type PortService = { url: string; key: string; output(): string; stop(sig
 
 export async function startService(settings: Record<string, string> = {}): Promise<PortService> {
   const dataDir = mkdtempSync(join(tmpdir(), "lightdesk-service-"));
-  const all = { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, ...settings };
+  const all = { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_DATA_DIR: dataDir, ...settings };
   const started = startProcess("dist/service.mjs", all);
   const url = await started.printed("Service");
   const command = startProcess("dist/service.mjs", all, ["keys", "create", "--user", "grace"]);

@@ -1,0 +1,26 @@
+// A bounded load on one address: every latency is kept, since the tool's own summary has no 95th percentile.
+import autocannon from "autocannon";
+import { percentile } from "./figures";
+
+export type Target = { url: string; headers: Record<string, string>; method?: string; body?: string };
+export type Load = { p50: number; p95: number; perSecond: number };
+
+const RUNS = 3;
+const SECONDS = 5;
+
+/** Three runs of five seconds after one second of warming up. */
+export async function load(target: Target, connections: number): Promise<Load[]> {
+  await once(target, connections, 1);
+  const runs: Load[] = [];
+  for (let run = 0; run < RUNS; run += 1) runs.push(await once(target, connections, SECONDS));
+  return runs;
+}
+
+async function once(target: Target, connections: number, duration: number): Promise<Load> {
+  const latencies: number[] = [];
+  const instance = autocannon({ ...target, connections, duration });
+  instance.on("response", (_client, _status, _bytes, milliseconds) => latencies.push(milliseconds));
+  const result = await instance;
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${target.url}: ${result.non2xx} refused, ${result.errors} broken`);
+  return { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95), perSecond: result.requests.total / result.duration };
+}

@@ -1,0 +1,206 @@
+// The figures that matter to the people who use it, printed as Markdown with what they were measured on.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { measureFirstLoad } from "@/bin/first-load.mjs";
+import { machine, percentile, spread, table } from "./figures";
+import { type Load, load, type Target } from "./load";
+import { connect, type Desk, newFolder, type PortService, post, startDesk, startService } from "./processes";
+import { seedJobs } from "./seed";
+import { upload } from "./upload";
+
+const JOBS = 100_000;
+const UPLOAD_MIB = 1024;
+const graph = {
+  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
+  "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "bench" } },
+};
+const waiting = {
+  "1": { class_type: "Wait", inputs: { seconds: 3600 } },
+  "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
+};
+
+const folders = { desk: newFolder(), service: newFolder() };
+const print = (text: string) => process.stdout.write(`${text}\n\n`);
+const tell = (text: string) => process.stderr.write(`${text}\n`);
+
+async function main(): Promise<void> {
+  print(
+    `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}. Median of the runs, with the lowest and the highest in brackets.`,
+  );
+  await seedBoth();
+  const desk = await startDesk(folders.desk);
+  const service = await startService(folders.service);
+  try {
+    const connection = await connect(desk, service);
+    await jobsPage(desk);
+    await jobsCall(desk, service, connection);
+    firstLoad();
+    await uploads(desk, service, connection);
+    await submissions(desk, service, connection);
+  } finally {
+    await desk.process.stop();
+    await service.process.stop();
+  }
+}
+
+/** A real job in each service, then a hundred thousand copies of it. */
+async function seedBoth(): Promise<void> {
+  tell(`Seeding ${JOBS} jobs, twice.`);
+  const desk = await startDesk(folders.desk);
+  await runOne(`${desk.url}/api`, desk.headers);
+  await desk.process.stop();
+  const service = await startService(folders.service);
+  await runOne(`${service.url}/api`, service.headers);
+  await service.process.stop();
+  for (const folder of Object.values(folders)) seedJobs(join(folder, "service", "service.sqlite"), JOBS);
+}
+
+async function runOne(base: string, headers: Record<string, string>): Promise<void> {
+  const { prompt_id: id } = await post<{ prompt_id: string }>(`${base}/prompt`, { prompt: graph }, headers);
+  for (const until = Date.now() + 30_000; Date.now() < until;) {
+    const { status }: { status: string } = await (await fetch(`${base}/jobs/${id}`, { headers })).json();
+    if (status === "completed") return;
+    if (status === "failed") break;
+  }
+  throw new Error("the job to copy did not complete");
+}
+
+async function jobsPage(desk: Desk): Promise<void> {
+  tell("Jobs page.");
+  const { connections }: { connections: { id: string; embedded: boolean }[] } = await (
+    await fetch(`${desk.url}/api/console/connections`, { headers: desk.headers })
+  ).json();
+  const embedded = connections.find((one) => one.embedded)?.id ?? "";
+  const times: number[] = [];
+  let html = "";
+  for (let index = 0; index < 60; index += 1) {
+    const started = performance.now();
+    const answer = await fetch(`${desk.url}/jobs?connection=${embedded}`, { headers: desk.headers, redirect: "manual" });
+    html = await answer.text();
+    if (answer.status !== 200) throw new Error(`/jobs answered ${answer.status}`);
+    if (index >= 10) times.push(performance.now() - started);
+  }
+  const rows = html.match(/<tr/g)?.length ?? 0;
+  print(`## Jobs page at ${JOBS.toLocaleString("en")} jobs, on the embedded service`);
+  print(
+    table(
+      ["server time p50", "p95", "HTML", "gzipped", "rows in it"],
+      [
+        [
+          `${percentile(times, 0.5).toFixed(1)} ms`,
+          `${percentile(times, 0.95).toFixed(1)} ms`,
+          kB(Buffer.byteLength(html)),
+          kB(gzipSync(html).length),
+          String(rows),
+        ],
+      ],
+    ),
+  );
+}
+
+async function jobsCall(desk: Desk, service: PortService, connection: string): Promise<void> {
+  const direct = { url: `${service.url}/api/jobs?limit=50`, headers: service.headers };
+  const through = { url: `${desk.url}/api/jobs?limit=50&connection=${connection}`, headers: desk.headers };
+  const rows: string[][] = [];
+  for (const connections of [1, 20]) {
+    for (const [name, target] of [
+      ["directly", direct],
+      ["through the console", through],
+    ] as const) {
+      tell(`GET /api/jobs ${name}, ${connections} at a time.`);
+      rows.push([name, String(connections), ...latencies(await load(target, connections))]);
+    }
+  }
+  print(`## GET /api/jobs?limit=50 at ${JOBS.toLocaleString("en")} jobs`);
+  print(table(["how", "connections", "p50 ms", "p95 ms", "requests/s"], rows));
+}
+
+async function submissions(desk: Desk, service: PortService, connection: string): Promise<void> {
+  // The one slot is taken by a job that waits, so that accepting is measured and not running.
+  await post(`${service.url}/api/prompt`, { prompt: waiting }, service.headers);
+  const json = { "content-type": "application/json" };
+  const body = JSON.stringify({ prompt: graph });
+  const targets: [string, Target][] = [
+    ["directly", { url: `${service.url}/api/prompt`, headers: { ...service.headers, ...json }, method: "POST", body }],
+    [
+      "through the console",
+      { url: `${desk.url}/api/prompt?connection=${connection}`, headers: { ...desk.headers, ...json }, method: "POST", body },
+    ],
+  ];
+  const rows: string[][] = [];
+  for (const connections of [1, 20]) {
+    for (const [name, target] of targets) {
+      tell(`Submissions ${name}, ${connections} at a time.`);
+      rows.push([name, String(connections), ...latencies(await load(target, connections))]);
+    }
+  }
+  print("## Submissions, each on disk before it is answered");
+  print(table(["how", "connections", "p50 ms", "p95 ms", "submissions/s"], rows));
+}
+
+async function uploads(desk: Desk, service: PortService, connection: string): Promise<void> {
+  tell(`Uploading ${UPLOAD_MIB} MiB, three times.`);
+  const runs = [];
+  for (let run = 0; run < 3; run += 1) runs.push(await upload(desk, connection, service, UPLOAD_MIB));
+  print(`## ${UPLOAD_MIB} MiB uploaded through the console, byte-exact at the service by BLAKE3`);
+  print(
+    table(
+      ["console idle MiB", "highest MiB", "over idle MiB", "seconds"],
+      [
+        [
+          spread(
+            runs.map((run) => run.idleMiB),
+            0,
+          ),
+          spread(
+            runs.map((run) => run.peakMiB),
+            0,
+          ),
+          spread(
+            runs.map((run) => run.overMiB),
+            0,
+          ),
+          spread(runs.map((run) => run.seconds)),
+        ],
+      ],
+    ),
+  );
+}
+
+function firstLoad(): void {
+  print("## JavaScript that a page loads first, gzipped");
+  print(
+    table(
+      ["page", "kB", "over the empty page kB"],
+      measureFirstLoad().map(({ page, kB: size, overEmptyKB }) => [page, size.toFixed(1), overEmptyKB.toFixed(1)]),
+    ),
+  );
+}
+
+function latencies(runs: readonly Load[]): string[] {
+  return [
+    spread(
+      runs.map(({ p50 }) => p50),
+      2,
+    ),
+    spread(
+      runs.map(({ p95 }) => p95),
+      2,
+    ),
+    spread(
+      runs.map(({ perSecond }) => perSecond),
+      0,
+    ),
+  ];
+}
+
+function kB(bytes: number): string {
+  return `${(bytes / 1000).toFixed(1)} kB`;
+}
+
+try {
+  await main();
+} finally {
+  for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,76 @@
+// Console and service as they are run for real, each with a folder of its own, and a session without a browser.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startProcess, type Started } from "../support/start-process";
+
+export type Desk = { url: string; headers: Record<string, string>; process: Started };
+export type PortService = { url: string; headers: { "x-api-key": string }; process: Started };
+
+const quiet = { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_RATE_LIMIT: "0", LIGHTDESK_LOG_LEVEL: "warn" };
+const owner = { name: "Bench", email: "bench@example.com", password: "correct horse battery" };
+
+export function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), "lightdesk-bench-"));
+}
+
+/** The first start on a folder makes the owner. */
+export async function startDesk(dataDir: string): Promise<Desk> {
+  const started = startProcess("dist/console.mjs", { ...quiet, LIGHTDESK_DATA_DIR: dataDir });
+  const url = await started.printed("Lightdesk");
+  const origin = { origin: url };
+  if (/^Set up: /m.test(started.output()) || !(await isOwned(url))) {
+    const token = new URL(await started.printed("Set up")).searchParams.get("token");
+    await post(`${url}/api/console/set-up`, { token, ...owner }, origin);
+  }
+  return { url, headers: { ...origin, cookie: await signIn(url) }, process: started };
+}
+
+/** Without an owner every page leads to the set-up. */
+async function isOwned(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/jobs`, { redirect: "manual" });
+  return !(answer.headers.get("location") ?? "").includes("/set-up");
+}
+
+async function signIn(url: string): Promise<string> {
+  const first = await fetch(`${url}/api/auth/csrf`);
+  const { csrfToken }: { csrfToken: string } = await first.json();
+  const body = new URLSearchParams({ csrfToken, email: owner.email, password: owner.password, json: "true" });
+  const headers = { cookie: cookiesOf(first), origin: url };
+  const second = await fetch(`${url}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
+  const session = cookiesOf(second);
+  if (!session.includes("session-token")) throw new Error(`signing in was refused with ${second.status}: ${await second.text()}`);
+  return session;
+}
+
+const cookiesOf = (answer: Response) =>
+  answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(";")[0])
+    .join("; ");
+
+export async function startService(dataDir: string): Promise<PortService> {
+  const settings = { ...quiet, LIGHTDESK_DATA_DIR: dataDir };
+  const started = startProcess("dist/service.mjs", settings);
+  const url = await started.printed("Service");
+  const command = startProcess("dist/service.mjs", settings, ["keys", "create", "--user", "bench"]);
+  await command.ended;
+  return { url, headers: { "x-api-key": command.output().trimEnd().split("\n").at(-1) ?? "" }, process: started };
+}
+
+/** Makes the service the member's current connection. */
+export async function connect(desk: Desk, service: PortService): Promise<string> {
+  const body = { name: "Port", baseUrl: service.url, key: service.headers["x-api-key"] };
+  const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
+  return connection.id;
+}
+
+export async function post<T>(url: string, body: unknown, headers: Record<string, string>): Promise<T> {
+  const answer = await fetch(url, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { ...headers, "content-type": "application/json" },
+  });
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as T; // the caller names what it asked for
+}
