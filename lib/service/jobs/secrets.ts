@@ -2,7 +2,13 @@
 
 const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
 
-export function withoutSecrets(value: Record<string, unknown>): Record<string, unknown> {
+/** As JSON text, ready to be stored. Mostly there is nothing to take out, and then nothing is walked through. */
+export function toStoredText(value: Record<string, unknown>): string {
+  const text = JSON.stringify(value);
+  return [...secretKeys].some((key) => text.includes(key)) ? JSON.stringify(withoutSecrets(value)) : text;
+}
+
+function withoutSecrets(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !secretKeys.has(key))

@@ -6,7 +6,7 @@ import { type PromptBody } from "@/lib/contract/schemas/prompt";
 import { findByName } from "../assets/file-names";
 import { validatePrompt, type Validation } from "../nodes/validate";
 import { type Database, query } from "../store/database";
-import { withoutSecrets } from "./secrets";
+import { toStoredText } from "./secrets";
 import { workflowIdOf } from "./workflow-id";
 
 export type Accepted = { ok: true; id: string; seq: number; number: number; nodeErrors: NodeErrors };
@@ -28,15 +28,15 @@ export async function submitPrompt(
   if (!validation.ok) return validation;
 
   const id = randomUUID();
-  const extraData = withoutSecrets(body.extra_data ?? {});
+  const extraData = body.extra_data ?? {};
   const images = validation.images.filter(hasImage).map((name) => ({ name, hash: pinned.get(name) ?? "" }));
-  const prompt = JSON.stringify(withoutSecrets(body.prompt));
-  const graph = JSON.stringify(withoutSecrets(validation.graph));
+  const prompt = toStoredText(body.prompt);
+  const graph = toStoredText(validation.graph);
   const inputs = {
     prompt,
     // Mostly the same text: then it is stored once.
     graph: graph === prompt ? "" : graph,
-    extra_data: JSON.stringify(extraData),
+    extra_data: toStoredText(extraData),
     outputs_to_execute: JSON.stringify(validation.outputs),
   };
   const workflowId = workflowIdOf(body.prompt, extraData);

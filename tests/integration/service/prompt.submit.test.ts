@@ -110,6 +110,37 @@ describe("POST /api/prompt", () => {
     expect((await detail(client, named)).workflow_id).toBe("1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22");
   });
 
+  it("answers from the cache what was computed before, as new assets of the new job", async () => {
+    const [first, second] = [
+      await ended(client, await submit(client, canvas(4711))),
+      await ended(client, await submit(client, canvas(4711))),
+    ];
+    expect(second).toMatchObject({
+      status: "completed",
+      outputs_count: 1,
+      execution_meta: { "1": { cached: true }, "2": { cached: true } },
+    });
+    expect(JSON.stringify(second.execution_status)).toContain('["execution_cached",{"nodes":["1","2"]');
+    const assetsOf = async (job: typeof first) => list(record((await client.get(`/api/jobs/${string(job.id)}/assets`)).body).assets);
+    const [before, after] = [await assetsOf(first), await assetsOf(second)];
+    expect(after.map((asset) => asset.asset_hash)).toEqual(before.map((asset) => asset.asset_hash));
+    expect(after[0]?.id).not.toBe(before[0]?.id);
+  });
+
+  it("fails a job that would hold too many pixels, and goes on", async () => {
+    const small = await startService({ maxJobPixels: 100 * 100 });
+    try {
+      const user = small.client();
+      expect(await ended(user, await submit(user, canvas(1, 200)))).toMatchObject({
+        status: "failed",
+        execution_error: { exception_type: "OOMError" },
+      });
+      expect(await ended(user, await submit(user, canvas(1, 50)))).toMatchObject({ status: "completed" });
+    } finally {
+      await small.dispose();
+    }
+  });
+
   it("gives two users their turns: the second does not wait for all of the first's jobs", async () => {
     const single = await startService({ concurrency: 1 });
     try {
