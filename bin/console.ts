@@ -1,6 +1,6 @@
 // The console's own HTTP server around Next: it owns the sockets, so that a stop can let what is in flight end.
 // Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 import next from "next";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
@@ -16,10 +16,14 @@ async function main(): Promise<void> {
   let handle: Handle = async (_request, response) => void response.writeHead(503, { "retry-after": "1" }).end();
   const server = createServer((request, response) => {
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
-    void handle(request, response);
+    handle(request, response).catch((error: unknown) => {
+      process.stderr.write(`a request broke: ${explain(error)}\n`);
+      response.destroy();
+    });
   });
   // Uploads may take hours; a peer that stops moving is ended by the client's or the service's own limit.
   server.requestTimeout = 0;
+  stopOnSignals(server);
   const port = await listen(server, asked);
   const env = { ...asked, port };
   // Next, next-auth and the composition read these; all three must see one truth.
@@ -35,20 +39,22 @@ async function main(): Promise<void> {
   await current.ready;
   handle = app.getRequestHandler();
 
+  process.stdout.write(`Lightdesk: ${env.publicUrl ?? localUrl(env)}\n`);
+  const setUpUrl = current.setUpUrl();
+  if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
+}
+
+/** From the first moment on: a Ctrl-C during the start ends it as cleanly as one later. */
+function stopOnSignals(server: Server): void {
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
     await close(server);
-    await current.stop();
+    await runningComposition()?.stop();
     process.exit(0);
   };
-  process.on("SIGINT", () => void stop());
-  process.on("SIGTERM", () => void stop());
-
-  process.stdout.write(`Lightdesk: ${env.publicUrl ?? localUrl(env)}\n`);
-  const setUpUrl = current.setUpUrl();
-  if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop().catch(fail));
 }
 
 function addressOf(request: IncomingMessage, env: Env): string {
@@ -61,7 +67,7 @@ function addressOf(request: IncomingMessage, env: Env): string {
   return last || request.socket.remoteAddress || "unknown";
 }
 
-function listen(server: ReturnType<typeof createServer>, env: Env): Promise<number> {
+function listen(server: Server, env: Env): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(env.port, env.host, () => {
@@ -76,7 +82,7 @@ function portOf(address: AddressInfo | string | null): number | undefined {
 }
 
 /** No new connections; requests in flight end, within the grace. */
-function close(server: ReturnType<typeof createServer>): Promise<void> {
+function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     server.close(() => {
@@ -96,7 +102,9 @@ function explain(error: unknown): string {
   return error.stack ?? error.message;
 }
 
-main().catch((error: unknown) => {
+function fail(error: unknown): void {
   process.stderr.write(`${explain(error)}\n`);
   process.exit(1);
-});
+}
+
+main().catch(fail);

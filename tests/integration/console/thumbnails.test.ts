@@ -106,6 +106,18 @@ test("the key does not follow a redirect, and a redirect does not lead into the 
   files.set("moved", { location: `${storage.url}/signed.png` });
   expect((await ask("filename=moved&edge=128")).status).toBe(200);
   expect(JSON.stringify(storage.seen)).not.toContain("sk-secret-key");
+  // A preview on the own origin is asked for with the key; what it redirects to must not get it, at home or elsewhere.
+  files.set("/previews/moved.png", { location: "/previews/again.png" });
+  files.set("/previews/again.png", { location: `${storage.url}/signed2.png` });
+  previews.set("moved", "/previews/moved.png");
+  expect((await ask("asset=moved&edge=128")).status).toBe(200);
+  const hops = [...service.seen.filter(({ url }) => url.startsWith("/previews/") && !url.endsWith("/a.png")), ...storage.seen];
+  expect(hops.map(({ url, headers }) => [url, headers["x-api-key"]])).toEqual([
+    ["/previews/moved.png", "sk-secret-key"],
+    ["/previews/again.png", undefined],
+    ["/signed.png", undefined],
+    ["/signed2.png", undefined],
+  ]);
   const inner = await startLittleServer((_, response) => void response.end(png));
   for (const location of [
     inner.url,

@@ -45,19 +45,22 @@ test("an upload that ends before its announced length is refused, and leaves not
   const whole = new Request("http://x", { method: "POST", body: form(new Uint8Array(randomBytes(200_000))) });
   const type = whole.headers.get("content-type") ?? "";
   const bytes = await whole.arrayBuffer();
-  const answer = await harness.request("/api/assets", {
-    as: "operator",
-    method: "POST",
-    body: bytes.slice(0, 100_000),
-    headers: { "content-type": type, "content-length": String(bytes.byteLength) },
-  });
-  expect([answer.status, (await answer.json()).code]).toEqual([400, "TRUNCATED_UPLOAD"]);
+  const headers = { "content-type": type, "content-length": String(bytes.byteLength) };
+  // The other service would take what it gets: here the console alone can tell.
+  for (const id of ["embedded", connection]) {
+    const answer = await harness.request(`/api/assets?connection=${id}`, {
+      as: "operator",
+      method: "POST",
+      body: bytes.slice(0, 100_000),
+      headers,
+    });
+    expect([id, answer.status, (await answer.json()).code]).toEqual([id, 400, "TRUNCATED_UPLOAD"]);
+  }
   const after = await (await harness.request("/api/assets?limit=1", { as: "viewer" })).json();
   expect(after.total).toBe(before.total);
 });
 
 test("a client who goes away in the middle ends the upload upstream and is no error in the log", async () => {
-  const seen = server.seen.length;
   const logged = harness.log().length;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -74,8 +77,7 @@ test("a client who goes away in the middle ends the upload upstream and is no er
     headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
   });
   expect((await answer.json()).code).toBe("CLIENT_GONE");
-  await expect.poll(() => server.seen.length).toBe(seen + 1);
-  expect(server.seen.at(-1)?.body.length).toBeLessThan(5000);
+  await expect.poll(() => server.seen.map(({ body: arrived }) => arrived.length)).toContain(1000);
   expect(harness.log().slice(logged)).not.toContain('"level":50');
 });
 
