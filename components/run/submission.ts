@@ -26,7 +26,7 @@ export type RunOutcome =
 export type SendPrompt = (submission: Submission) => Promise<Result<unknown, Failure>>;
 
 /** Codes behind which the service may have accepted the job all the same. */
-const unanswered = new Set(["CONSOLE_UNREACHABLE", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
+const unanswered = new Set(["CONSOLE_UNREACHABLE", "INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
 
 /** What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. */
 export function toSubmission(workflow: { graph: Graph; workflowId: string; name: string; extraData?: JsonObject }): Submission {

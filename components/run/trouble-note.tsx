@@ -17,11 +17,11 @@ export function TroubleNote({ trouble, placed, missingClass }: TroubleNoteProps)
   const t = useTranslations("run.answer");
   const { kind, failure } = trouble;
   if (kind === "unknown") {
-    const service = whoseFault[toSaidCode(failure.code)] === "service" ? "service" : "network";
+    const whose = whoseFault[toSaidCode(failure.code)];
     return (
       <FailureNotice
         title={t("unknown")}
-        whose={t("unknownWhose", { whose: service })}
+        whose={t("unknownWhose", { whose })}
         next={t("unknownNext")}
         detail={failure.message ? t("said", { message: failure.message }) : undefined}
         actions={
@@ -53,7 +53,7 @@ export function TroubleNote({ trouble, placed, missingClass }: TroubleNoteProps)
   return (
     <div className="flex flex-col gap-1.5">
       <FailureMessage failure={failure} />
-      <p className="px-1 text-ink-2">{t("kept")}</p>
+      <p className="px-1 text-ink-2">{t(failure.code === "UPSTREAM_UNREACHABLE" ? "keptUnsure" : "kept")}</p>
     </div>
   );
 }

@@ -44,6 +44,9 @@ describe("what an answer means", () => {
     expect(judge(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
+    // A fault after the service had taken the job looks the same from here as one before.
+    expect(judge(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
+    expect(judge(failure("INTERNAL", 500), graph).kind).toBe("unknown");
     expect(judge(ok(undefined), graph).kind).toBe("unknown");
     expect(judge(ok({}), graph).kind).toBe("unknown");
   });
