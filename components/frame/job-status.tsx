@@ -3,7 +3,7 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
 import { type JobState, toJobState } from "@/lib/contract/states";
 
-export const jobTone: Readonly<Record<JobState, Tone>> = {
+const jobTone: Readonly<Record<JobState, Tone>> = {
   completed: "ok",
   in_progress: "run",
   pending: "wait",

@@ -13,9 +13,19 @@ import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { jobLooks } from "./job-looks";
 import { type JobRow } from "./job-row";
 
+/** A name longer than this may be cut. */
+const SHOWN_NAME = 20;
+
 const column = columnsFor<JobRow>();
 
-export function jobColumns(t: ReturnType<typeof useTranslations<"jobs">>, connection: string | undefined) {
+type Where = {
+  /** The connection whose pictures these are. */
+  connection: string | undefined;
+  /** `?connection=` of the page's own address, which its links keep. */
+  linked: string | undefined;
+};
+
+export function jobColumns(t: ReturnType<typeof useTranslations<"jobs">>, { connection, linked }: Where) {
   return column.columns([
     column.display({
       id: "preview",
@@ -35,7 +45,7 @@ export function jobColumns(t: ReturnType<typeof useTranslations<"jobs">>, connec
     column.accessor("id", {
       header: t("column.job"),
       meta: jobLooks.job,
-      cell: ({ getValue }) => <JobLink id={getValue()} connection={connection} copyLabel={t("copyId")} />,
+      cell: ({ getValue }) => <JobLink id={getValue()} connection={linked} copyLabel={t("copyId")} />,
     }),
     column.accessor("workflow", {
       header: t("column.workflow"),
@@ -60,15 +70,10 @@ export function jobColumns(t: ReturnType<typeof useTranslations<"jobs">>, connec
 function JobLink({ id, connection, copyLabel }: { id: string; connection: string | undefined; copyLabel: string }) {
   return (
     <span className="inline-flex items-center gap-0.5">
-      <Link
-        href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection })}
-        prefetch={false}
-        title={id}
-        className="font-mono text-sm after:absolute after:inset-0"
-      >
+      <Link href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection })} prefetch={false} title={id} className="row-link">
         {id.slice(0, 8)}
       </Link>
-      <CopyButton text={id} label={copyLabel} className="relative opacity-0 group-hover:opacity-100 focus-visible:opacity-100" />
+      <CopyButton text={id} label={copyLabel} />
     </span>
   );
 }
@@ -86,7 +91,7 @@ function State({ row }: { row: JobRow }) {
 
 function Cut({ text }: { text: string | undefined }) {
   return text ? (
-    <span title={text} className="block max-w-[180px] truncate">
+    <span title={text.length > SHOWN_NAME ? text : undefined} className="block max-w-[180px] truncate">
       {text}
     </span>
   ) : null;

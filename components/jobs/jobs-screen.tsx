@@ -45,7 +45,7 @@ export function JobsScreen({ query, connection, canRun, jobs }: JobsScreenProps)
   const failure = poll.failure;
   const isFirstPage = query.offset === 0 && !query.status;
   const { rows, newCount } = useHeldRows(view?.rows ?? noRows, isFirstPage);
-  const columns = useMemo(() => jobColumns(t, connectionId), [t, connectionId]);
+  const columns = useMemo(() => jobColumns(t, { connection: connectionId, linked: connection }), [t, connectionId, connection]);
   return (
     <>
       <PageHeader title={t("title")} count={view?.total}>

@@ -17,7 +17,8 @@ const column = columnsFor<QueueRow>();
 
 type Choices = {
   t: ReturnType<typeof useTranslations<"queue">>;
-  connection: string | undefined;
+  /** `?connection=` of the page's own address, which its links keep. */
+  linked: string | undefined;
   canCancel: boolean;
   pendingCount: number;
   selected: ReadonlySet<string>;
@@ -27,7 +28,7 @@ type Choices = {
   cancel: (ids: readonly string[]) => void;
 };
 
-export function queueColumns({ t, connection, canCancel, pendingCount, selected, busyIds, select, selectAll, cancel }: Choices) {
+export function queueColumns({ t, linked, canCancel, pendingCount, selected, busyIds, select, selectAll, cancel }: Choices) {
   const columns = column.columns([
     column.display({
       id: "select",
@@ -65,7 +66,7 @@ export function queueColumns({ t, connection, canCancel, pendingCount, selected,
       meta: queueLooks.job,
       cell: ({ getValue }) => (
         <Link
-          href={withQuery(`/jobs/${encodeURIComponent(getValue())}`, { connection })}
+          href={withQuery(`/jobs/${encodeURIComponent(getValue())}`, { connection: linked })}
           prefetch={false}
           title={getValue()}
           className="font-mono text-sm hover:underline"

@@ -25,13 +25,18 @@ import { SelectionBar } from "./selection-bar";
 import { useCancel } from "./use-cancel";
 import { useSelection } from "./use-selection";
 
-type QueueScreenProps = { canCancel: boolean; queue: Promise<Result<Stamped<QueueList>, Failure>> };
+type QueueScreenProps = {
+  /** `?connection=` of the address, where it has one. */
+  linked?: string;
+  canCancel: boolean;
+  queue: Promise<Result<Stamped<QueueList>, Failure>>;
+};
 
 const rowId = (row: QueueRow) => row.id;
 const motionOf = (list: QueueList) => (list.running.length + list.pending.length > 0 ? "moving" : "still");
 const nothing: QueueList = { running: [], pending: [], total: 0 };
 
-export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
+export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const t = useTranslations("queue");
   const first = use(queue);
   const connection = useConnection()?.id;
@@ -57,7 +62,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
 
   const columns = queueColumns({
     t,
-    connection,
+    linked,
     canCancel,
     pendingCount: pending.length,
     selected: selection.ids,

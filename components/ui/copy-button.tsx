@@ -1,9 +1,7 @@
 "use client";
 
-import { Check, Copy } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { cn } from "./cn";
 import { showToast } from "./toast-store";
 
 type CopyButtonProps = { text: string; label: string; className?: string };
@@ -21,16 +19,11 @@ export function CopyButton({ text, label, className }: CopyButtonProps) {
       showToast({ tone: "bad", text: t("copyFailed") });
     }
   }
-  const Icon = isCopied ? Check : Copy;
   return (
-    <button
-      type="button"
-      aria-label={label}
-      title={label}
-      onClick={() => void copy()}
-      className={cn("grid size-6 shrink-0 place-items-center rounded-sm text-ink-3 hover:bg-off-soft hover:text-ink", className)}
-    >
-      <Icon aria-hidden="true" className="size-3.5" />
+    <button type="button" aria-label={label} onClick={() => void copy()} className={className ? `copy ${className}` : "copy"}>
+      <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">
+        <path d={isCopied ? "M2.75 7.5 5.6 10.25 11.25 4" : "M5 5h6.5v6.5H5zM9 2.5H2.5V9"} />
+      </svg>
     </button>
   );
 }

@@ -19,7 +19,6 @@ type PictureProps = {
 /** The one <img> of the house: its box stands before its bytes, and a placeholder takes the same box when they do not come. */
 export function Picture({ src, alt, width, height, eager = false, fit = "cover", className }: PictureProps) {
   const [failedSrc, setFailedSrc] = useState<string>();
-  const box = cn("block shrink-0 rounded-sm", className);
   if (!src || src === failedSrc) {
     return (
       <span
@@ -28,7 +27,7 @@ export function Picture({ src, alt, width, height, eager = false, fit = "cover",
         aria-hidden={alt ? undefined : true}
         // The picture's own proportions, where the width is fluid and the height follows.
         style={{ aspectRatio: `${width} / ${height}` }}
-        className={cn(box, "grid place-items-center border border-dashed border-line-strong bg-sunken text-ink-3")}
+        className={cn("picture", className)}
       >
         {src ? <ImageOff aria-hidden="true" className="size-4" /> : null}
       </span>
@@ -47,11 +46,7 @@ export function Picture({ src, alt, width, height, eager = false, fit = "cover",
       loading={eager ? "eager" : "lazy"}
       decoding="async"
       onError={() => setFailedSrc(src)}
-      className={cn(
-        box,
-        "bg-sunken outline outline-1 -outline-offset-1 outline-line/60",
-        fit === "cover" ? "object-cover" : "object-contain",
-      )}
+      className={cn("picture", fit === "contain" && "object-contain", className)}
     />
   );
 }

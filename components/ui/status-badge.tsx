@@ -13,15 +13,7 @@ type StatusBadgeProps = {
 
 export function StatusBadge({ tone, word, title, className }: StatusBadgeProps) {
   return (
-    <span
-      title={title}
-      data-tone={tone}
-      className={cn(
-        "inline-flex items-center gap-1.5 align-middle rounded-full py-px pr-2 pl-1.5 text-sm whitespace-nowrap",
-        toneStyle[tone],
-        className,
-      )}
-    >
+    <span title={title} data-tone={tone} className={cn("status", toneStyle[tone], className)}>
       <ToneIcon tone={tone} />
       {word}
     </span>

@@ -25,16 +25,7 @@ const shapes: Readonly<Record<Tone, ReactNode>> = {
 /** Drawn, not typed: a glyph would depend on which fonts a machine has. */
 export function ToneIcon({ tone }: { tone: Tone }) {
   return (
-    <svg
-      viewBox="0 0 14 14"
-      width="14"
-      height="14"
-      fill="none"
-      stroke="currentColor"
-      strokeWidth="1.5"
-      strokeLinecap="round"
-      aria-hidden="true"
-    >
+    <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">
       {shapes[tone]}
     </svg>
   );

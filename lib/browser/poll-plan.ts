@@ -4,7 +4,7 @@
 
 export const BUSY_MS = 1_500;
 export const IDLE_MS = 8_000;
-export const BACKGROUND_MS = 10_000;
+const BACKGROUND_MS = 10_000;
 export const LONGEST_WAIT_MS = 60_000;
 
 /** `background`: nobody waits for it, such as a count in the navigation. */

@@ -6,8 +6,8 @@ import { type Failure, parseFailure } from "@/lib/contract/failure";
 import { isObject, parseJson } from "@/lib/contract/json";
 
 /** What a browser sees beyond the console's own codes. */
-export const CONSOLE_UNREACHABLE = "CONSOLE_UNREACHABLE";
-export const ABORTED = "ABORTED";
+const CONSOLE_UNREACHABLE = "CONSOLE_UNREACHABLE";
+const ABORTED = "ABORTED";
 
 export type ApiFailure = Failure;
 

@@ -16,10 +16,11 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function QueuePage({ searchParams }: PageProps<"/queue">) {
   const viewer = await requireViewer();
   const { connection } = await searchParams;
-  const queue = stamp(getQueue(viewer, typeof connection === "string" ? connection : undefined), fromQueueView);
+  const linked = typeof connection === "string" ? connection : undefined;
+  const queue = stamp(getQueue(viewer, linked), fromQueueView);
   return (
     <PageMessages messages={pickMessages("queue")}>
-      <QueueScreen canCancel={hasRole(viewer.role, "operator")} queue={queue} />
+      <QueueScreen linked={linked} canCancel={hasRole(viewer.role, "operator")} queue={queue} />
     </PageMessages>
   );
 }

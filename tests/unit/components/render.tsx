@@ -4,7 +4,7 @@ import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";
 import { messages } from "@/lib/messages/en";
 
-export const NOW = new Date("2026-03-01T12:00:00Z");
+const NOW = new Date("2026-03-01T12:00:00Z");
 
 /** For `rerender`, which replaces the whole tree. */
 export function inApp(children: ReactNode): ReactNode {

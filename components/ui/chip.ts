@@ -1,4 +1,3 @@
-import { type ComponentProps } from "react";
 import { cn } from "./cn";
 
 /** For a filter that is a link, a button or a plain word: give the element this class. */
@@ -8,10 +7,4 @@ export function chipStyle(isOn: boolean, className?: string): string {
     isOn ? "border-ink bg-ink text-bg" : "border-line bg-surface text-ink-2 hover:border-line-strong hover:text-ink",
     className,
   );
-}
-
-type ChipProps = ComponentProps<"button"> & { isOn?: boolean };
-
-export function Chip({ isOn = false, className, type = "button", ...rest }: ChipProps) {
-  return <button {...rest} type={type} aria-pressed={isOn} className={chipStyle(isOn, className)} />;
 }
