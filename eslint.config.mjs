@@ -10,9 +10,15 @@ const config = [
       "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
       "no-restricted-syntax": [
         "error",
-        { selector: "ExpressionStatement[directive=/^(server|client)-only$/]", message: 'A bare string does nothing: write import "server-only".' },
+        {
+          selector: "ExpressionStatement[directive=/^(server|client)-only$/]",
+          message: 'A bare string does nothing: write import "server-only".',
+        },
         { selector: "ExportAllDeclaration", message: "No barrels: import from the file that defines it." },
-        { selector: "MemberExpression[object.name='process'][property.name='env']", message: "Read configuration from the env file of this room." },
+        {
+          selector: "MemberExpression[object.name='process'][property.name='env']",
+          message: "Read configuration from the env file of this room.",
+        },
       ],
       "no-restricted-imports": [
         "error",

@@ -12,7 +12,11 @@ export const imageUploadFieldsSchema = z.object({
 
 export const imageUploadAnswerSchema = z.looseObject({ name: z.string(), subfolder: maybe(z.string()), type: maybe(z.string()) });
 
-export const originalRefSchema = z.looseObject({ filename: z.string().min(1).max(1000), subfolder: maybe(z.string()), type: maybe(z.string()) });
+export const originalRefSchema = z.looseObject({
+  filename: z.string().min(1).max(1000),
+  subfolder: maybe(z.string()),
+  type: maybe(z.string()),
+});
 
 /** `original_ref` travels as JSON text; a file name is all that it must hold. */
 export const maskUploadFieldsSchema = z.object({
