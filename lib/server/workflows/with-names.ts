@@ -1,5 +1,6 @@
 // Names for workflows: learnt from what is submitted through the console and from the details of a job, put on jobs that carry an id only.
-// Guarantees: a name never crosses from one connection to another; an answer without jobs passes unchanged.
+// Guarantees: a name never crosses from one connection to another; an answer without jobs passes unchanged; a name that
+// cannot be stored is logged and fails nothing.
 // The field added is `workflow_name`, the console's own.
 
 import "server-only";
@@ -28,7 +29,14 @@ export async function withNames(operation: Operation, connectionId: string, valu
 async function learn(connectionId: string, workflowId: unknown, extraData: unknown): Promise<void> {
   const id = textOf(workflowId);
   const name = nameInExtraData(extraData);
-  if (id && name && id.length <= LONGEST_ID) await composition().store.workflowNames.remember(connectionId, id, name);
+  if (!id || !name || id.length > LONGEST_ID) return;
+  const { log, store } = composition();
+  try {
+    await store.workflowNames.remember(connectionId, id, name);
+  } catch (err) {
+    // The job is accepted by now: saying anything else would invite a second one.
+    log.error({ err, connectionId }, "the name of a workflow was not stored");
+  }
 }
 
 function submittedId(sent: unknown): unknown {
