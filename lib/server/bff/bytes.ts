@@ -30,7 +30,7 @@ export function bytesAnswer(from: Response): Response {
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
 }
 
-export function isMedia(type: string): boolean {
+function isMedia(type: string): boolean {
   return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !type.startsWith("image/svg");
 }
 

@@ -41,7 +41,7 @@ export function refusal(answer: Response, body: string, now: number): Failure {
   return failure;
 }
 
-export function hostOf(baseUrl: string): string {
+function hostOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : "an address that is none";
 }
 

@@ -10,7 +10,7 @@ import { createRunner, type Runner } from "@/lib/service/nodes/runner";
 import { validatePrompt } from "@/lib/service/nodes/validate";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-export const workerPath = `${root}dist/node-worker.mjs`;
+const workerPath = `${root}dist/node-worker.mjs`;
 export const samplesDir = `${root}public/samples/`;
 export const goldenDir = `${root}tests/fixtures/golden/`;
 
