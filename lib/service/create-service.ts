@@ -1,6 +1,5 @@
 // Puts the parts together, starts them in order and stops them in the reverse one.
 
-import { mkdirSync } from "node:fs";
 import { createAccessTimes } from "./assets/access-times";
 import { createBlobStore } from "./assets/blob-store";
 import { collectBlob } from "./assets/change-asset";
@@ -17,6 +16,7 @@ import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { emptyFolder, sweepBlobs } from "./sweep";
 import { openDatabase } from "./store/database";
+import { makeDataFolder } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
 import { createKeys } from "./users/keys";
 
@@ -28,7 +28,7 @@ export type Started = Awaited<ReturnType<typeof startService>>;
 
 export async function startService(options: ServiceOptions) {
   const { now = Date.now, log = silent, concurrency } = options;
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+  makeDataFolder(options.dataDir);
   const lock = lockDataFolder(options.dataDir);
   try {
     const folders = makeFolders(options.dataDir);

@@ -1,9 +1,9 @@
 // The one door of the embedded service: a plain Node library behind a fetch. Whoever uses it sees nothing else of this folder.
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Started, startService, unavailable } from "./create-service";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
+import { makeDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { createKeys } from "./users/keys";
 
@@ -42,7 +42,7 @@ export function createService(options: ServiceOptions): Service {
 
 /** For the command line, beside a running service: takes no lock. The caller closes it. */
 export function openServiceKeys(dataDir: string): ServiceKeys & { close(): void } {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDataFolder(dataDir);
   const database = openDatabase(join(dataDir, "service.sqlite"), Date.now);
   return { ...createKeys(database, Date.now), close: () => database.close() };
 }

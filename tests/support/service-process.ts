@@ -1,6 +1,7 @@
 // The stand-alone service as a process of its own, spoken to over real HTTP.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { afterAll } from "vitest";
 import { createClient } from "./service";
 import { startProcess, type Started } from "./start-process";
 
@@ -8,8 +9,16 @@ const execute = promisify(execFile);
 
 export type ServiceProcess = Started & { url: string };
 
+const alive = new Set<Started>();
+// A test that fails half-way must not leave its process behind.
+afterAll(async () => {
+  for (const process of alive) await process.stop("SIGKILL");
+});
+
 export async function startServiceProcess(dataDir: string, settings: Record<string, string> = {}): Promise<ServiceProcess> {
   const started = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "2", ...settings });
+  alive.add(started);
+  void started.ended.then(() => alive.delete(started));
   return { ...started, url: await started.printed("Service") };
 }
 

@@ -2,7 +2,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { vi } from "vitest";
 import { createService, type ServiceOptions } from "@/lib/service/index";
+
+// Real jobs and processes on a machine that may be busy: bounds on a hang, not figures.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ORIGIN = "http://service.test";
 const workerPath = join(process.cwd(), "dist", "node-worker.mjs");
