@@ -2,6 +2,12 @@
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME === "nodejs") {
     const { composition } = await import("@/lib/server/composition");
-    composition();
+    const { keepStartFailure } = await import("@/lib/server/running");
+    try {
+      composition();
+    } catch (error) {
+      keepStartFailure(error);
+      throw error;
+    }
   }
 }

@@ -2,10 +2,9 @@
 // Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
-import next from "next";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
-import { runningComposition } from "@/lib/server/running";
+import { runningComposition, startFailure } from "@/lib/server/running";
 
 const GRACE_MS = 10_000;
 
@@ -32,10 +31,11 @@ async function main(): Promise<void> {
   process.env.NEXTAUTH_URL = env.publicUrl ?? localUrl(env);
   process.env.NEXT_MANUAL_SIG_HANDLE = "1";
 
+  const { default: next } = await import("next");
   const app = next({ dev: false, dir: env.root, hostname: env.host, port, httpServer: server });
   await app.prepare();
   const current = runningComposition();
-  if (!current) throw new Error("the build has no instrumentation: build again");
+  if (!current) throw startFailure() ?? new Error("The build is not complete: remove the folder .next and start again.");
   await current.ready;
   handle = app.getRequestHandler();
 
@@ -99,7 +99,8 @@ function explain(error: unknown): string {
   if (code === "BAD_SETTING") return error.message;
   if (code === "EADDRINUSE") return `PORT must be a free port: something listens on it already (${error.message}).`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `HOST must be an address of this machine (${error.message}).`;
-  return error.stack ?? error.message;
+  // Plain errors and those with a code were written to be read; the others are faults of the program.
+  return error.name === "Error" || code !== undefined ? error.message : (error.stack ?? error.message);
 }
 
 function fail(error: unknown): void {

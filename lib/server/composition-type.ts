@@ -24,6 +24,8 @@ export type Composition = {
   thumbnails: ThumbnailCache;
   signInLimits: SignInLimits;
   memberLimit: AttemptLimit;
+  /** Attempts with a set-up link or an invitation, by address. */
+  tokenLimit: AttemptLimit;
   ready: Promise<void>;
   /** Keys of the embedded service; after `ready`. */
   serviceKeys(): { createKey(userName: string): { key: string } };

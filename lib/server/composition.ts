@@ -12,7 +12,7 @@ import { type Service } from "@/lib/service/index";
 import { createAttemptLimit } from "./bff/attempt-limit";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { type Composition } from "./composition-type";
-import { type Env, localUrl, readEnv } from "./env";
+import { type Env, EnvError, localUrl, readEnv } from "./env";
 import { openKeyRing } from "./keys/key-ring";
 import { readOrMakeSecretFile } from "./keys/secret-file";
 import { createLog } from "./log";
@@ -44,8 +44,7 @@ export function startComposition(options: CompositionOptions): Composition {
 }
 
 function compose({ env, now = Date.now, logDestination, upstreamLimits }: CompositionOptions): Composition {
-  mkdirSync(env.dataDir, { recursive: true, mode: 0o700 });
-  chmodSync(env.dataDir, 0o700);
+  openDataDir(env.dataDir);
   const log = createLog(env.logLevel, logDestination);
   const store = openStore(env.dataDir);
   const capabilities = createCapabilityMemory(now);
@@ -101,6 +100,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),
     signInLimits: createSignInLimits(now),
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
+    tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
     ready,
     serviceKeys: () => running().keys,
     upstreamOptionsFor,
@@ -115,4 +115,16 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       if (runningComposition() === this) setRunningComposition(undefined);
     },
   };
+}
+
+/** Keys and sessions lie in it: for nobody else's eyes. */
+function openDataDir(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+  } catch (error) {
+    throw new EnvError(
+      `LIGHTDESK_DATA_DIR must be a folder that can be written (${error instanceof Error ? error.message : "it cannot"}).`,
+    );
+  }
 }

@@ -4,8 +4,9 @@ import "server-only";
 import { type z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/roles";
-import { type Result } from "@/lib/shared/result";
-import { guarded, type Asked, type Handler, unguarded, type Opened } from "./guard";
+import { failed, type Result } from "@/lib/shared/result";
+import { clientAddress } from "./client-address";
+import { type Asked, guarded, type Handler, type Opened, refusal, unguarded } from "./guard";
 import { readJson } from "./read-request";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
@@ -21,9 +22,11 @@ export function consoleBodyRoute<T>(action: string, role: Role, schema: z.ZodTyp
   });
 }
 
-/** Without a session: the token in the body is what lets somebody in. */
+/** Without a session: the token in the body is what lets somebody in. Attempts are limited by address. */
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Opened, T>): Handler {
   return unguarded(action, async (opened) => {
+    const waitMs = opened.console.tokenLimit.take(clientAddress(opened.request));
+    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
     const body = await readJson(opened.request, schema);
     return body.ok ? run(opened, body.value) : body;
   });

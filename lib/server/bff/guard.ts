@@ -44,7 +44,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
   });
 }
 
-/** For everybody: set-up, invitations, health. Attempts are limited by address. */
+/** For everybody: health, signing in, and what a token opens. */
 export function unguarded(action: string, run: (opened: Opened) => Promise<Result<Response, Failure>>): Handler {
   return handler({ action, role: "public", connection: false }, run);
 }

@@ -5,7 +5,10 @@
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { EnvError } from "../env";
 import { readOrMakeSecretFile } from "./secret-file";
+
+const FILE = "encryption-keys";
 
 export type KeyRing = { writing: { id: string; secret: Buffer }; readable: ReadonlyMap<string, Buffer> };
 
@@ -16,16 +19,19 @@ export function parseKeyRing(text: string): KeyRing {
     return { id: pair.slice(0, at).trim(), secret: Buffer.from(pair.slice(at + 1).trim(), "base64") };
   });
   const [writing] = entries;
-  if (!writing || entries.some((entry) => entry.id === "" || entry.secret.length !== 32))
-    throw new Error("an encryption key is not ID:KEY with 32 bytes in base64");
+  if (!writing || entries.some((entry) => entry.id === "" || entry.secret.length !== 32)) {
+    throw new EnvError(
+      `LIGHTDESK_ENCRYPTION_KEYS, or the file ${FILE} in the data folder, must be ID:KEY pairs with 32 bytes in base64 each.`,
+    );
+  }
   const readable = new Map(entries.map((entry) => [entry.id, entry.secret]));
-  if (readable.size !== entries.length) throw new Error("two encryption keys have one id");
+  if (readable.size !== entries.length) throw new EnvError("LIGHTDESK_ENCRYPTION_KEYS must not give one ID to two keys.");
   return { writing, readable };
 }
 
 export function openKeyRing(dataDir: string, configured: string | undefined): KeyRing {
   if (configured !== undefined) return parseKeyRing(configured);
-  return parseKeyRing(readOrMakeSecretFile(join(dataDir, "encryption-keys"), makeKeyPair).replace(/\s+/g, ","));
+  return parseKeyRing(readOrMakeSecretFile(join(dataDir, FILE), makeKeyPair).replace(/\s+/g, ","));
 }
 
 /** A new ID:KEY pair, for a first key and for rotation. */

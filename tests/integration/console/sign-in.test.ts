@@ -120,6 +120,15 @@ test("an admin changes weaker members, not themselves and not the owner", async 
   ).toBe(403);
 });
 
+test("one address cannot try set-up links without end", async () => {
+  const json = { token: "guess", name: "N", email: "n@desk.test", password: "long enough password" };
+  const tries = Array.from({ length: 25 }, () =>
+    harness.request("/api/console/set-up", { method: "POST", json, headers: { "x-lightdesk-address": "198.51.100.40" } }),
+  );
+  const statuses = (await Promise.all(tries)).map(({ status }) => status);
+  expect([statuses.filter((status) => status === 401).length, statuses.filter((status) => status === 429).length]).toEqual([20, 5]);
+});
+
 test("too many requests of one member are answered 429 with a Retry-After", async () => {
   const tight = await createHarness({ settings: { LIGHTDESK_RATE_LIMIT: "3" }, now: () => now });
   const statuses: number[] = [];
