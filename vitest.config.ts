@@ -15,6 +15,9 @@ export default defineConfig({
     setupFiles: ["tests/support/fail-on-console-error.ts"],
     // next-auth and next-intl import next's entry points without extensions: they must pass through the bundler's resolver.
     server: { deps: { inline: ["next-auth", "next-intl"] } },
+    // A bound on what hangs, not on how fast a machine is: these start processes, and a busy machine starts them slowly.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [project("unit"), project("integration"), project("contract"), project("faults")],
   },
 });
