@@ -3,3 +3,7 @@
 import "server-only";
 
 export const ADDRESS_HEADER = "x-lightdesk-address";
+
+export function clientAddress(request: Request): string {
+  return request.headers.get(ADDRESS_HEADER) ?? "unknown";
+}
