@@ -43,7 +43,8 @@ export type JobView = {
 export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): JobView {
   const messages = messagesOf(item);
   const createdAtMs = toMilliseconds(item.create_time) ?? toMilliseconds(status?.created_at);
-  const startedAtMs = toMilliseconds(item.execution_start_time) ?? timeOf(messages, ["execution_start"]);
+  const runsSince = isObject(item.progress) ? toMilliseconds(item.progress.start_time) : undefined;
+  const startedAtMs = toMilliseconds(item.execution_start_time) ?? timeOf(messages, ["execution_start"]) ?? runsSince;
   const endedAtMs =
     toMilliseconds(item.execution_end_time) ?? timeOf(messages, ["execution_success", "execution_error", "execution_interrupted"]);
   const standing = standingOf(item.status, status?.status);

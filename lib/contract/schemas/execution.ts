@@ -52,4 +52,6 @@ export const progressSchema = z.looseObject({
   current_node: loosely(nodeIdText),
   step: loosely(z.number()),
   steps: loosely(z.number()),
+  /** Our own service's: since when the job runs. */
+  start_time: loosely(moment),
 });

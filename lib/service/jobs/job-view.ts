@@ -20,7 +20,8 @@ export function toListItem(job: StoredJob, progress: Progress | undefined) {
     }),
     ...(job.preview !== null && { preview_output: readRecord(job.preview) }),
     ...(job.error !== null && { execution_error: readRecord(job.error) }),
-    ...(job.state === "in_progress" && progress && { progress }),
+    // execution_start_time belongs to terminal states only; how long a job has run until now is told with its progress.
+    ...(job.state === "in_progress" && progress && { progress: { ...progress, start_time: job.start_time } }),
   };
 }
 

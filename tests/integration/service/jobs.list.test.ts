@@ -81,7 +81,7 @@ describe("GET /api/jobs", () => {
     await running(client, id);
     expect(list((await page("?status=in_progress")).jobs)[0]).toMatchObject({
       id,
-      progress: { value: expect.any(Number), nodes_total: 3 },
+      progress: { value: expect.any(Number), nodes_total: 3, start_time: expect.any(Number) },
     });
     await ended(client, id);
   });

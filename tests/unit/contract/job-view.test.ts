@@ -66,6 +66,12 @@ describe("a job for the eyes of the console", () => {
     expect(view).toMatchObject({ createdAtMs: created, assignedTo: "slot-1" });
   });
 
+  it("knows since when a job runs from its progress, where the service tells", () => {
+    const running = item({ status: "in_progress", execution_start_time: undefined, progress: { value: 0.1, start_time: 1767225604120 } });
+    expect(toJobView(running)).toMatchObject({ startedAtMs: 1767225604120 });
+    expect(toJobView(running)).not.toHaveProperty("runMs");
+  });
+
   it("has progress between 0 and 1 while it runs, and none when it has ended", () => {
     const progress = { value: 1.7, nodes_done: 2, nodes_total: 5, current_node: 9, step: null };
     expect(toJobView(item({ status: "in_progress", progress })).progress).toEqual({
