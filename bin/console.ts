@@ -4,9 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from "node:net";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
-import { runningComposition, startFailure } from "@/lib/server/running";
+import { runningComposition, waitForComposition } from "@/lib/server/running";
 
 const GRACE_MS = 10_000;
+const INSTRUMENTATION_MS = 20_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -34,8 +35,7 @@ async function main(): Promise<void> {
   const { default: next } = await import("next");
   const app = next({ dev: false, dir: env.root, hostname: env.host, port, httpServer: server });
   await app.prepare();
-  const current = runningComposition();
-  if (!current) throw startFailure() ?? new Error("The build is not complete: remove the folder .next and start again.");
+  const current = await waitForComposition(INSTRUMENTATION_MS);
   await current.ready;
   handle = app.getRequestHandler();
 

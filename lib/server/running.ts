@@ -6,6 +6,7 @@ import { type Composition } from "./composition-type";
 
 const place = Symbol.for("lightdesk");
 const failurePlace = Symbol.for("lightdesk.start-failure");
+const LOOK_EVERY_MS = 10;
 
 export function runningComposition(): Composition | undefined {
   const found: Composition | undefined = Reflect.get(globalThis, place);
@@ -21,6 +22,14 @@ export function keepStartFailure(error: unknown): void {
   Reflect.set(globalThis, failurePlace, error);
 }
 
-export function startFailure(): unknown {
-  return Reflect.get(globalThis, failurePlace);
+/** Next is prepared a moment before its instrumentation has run. Throws what went wrong there, or that nothing came of it. */
+export async function waitForComposition(patienceMs: number): Promise<Composition> {
+  for (const end = Date.now() + patienceMs; Date.now() < end;) {
+    const failure: unknown = Reflect.get(globalThis, failurePlace);
+    if (failure !== undefined) throw failure;
+    const found = runningComposition();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+  throw new Error("The build is not complete: remove the folder .next and start again.");
 }
