@@ -6,8 +6,8 @@ export async function register(): Promise<void> {
     try {
       composition();
     } catch (error) {
+      // The launcher says it in one sentence; thrown here, Next would print it three times with stacks.
       keepStartFailure(error);
-      throw error;
     }
   }
 }
