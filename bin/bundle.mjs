@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const entries = {
   service: "bin/service.ts",
   console: "bin/console.ts",
+  "rotate-keys": "bin/rotate-keys.ts",
   settings: "lib/server/env.ts",
   "node-worker": "lib/service/nodes/worker.ts",
 };

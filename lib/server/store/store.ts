@@ -1,6 +1,7 @@
 // The console's store: one database, one small object for each thing stored.
 
 import "server-only";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
@@ -23,9 +24,16 @@ export type Store = {
   close(): Promise<void>;
 };
 
+const FILE = "console.sqlite";
+
+/** For commands that must not make an empty console where there is none. */
+export function hasStore(dataDir: string): boolean {
+  return existsSync(join(dataDir, FILE));
+}
+
 /** The folder must exist. Whoever opens it closes it. */
 export function openStore(dataDir: string): Store {
-  const database = openDatabase(join(dataDir, "console.sqlite"));
+  const database = openDatabase(join(dataDir, FILE));
   return {
     members: createMemberStore(database),
     connections: createConnectionStore(database),

@@ -1,0 +1,55 @@
+// The command `npm run rotate-keys` as a process of its own, on a data folder that a console has made.
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openApiKey, storeApiKey } from "@/lib/server/keys/api-keys";
+import { parseKeyRing } from "@/lib/server/keys/key-ring";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { startProcess } from "@/tests/support/start-process";
+
+const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
+const [old, young] = [pair("old"), pair("young")];
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ settings: { LIGHTDESK_ENCRYPTION_KEYS: old } });
+  await harness.connect("http://127.0.0.1:9", "sk-of-another-service");
+});
+afterAll(() => harness.dispose());
+
+async function rotate(keys: string, dataDir = harness.folder) {
+  const command = startProcess("dist/rotate-keys.mjs", { LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_ENCRYPTION_KEYS: keys });
+  return { code: await command.ended, output: command.output() };
+}
+
+test("every stored key is sealed anew beside a running console, opens without the old key, and a second run has nothing to do", async () => {
+  const first = await rotate(`${young},${old}`);
+  expect(first).toEqual({ code: 0, output: "2 keys sealed anew with young.\n" });
+  const stored = await harness.console.store.keys.list();
+  const opened = stored.map((key) => openApiKey(parseKeyRing(young), key));
+  expect(opened).toHaveLength(2);
+  expect(opened).toContain("sk-of-another-service");
+  expect(opened).not.toContain(undefined);
+  expect(await rotate(young)).toEqual({ code: 0, output: "0 keys sealed anew with young.\n" });
+});
+
+test("a key that the ring cannot open is counted, left as it is, and makes the command fail", async () => {
+  const { store, now } = harness.console;
+  const lost = parseKeyRing(pair("lost"));
+  const connection = await store.connections.create({ name: "Lost", baseUrl: "http://127.0.0.1:9", createdAt: now() });
+  await storeApiKey(store.keys, lost, { connectionId: connection.id, apiKey: "sk-lost", now: now() });
+  const { code, output } = await rotate(young);
+  expect([code, output]).toEqual([1, expect.stringContaining("1 key could not be opened")]);
+  const stored = await store.keys.getOf(connection.id);
+  expect(stored && openApiKey(lost, stored)).toBe("sk-lost");
+});
+
+test("a folder without a console is refused by the setting's name, and nothing is made in it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lightdesk-empty-"));
+  const { code, output } = await rotate(young, folder);
+  expect([code, output]).toEqual([1, expect.stringContaining("LIGHTDESK_DATA_DIR")]);
+  expect(existsSync(join(folder, "console.sqlite"))).toBe(false);
+  rmSync(folder, { recursive: true });
+});
