@@ -5,8 +5,9 @@ import { type AddressInfo } from "node:net";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
 import { runningComposition, waitForComposition } from "@/lib/server/running";
+import { closeServer } from "./close-server";
 
-const GRACE_MS = 10_000;
+const GRACE_MS = 30_000;
 const INSTRUMENTATION_MS = 20_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -50,7 +51,7 @@ function stopOnSignals(server: Server): void {
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    await close(server);
+    await closeServer(server, GRACE_MS);
     await runningComposition()?.stop();
     process.exit(0);
   };
@@ -79,18 +80,6 @@ function listen(server: Server, env: Env): Promise<number> {
 
 function portOf(address: AddressInfo | string | null): number | undefined {
   return typeof address === "object" && address !== null ? address.port : undefined;
-}
-
-/** No new connections; requests in flight end, within the grace. */
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-    server.close(() => {
-      clearTimeout(force);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }
 
 function explain(error: unknown): string {

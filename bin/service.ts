@@ -8,6 +8,9 @@ import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
+import { closeServer } from "./close-server";
+
+const GRACE_MS = 30_000;
 
 const usage = "Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted";
 
@@ -73,11 +76,8 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const stop = async () => {
     if (isStopping) return;
     isStopping = true;
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeIdleConnections();
+    await closeServer(server, GRACE_MS);
     await service.stop();
-    server.closeAllConnections();
-    await closed;
     process.exit(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
