@@ -30,7 +30,8 @@ export type ConnectionView = {
 export type ConnectionCheck = { outcome: CheckOutcome; message: string };
 
 export type QueueRow = JobListItem & { position?: number };
-export type QueueView = { running: QueueRow[]; pending: QueueRow[]; source: "queue" | "jobs" };
+/** `source`: who told the order of the waiting. `total` counts what runs and waits, and may be more than is listed. */
+export type QueueView = { running: QueueRow[]; pending: QueueRow[]; source: "queue" | "jobs"; total?: number };
 
 const nameSchema = z.string().trim().min(1).max(100);
 const passwordSchema = z.string().min(10, "must have at least 10 characters").max(200);
@@ -58,7 +59,12 @@ const keySchema = z
 export const connectionBodySchema = z.object({
   name: nameSchema,
   baseUrl: webAddress,
-  accountUrl: webAddress.optional(),
+  /** Empty: none. In a change, what is left out stays as it is. */
+  accountUrl: z
+    .union([z.literal(""), webAddress], {
+      error: "must be empty, or an address that begins with http:// or https:// and holds no user name or password",
+    })
+    .optional(),
   key: keySchema.optional(),
   shared: z.boolean().optional(),
 });
@@ -66,6 +72,9 @@ export const connectionBodySchema = z.object({
 export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();
 
 export type MemberView = { id: string; name: string; email: string; role: (typeof roles)[number]; disabled: boolean; createdAt: number };
+/** `withdrawn`: whoever made the link has been removed, or may not invite any more. */
+export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
+export type InvitationView = { state: "open"; email: string; role: (typeof roles)[number] } | { state: Exclude<InvitationState, "open"> };
 export const invitationBodySchema = z.object({ email: emailSchema, role: z.enum(roles).exclude(["owner"]) });
 export const invitationAcceptSchema = z.object({ token: z.string().min(1).max(200), name: nameSchema, password: passwordSchema });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });

@@ -24,7 +24,7 @@ export async function createConnection(viewer: Viewer, body: z.infer<typeof conn
   const connection = await store.connections.create({
     name: body.name,
     baseUrl: withoutSlash(body.baseUrl),
-    accountUrl: body.accountUrl,
+    accountUrl: body.accountUrl || undefined,
     memberId: shared ? undefined : viewer.memberId,
     createdAt: now(),
   });

@@ -18,6 +18,7 @@ export type Connection = {
   createdAt: number;
 };
 export type NewConnection = { id?: string; name: string; baseUrl: string; accountUrl?: string; memberId?: string; createdAt: number };
+/** What is left out stays as it is; an empty account URL is taken away. */
 export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string };
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
@@ -62,7 +63,7 @@ export function createConnectionStore(database: Database) {
       const columns = {
         ...(change.name !== undefined && { name: change.name }),
         ...(change.baseUrl !== undefined && { base_url: change.baseUrl }),
-        ...(change.accountUrl !== undefined && { account_url: change.accountUrl }),
+        ...(change.accountUrl !== undefined && { account_url: change.accountUrl || null }),
       };
       if (Object.keys(columns).length > 0) await database.updateTable("connections").set(columns).where("id", "=", id).execute();
     },

@@ -8,6 +8,7 @@ import { type Database } from "./database";
 import { hashToken } from "./set-up-token";
 
 export type NewInvitation = { token: string; email: string; role: Role; invitedBy: string; expiresAt: number };
+export type Invitation = { email: string; role: Role; invitedBy: string; expiresAt: number; accepted: boolean };
 export type InvitationStore = ReturnType<typeof createInvitationStore>;
 
 export function createInvitationStore(database: Database) {
@@ -29,6 +30,20 @@ export function createInvitationStore(database: Database) {
       return { id };
     },
 
+    /** Whatever became of it. */
+    async find(token: string): Promise<Invitation | undefined> {
+      const row = await database.selectFrom("invitations").selectAll().where("token_hash", "=", hashToken(token)).executeTakeFirst();
+      return (
+        row && {
+          email: row.email,
+          role: toRole(row.role),
+          invitedBy: row.invited_by,
+          expiresAt: Number(row.expires_at),
+          accepted: row.accepted_at !== null,
+        }
+      );
+    },
+
     /** Takes the invitation if it is open; the second taker gets undefined. */
     async accept(token: string, now: number): Promise<{ email: string; role: Role } | undefined> {
       const row = await database
@@ -39,7 +54,12 @@ export function createInvitationStore(database: Database) {
         .where("expires_at", ">", now)
         .returning(["email", "role"])
         .executeTakeFirst();
-      return row && { email: row.email, role: roles.find((role) => role === row.role) ?? "viewer" };
+      return row && { email: row.email, role: toRole(row.role) };
     },
   };
+}
+
+/** An unknown word in the table gives the weakest role, never a stronger one. */
+function toRole(word: string): Role {
+  return roles.find((role) => role === word) ?? "viewer";
 }

@@ -1,5 +1,5 @@
 import { invitationAcceptSchema } from "@/lib/contract/console";
-import { join } from "@/lib/server/auth/members";
+import { join } from "@/lib/server/auth/invitations";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { tokenRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";

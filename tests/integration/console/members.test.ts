@@ -1,0 +1,109 @@
+// The team through the console's own API, with sessions that were really opened: who may change whom, and what ends with it.
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { type Role } from "@/lib/contract/roles";
+import { getInvitation, listMembers } from "@/lib/server/queries/members";
+import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
+
+let now = 1_800_000_000_000;
+let harness: Harness;
+const opened: Harness[] = [];
+beforeEach(async () => {
+  harness = await createHarness({ now: () => now });
+  opened.push(harness);
+});
+afterAll(() => Promise.all(opened.map((one) => one.dispose())));
+
+const idOf = (role: Role) => harness.viewerOf(role).memberId;
+const member = (method: "PUT" | "DELETE", id: string, asking: Asking) =>
+  harness.request(`/api/console/members/${id}`, { method, ...asking });
+const jobsStatus = async (cookie: string) => (await harness.request("/api/jobs", { cookie })).status;
+
+async function invite(email: string, role: Role, asking: Asking = { as: "admin" }): Promise<{ token: string; url: string }> {
+  const answer = await harness.request("/api/console/members/invitations", { method: "POST", json: { email, role }, ...asking });
+  const { url }: { url: string } = await answer.json();
+  return { url, token: new URL(url).searchParams.get("token") ?? "" };
+}
+
+async function accept(token: string) {
+  const json = { token, name: "New", password: "a good long password" };
+  const answer = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
+  return { status: answer.status, body: await answer.json() };
+}
+
+test.each(["owner", "admin"] as const)("the only owner can neither be lowered, disabled nor removed, by the %s", async (as) => {
+  expect((await member("PUT", idOf("owner"), { as, json: { role: "viewer" } })).status).toBe(403);
+  expect((await member("PUT", idOf("owner"), { as, json: { disabled: true } })).status).toBe(403);
+  expect((await member("DELETE", idOf("owner"), { as })).status).toBe(403);
+  expect(await harness.console.store.members.get(idOf("owner"))).toMatchObject({ role: "owner", disabled: false });
+});
+
+test("nobody is made an owner, by whomever, nor raises themselves", async () => {
+  expect((await member("PUT", idOf("viewer"), { as: "owner", json: { role: "owner" } })).status).toBe(400);
+  expect((await member("PUT", idOf("admin"), { as: "admin", json: { role: "admin" } })).status).toBe(403);
+  for (const as of ["operator", "viewer"] as const) {
+    expect((await member("PUT", idOf(as), { as, json: { role: "admin" } })).status).toBe(403);
+    expect((await member("DELETE", idOf("viewer"), { as })).status).toBe(403);
+    expect((await harness.request("/api/console/members", { as })).status).toBe(403);
+    expect(await listMembers(harness.viewerOf(as))).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
+  }
+});
+
+test("a changed role ends the sessions that were open before it, and only those of that member", async () => {
+  expect(await jobsStatus(harness.cookieOf("operator"))).toBe(200);
+  expect((await member("PUT", idOf("operator"), { as: "admin", json: { role: "viewer" } })).status).toBe(200);
+  expect(await jobsStatus(harness.cookieOf("operator"))).toBe(401);
+  expect(await jobsStatus(harness.cookieOf("viewer"))).toBe(200);
+});
+
+test("a removed member's session ends, and their own connections go with their keys", async () => {
+  const made = await harness.request("/api/console/connections", {
+    as: "operator",
+    method: "POST",
+    json: { name: "Mine", baseUrl: "http://127.0.0.1:9", key: "sk-mine" },
+  });
+  const { connection }: { connection: { id: string } } = await made.json();
+  expect(await harness.console.store.keys.getOf(connection.id)).toBeDefined();
+  expect((await member("DELETE", idOf("operator"), { as: "admin" })).status).toBe(204);
+  expect(await jobsStatus(harness.cookieOf("operator"))).toBe(401);
+  expect(await harness.console.store.keys.getOf(connection.id)).toBeUndefined();
+});
+
+test("an invitation is told apart by whoever holds it: open, used, expired, or unknown", async () => {
+  const { token } = await invite("new@desk.test", "operator");
+  expect(await getInvitation(token)).toEqual({ state: "open", email: "new@desk.test", role: "operator" });
+  expect((await accept(token)).status).toBe(201);
+  expect(await getInvitation(token)).toEqual({ state: "used" });
+  expect(await accept(token)).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED", details: { invitation: "used" } } });
+  const late = await invite("late@desk.test", "viewer");
+  now += 8 * 24 * 60 * 60_000;
+  expect(await getInvitation(late.token)).toEqual({ state: "expired" });
+  expect(await accept(late.token)).toMatchObject({ status: 401, body: { details: { invitation: "expired" } } });
+  expect(await getInvitation("guess")).toEqual({ state: "unknown" });
+  expect(await accept("guess")).toMatchObject({ status: 401, body: { details: { invitation: "unknown" } } });
+});
+
+test("an open invitation is worth nothing once whoever made it was removed or lowered", async () => {
+  const byAdmin = await invite("friend@desk.test", "admin");
+  expect((await member("PUT", idOf("admin"), { as: "owner", json: { role: "operator" } })).status).toBe(200);
+  expect(await getInvitation(byAdmin.token)).toEqual({ state: "withdrawn" });
+  expect((await member("DELETE", idOf("admin"), { as: "owner" })).status).toBe(204);
+  expect(await accept(byAdmin.token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
+  expect(await harness.console.store.members.getByEmail("friend@desk.test")).toBeUndefined();
+});
+
+test("an invitation's link leads to where whoever made it has the console open", async () => {
+  const fromLan = { as: "owner" as const, headers: { host: "10.0.0.5:3000", origin: "http://10.0.0.5:3000" } };
+  expect((await invite("lan@desk.test", "viewer", fromLan)).url).toMatch(/^http:\/\/10\.0\.0\.5:3000\/invitation\?token=/);
+});
+
+test("what becomes of members stands in the audit log, with who did it", async () => {
+  await invite("new@desk.test", "viewer");
+  await member("PUT", idOf("viewer"), { as: "owner", json: { role: "operator" } });
+  await member("DELETE", idOf("viewer"), { as: "admin" });
+  const entries = (await harness.console.store.audit.listNewest(3)).map(({ action, memberName, target }) => [action, memberName, target]);
+  expect(entries).toEqual([
+    ["removeMember", "admin", idOf("viewer")],
+    ["changeMember", "Olga Owner", idOf("viewer")],
+    ["inviteMember", "admin", "new@desk.test"],
+  ]);
+});
