@@ -4,14 +4,18 @@ import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
+import { useCounts } from "./counts-context";
 import { destinations, isWithin } from "./destinations";
-import { useCounts } from "./use-counts";
 
 /** The list in the sidebar, with counts where they are known. */
 export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
-  const counts: Partial<Record<string, number>> = useCounts();
+  const { jobs, running, pending } = useCounts();
+  const counts: Partial<Record<string, number>> = {
+    jobs,
+    queue: running === undefined || pending === undefined ? undefined : running + pending,
+  };
   return (
     <ul className="flex flex-col gap-0.5">
       {destinations.map(({ href, label }) => {

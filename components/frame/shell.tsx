@@ -4,6 +4,7 @@ import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView } from "@/lib/contract/console";
 import { ConnectionCard } from "./connection-card";
 import { ConnectionProvider } from "./connection-context";
+import { CountsProvider } from "./counts-context";
 import { type FrameMember, MemberRow } from "./member-row";
 import { BottomNavigation, Navigation } from "./navigation";
 
@@ -20,34 +21,36 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
       >
         {t("skip")}
       </a>
-      <div className="flex min-h-dvh flex-col md:grid md:grid-cols-[208px_minmax(0,1fr)]">
-        <aside
-          className="sticky top-0 z-30 flex shrink-0 items-center gap-2 border-b border-line bg-bg px-3 py-1.5 md:hidden"
-          aria-label={t("menu")}
-        >
-          <ConnectionCard connections={connections} className="min-w-0 flex-1" />
-          <MemberRow member={member} />
-        </aside>
-        <nav
-          aria-label={t("navigation")}
-          className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line px-2 py-3 md:flex"
-        >
-          <ConnectionCard connections={connections} className="mb-3" />
-          <Navigation />
-          <div className="mt-auto pt-4">
+      <CountsProvider>
+        <div className="flex min-h-dvh flex-col md:grid md:grid-cols-[208px_minmax(0,1fr)]">
+          <aside
+            className="sticky top-0 z-30 flex shrink-0 items-center gap-2 border-b border-line bg-bg px-3 py-1.5 md:hidden"
+            aria-label={t("menu")}
+          >
+            <ConnectionCard connections={connections} className="min-w-0 flex-1" />
             <MemberRow member={member} />
-          </div>
-        </nav>
-        <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none md:min-h-dvh">
-          {children}
-        </main>
-        <nav
-          aria-label={t("navigation")}
-          className="sticky bottom-0 z-30 shrink-0 border-t border-line bg-bg pb-[env(safe-area-inset-bottom)] md:hidden"
-        >
-          <BottomNavigation />
-        </nav>
-      </div>
+          </aside>
+          <nav
+            aria-label={t("navigation")}
+            className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line px-2 py-3 md:flex"
+          >
+            <ConnectionCard connections={connections} className="mb-3" />
+            <Navigation />
+            <div className="mt-auto pt-4">
+              <MemberRow member={member} />
+            </div>
+          </nav>
+          <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none md:min-h-dvh">
+            {children}
+          </main>
+          <nav
+            aria-label={t("navigation")}
+            className="sticky bottom-0 z-30 shrink-0 border-t border-line bg-bg pb-[env(safe-area-inset-bottom)] md:hidden"
+          >
+            <BottomNavigation />
+          </nav>
+        </div>
+      </CountsProvider>
       <Toasts />
     </ConnectionProvider>
   );

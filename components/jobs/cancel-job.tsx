@@ -21,6 +21,7 @@ export function CancelJob({ jobId, connection, onDone }: CancelJobProps) {
     const result = await callApi<QueueAnswer>(withQuery("/api/queue", { connection }), { method: "POST", json: { delete: [jobId] } });
     setBusy(false);
     if (!result.ok) showToast({ tone: "bad", text: failureText(errors, result.failure) });
+    else if (!result.value.deleted) showToast({ tone: "off", text: t("cancelSent") });
     else if (result.value.deleted.includes(jobId)) showToast({ tone: "off", text: t("cancelled") });
     else showToast({ tone: "run", text: t("tooLate") });
     onDone();

@@ -5,18 +5,18 @@ import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 
-type ClearQueueProps = { pending: readonly string[]; isBusy: boolean; onClear: (ids: readonly string[]) => void };
+type ClearQueueProps = { count: number; isBusy: boolean; onClear: (count: number) => void };
 
-/** Asks first, by number; what is confirmed is what was counted when it asked. */
-export function ClearQueue({ pending, isBusy, onClear }: ClearQueueProps) {
+/** Asks first, by number; the receipt speaks of the number that was asked for. */
+export function ClearQueue({ count, isBusy, onClear }: ClearQueueProps) {
   const t = useTranslations("queue");
-  const [asked, setAsked] = useState<readonly string[]>();
+  const [asked, setAsked] = useState<number>();
   const close = () => setAsked(undefined);
-  const title = t("clear", { count: (asked ?? pending).length });
+  const title = t("clear", { count: asked ?? count });
   return (
     <>
-      <Button tone="danger" disabled={pending.length === 0} busy={isBusy} onClick={() => setAsked(pending)}>
-        {pending.length === 0 ? t("clearNone") : t("clear", { count: pending.length })}
+      <Button tone="danger" disabled={count === 0} busy={isBusy} onClick={() => setAsked(count)}>
+        {count === 0 ? t("clearNone") : t("clear", { count })}
       </Button>
       <Dialog
         isOpen={asked !== undefined}
@@ -29,7 +29,7 @@ export function ClearQueue({ pending, isBusy, onClear }: ClearQueueProps) {
               tone="danger"
               onClick={() => {
                 close();
-                if (asked) onClear(asked);
+                if (asked !== undefined) onClear(asked);
               }}
             >
               {title}

@@ -1,6 +1,5 @@
-import { type QueueView } from "@/lib/contract/console";
+import { type QueueRow as ListedJob, type QueueView } from "@/lib/contract/console";
 import { toJobView } from "@/lib/contract/job-view";
-import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
 import { workflowName } from "@/lib/contract/workflow-name";
 
@@ -16,30 +15,31 @@ export type QueueRow = {
   progress?: number;
 };
 
-/** `total` may be larger than what is listed. */
-export type QueueList = { running: QueueRow[]; pending: QueueRow[]; total: number };
+export type QueueList = {
+  running: QueueRow[];
+  pending: QueueRow[];
+  /** May be more than is listed. */
+  pendingTotal: number;
+  /** The service told no order of its own, so that of submission is shown. */
+  isBySubmission: boolean;
+};
 
-/** What the interface lists at once at most. */
-export const MOST_LISTED = 1000;
-
-/** From the list of jobs, which every service has: oldest first, which is the order in which they were submitted. */
-export function fromJobs(answer: JobsAnswer): QueueList {
-  return arrange(answer.jobs, answer.pagination.total);
+/** The waiting in the order of the view, which is the service's own where it tells one. */
+export function toQueueList({ running, pending, source, total }: QueueView): QueueList {
+  const waiting = pending.map((job) => ({ ...toQueueRow(job), ...(job.position !== undefined && { position: job.position }) }));
+  return {
+    running: running.map(toQueueRow).sort(bySubmission),
+    pending: source === "queue" ? waiting : waiting.sort(bySubmission).map((row, index) => ({ ...row, position: index + 1 })),
+    pendingTotal: Math.max(pending.length, (total ?? 0) - running.length),
+    isBySubmission: source === "jobs",
+  };
 }
 
-/** From the server's reading, brought into the same order, so that the first poll moves nothing. */
-export function fromQueueView(view: QueueView): QueueList {
-  return arrange([...view.running, ...view.pending], undefined);
+function bySubmission(one: QueueRow, other: QueueRow): number {
+  return (one.createdMs ?? 0) - (other.createdMs ?? 0);
 }
 
-function arrange(jobs: readonly JobListItem[], total: number | undefined): QueueList {
-  const rows = jobs.map(toQueueRow).sort((one, other) => (one.createdMs ?? 0) - (other.createdMs ?? 0));
-  const running = rows.filter(({ state }) => state === "in_progress");
-  const pending = rows.filter(({ state }) => state === "pending").map((row, index) => ({ ...row, position: index + 1 }));
-  return { running, pending, total: Math.max(total ?? 0, running.length + pending.length) };
-}
-
-function toQueueRow(job: JobListItem): QueueRow {
+function toQueueRow(job: ListedJob): QueueRow {
   const { id, word, state, createdAtMs, startedAtMs, progress } = toJobView(job);
   return {
     id,

@@ -4,13 +4,20 @@
 
 export const BUSY_MS = 1_500;
 export const IDLE_MS = 8_000;
+const COUNTING_MS = 3_000;
 const BACKGROUND_MS = 10_000;
 export const LONGEST_WAIT_MS = 60_000;
 
-/** `background`: nobody waits for it, such as a count in the navigation. */
-export type Motion = "moving" | "still" | "background" | "final";
+/** For what stands beside the page, such as a count in the navigation: `counting` while something moves, `background` while nothing does. */
+export type Motion = "moving" | "still" | "counting" | "background" | "final";
 
-const waits: Readonly<Record<Motion, number>> = { moving: BUSY_MS, still: IDLE_MS, background: BACKGROUND_MS, final: 0 };
+const waits: Readonly<Record<Motion, number>> = {
+  moving: BUSY_MS,
+  still: IDLE_MS,
+  counting: COUNTING_MS,
+  background: BACKGROUND_MS,
+  final: 0,
+};
 
 /** After an answer. 0 means never again: what is shown cannot change any more. */
 export function nextPollMs(motion: Motion): number {

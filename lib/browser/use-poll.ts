@@ -4,7 +4,7 @@
 // nothing is asked while the page is hidden.
 // Must never: replace a value by an empty one because an answer failed.
 
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import useSWR, { type SWRConfiguration } from "swr";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
@@ -21,6 +21,7 @@ export type PollOptions<Answer, T> = {
   initialFailure?: ApiFailure;
   /** Makes the screen's value of the API's answer. Must be a stable function. */
   read: (answer: Answer) => T;
+  /** Must be a stable function: another one begins the wait anew. */
   motion: (value: T) => Motion;
 };
 
@@ -48,9 +49,14 @@ export function usePoll<Answer, T>(
 ): Poll<T> {
   const [mountedMs] = useState(() => Date.now());
   const isHopeless = initialFailure !== undefined && isLasting(initialFailure.status);
-  const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : isHopeless ? "final" : "moving");
+  const everyMs = useCallback(
+    (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : isHopeless ? "final" : "moving"),
+    [motion, isHopeless],
+  );
+  // Stable: SWR begins the wait anew with every new function, and a page that is drawn more often than that would never ask.
+  const refreshInterval = useCallback((latest: Stamped<T> | undefined) => everyMs(latest ?? initial), [everyMs, initial]);
   const configuration: SWRConfiguration<Stamped<T>, ApiFailure> = {
-    refreshInterval: (latest) => everyMs(latest ?? initial),
+    refreshInterval,
     revalidateOnMount: initial === undefined && !isHopeless,
     revalidateIfStale: false,
     keepPreviousData: false,

@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { fromQueueView } from "@/components/queue/queue-rows";
+import { toQueueList } from "@/components/queue/queue-rows";
 import { QueueScreen } from "@/components/queue/queue-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
@@ -17,7 +17,7 @@ export default async function QueuePage({ searchParams }: PageProps<"/queue">) {
   const viewer = await requireViewer();
   const { connection } = await searchParams;
   const linked = typeof connection === "string" ? connection : undefined;
-  const queue = stamp(getQueue(viewer, linked), fromQueueView);
+  const queue = stamp(getQueue(viewer, linked), toQueueList);
   return (
     <PageMessages messages={pickMessages("queue")}>
       <QueueScreen linked={linked} canCancel={hasRole(viewer.role, "operator")} queue={queue} />

@@ -14,12 +14,9 @@ export const manageBodySchema = z.strictObject({
 });
 export type ManageBody = z.infer<typeof manageBodySchema>;
 
-/** A local server answers with an empty body: then nothing is known of what was deleted. */
+/** A local server answers with an empty body: then `deleted` is absent, since nothing is known of it. An empty list says that nothing was. */
 export const queueAnswerSchema = z.looseObject({
-  deleted: z
-    .array(z.string())
-    .nullish()
-    .transform((ids) => ids ?? []),
+  deleted: maybe(z.array(z.string())),
   cleared: z
     .boolean()
     .nullish()

@@ -1,5 +1,6 @@
 // What runs and what waits, from two sources: the jobs list always, GET /api/queue for the order of the waiting where it is there.
-// Guarantees: rows are job list items in both cases; a service without the extension shows the same page.
+// Guarantees: rows are job list items in both cases; a service without the extension shows the same page; the list with its whole
+// graphs is asked for only where there is an order to learn.
 
 import "server-only";
 import { type QueueRow, type QueueView } from "@/lib/contract/console";
@@ -17,24 +18,23 @@ import { withNames } from "../workflows/with-names";
 
 const MOST_ROWS = 1000;
 
-export async function getQueue(viewer: Viewer, connection?: string): Promise<Result<QueueView, Failure>> {
+export async function getQueue(viewer: Viewer, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
   const access = await openConnection(viewer, connection);
   if (!access.ok) return access;
-  const { upstream } = access.value;
-  const mayList = composition().capabilities.knows(access.value.connection.id, "queue.list") !== false;
+  const { upstream, connection: used } = access.value;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MOST_ROWS };
-  const [jobs, queue] = await Promise.all([
-    upstream.call(operations.listJobs, { query }),
-    mayList ? upstream.call(operations.listQueue) : undefined,
-  ]);
+  const jobs = await upstream.call(operations.listJobs, { query, signal });
   if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
-  const named = await withNames(operations.listJobs, access.value.connection.id, jobs.value);
-  return ok(toBrowser(toQueueView(named.jobs, queue?.ok ? queue.value : undefined), access.value));
+  const hasOrder = jobs.value.jobs.filter(isPending).length > 1 && composition().capabilities.knows(used.id, "queue.list") !== false;
+  const queue = hasOrder ? await upstream.call(operations.listQueue, { signal }) : undefined;
+  const named = await withNames(operations.listJobs, used.id, jobs.value);
+  const view = toQueueView(named.jobs, queue?.ok ? queue.value : undefined);
+  return ok(toBrowser({ ...view, total: jobs.value.pagination.total }, access.value));
 }
 
 export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): QueueView {
   const running = jobs.filter((job) => toJobState(job.status) === "in_progress");
-  const pending = jobs.filter((job) => toJobState(job.status) === "pending");
+  const pending = jobs.filter(isPending);
   if (!queue) return { running, pending, source: "jobs" };
   // The first number of a tuple orders the waiting; it is a priority at some services, so only the order counts.
   const order = [...queue.queue_pending].sort((one, other) => one[0] - other[0]).map((item) => item[1]);
@@ -42,4 +42,8 @@ export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | und
   const placed = pending.map((job): QueueRow => ({ ...job, position: place.get(job.id) }));
   placed.sort((one, other) => (one.position ?? MOST_ROWS + 1) - (other.position ?? MOST_ROWS + 1));
   return { running, pending: placed, source: "queue" };
+}
+
+function isPending(job: JobListItem): boolean {
+  return toJobState(job.status) === "pending";
 }

@@ -74,6 +74,16 @@ test("the queue says what runs and what waits, in order", async () => {
     [second, 1],
     [third, 2],
   ]);
+  expect(view.total).toBe(3);
+  const polled = await harness.request("/api/console/queue?connection=embedded", { as: "viewer" });
+  expect(await polled.json()).toMatchObject({
+    source: "queue",
+    total: 3,
+    pending: [
+      { id: second, position: 1 },
+      { id: third, position: 2 },
+    ],
+  });
   const cancel = await harness.request("/api/queue", { as: "operator", method: "POST", json: { delete: [second, first, "unknown"] } });
   expect(await cancel.json()).toMatchObject({ deleted: [second] });
   await harness.request("/api/queue", { as: "operator", method: "POST", json: { clear: true } });

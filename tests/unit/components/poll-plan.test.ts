@@ -6,6 +6,7 @@ describe("when a page asks again", () => {
     expect(nextPollMs("moving")).toBe(BUSY_MS);
     expect(nextPollMs("still")).toBe(IDLE_MS);
     expect(nextPollMs("background")).toBeGreaterThan(IDLE_MS);
+    expect(nextPollMs("counting")).toBeLessThan(IDLE_MS);
     expect(nextPollMs("final")).toBe(0);
   });
 

@@ -206,7 +206,8 @@ describe("queue and history", () => {
   });
 
   it("read an answer without fields as nothing known", () => {
-    expect(queueAnswerSchema.parse({})).toEqual({ deleted: [], cleared: false });
+    expect(queueAnswerSchema.parse({})).toEqual({ cleared: false });
+    expect(queueAnswerSchema.parse({ deleted: [], cleared: null })).toEqual({ deleted: [], cleared: false });
   });
 
   it("read queue entries of both kinds of server", () => {

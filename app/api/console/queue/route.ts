@@ -1,0 +1,11 @@
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { guarded } from "@/lib/server/bff/guard";
+import { CONNECTION_PARAMETER, searchOf } from "@/lib/server/bff/read-request";
+import { getQueue } from "@/lib/server/queries/queue";
+import { ok } from "@/lib/shared/result";
+
+/** What the page's first paint shows, for its polls: the same view through the same query. */
+export const GET = guarded({ action: "viewQueue", role: "viewer", connection: true }, async ({ request, viewer }) => {
+  const view = await getQueue(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined, request.signal);
+  return view.ok ? ok(jsonAnswer(view.value)) : view;
+});

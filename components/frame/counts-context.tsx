@@ -1,0 +1,61 @@
+"use client";
+
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { useSWRConfig } from "swr";
+import { withQuery } from "@/lib/browser/urls";
+import { usePoll } from "@/lib/browser/use-poll";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { useConnection } from "./connection-context";
+
+const totalOf = (answer: JobsAnswer) => answer.pagination.total;
+const quick = () => "counting" as const;
+const slow = () => "background" as const;
+
+function countPaths(connection: string) {
+  const path = (status?: string) => withQuery("/api/jobs", { status, limit: 1, connection });
+  return { jobs: path(), running: path("in_progress"), pending: path("pending") };
+}
+
+/** How many jobs there are, and how many of them run or wait; absent until it is known, or where a service does not say. */
+export type Counts = { jobs?: number; running?: number; pending?: number };
+const CountsContext = createContext<Counts>({});
+
+/** Asks once for the navigation, the filters and whoever else shows them. */
+export function CountsProvider({ children }: { children: ReactNode }) {
+  const connection = useConnection()?.id;
+  const paths = connection ? countPaths(connection) : undefined;
+  const [isBusy, setBusy] = useState(false);
+  const options = { read: totalOf, motion: isBusy ? quick : slow };
+  const jobs = usePoll(paths?.jobs, options).value;
+  const running = usePoll(paths?.running, options).value;
+  const pending = usePoll(paths?.pending, options).value;
+  const isMoving = (running ?? 0) + (pending ?? 0) > 0;
+  if (isMoving !== isBusy) setBusy(isMoving);
+  const counts = useMemo(() => ({ jobs, running, pending }), [jobs, running, pending]);
+  return <CountsContext value={counts}>{children}</CountsContext>;
+}
+
+export function useCounts(): Counts {
+  return useContext(CountsContext);
+}
+
+/** After an act that changes them. */
+export function useRefreshCounts(): () => Promise<void> {
+  const { mutate } = useSWRConfig();
+  const connection = useConnection()?.id;
+  return async () => {
+    if (connection) await Promise.all(Object.values(countPaths(connection)).map((path) => mutate(path)));
+  };
+}
+
+/** Counts follow what a page sees: whenever `seen` becomes another text, they are asked again. */
+export function useFollowCounts(seen: string | undefined): void {
+  const refresh = useRefreshCounts();
+  const last = useRef<string>(undefined);
+  useEffect(() => {
+    if (seen === undefined || seen === last.current) return;
+    const isFirst = last.current === undefined;
+    last.current = seen;
+    if (!isFirst) void refresh();
+  }, [seen, refresh]);
+}
