@@ -16,6 +16,7 @@ import { type Result } from "@/lib/shared/result";
 import { ConnectionForm } from "./connection-form";
 import { ConnectionItem } from "./connection-item";
 import { isAccepted, type Saved } from "./save-connection";
+import { SettingsTabs } from "./settings-tabs";
 import { useConnectionActs } from "./use-connection-acts";
 
 type SettingsScreenProps = {
@@ -57,6 +58,7 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
           </Button>
         ) : null}
       </PageHeader>
+      <SettingsTabs current="connections" />
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
         {canChangeShared ? null : <p className="text-ink-3">{t(canAdd ? "onlyAdmins" : "readOnly")}</p>}
         {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={() => setOpen(undefined)} /> : null}

@@ -5,7 +5,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 export default function SettingsLoading() {
   return (
     <PageMessages messages={pickMessages("settings")}>
-      <SettingsSkeleton />
+      <SettingsSkeleton part="connections" />
     </PageMessages>
   );
 }

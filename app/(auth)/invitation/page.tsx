@@ -1,0 +1,46 @@
+import { type Metadata } from "next";
+import { headers } from "next/headers";
+import { getTranslations } from "next-intl/server";
+import { AuthShell } from "@/components/auth/auth-shell";
+import { InvitationForm } from "@/components/auth/invitation-form";
+import { InvitationRefusal } from "@/components/auth/invitation-refusal";
+import { PageMessages } from "@/components/frame/page-messages";
+import { readViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { getInvitation } from "@/lib/server/queries/members";
+
+// The token stands in the address: no other site may learn it from a referrer.
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("auth.invitation"))("title"), referrer: "no-referrer" };
+}
+
+export default async function InvitationPage({ searchParams }: PageProps<"/invitation">) {
+  const { token } = await searchParams;
+  const given = typeof token === "string" && token !== "" ? token : undefined;
+  const invitation = given === undefined ? undefined : await getInvitation(given);
+  const viewer = await readViewer((await headers()).get("cookie"));
+  const t = await getTranslations("auth.invitation");
+  const frame = await getTranslations("frame");
+  return (
+    <PageMessages messages={pickMessages("auth")}>
+      {given !== undefined && invitation?.state === "open" ? (
+        <AuthShell
+          product={frame("product")}
+          title={t("title")}
+          text={
+            <>
+              <p>{t("text", { role: frame(`member.role.${invitation.role}`) })}</p>
+              {viewer ? <p>{t("signedIn", { name: viewer.name })}</p> : null}
+            </>
+          }
+        >
+          <InvitationForm token={given} email={invitation.email} />
+        </AuthShell>
+      ) : (
+        <AuthShell product={frame("product")} title={t("title")}>
+          <InvitationRefusal reason={invitation === undefined || invitation.state === "open" ? "noToken" : invitation.state} />
+        </AuthShell>
+      )}
+    </PageMessages>
+  );
+}

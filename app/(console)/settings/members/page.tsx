@@ -1,0 +1,24 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { PageMessages } from "@/components/frame/page-messages";
+import { MembersScreen } from "@/components/settings/members-screen";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listMembers } from "@/lib/server/queries/members";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("settings.members"))("title") };
+}
+
+export default async function MembersPage() {
+  const viewer = await requireViewer();
+  return (
+    <PageMessages messages={pickMessages("settings")}>
+      <MembersScreen
+        viewer={{ id: viewer.memberId, role: viewer.role }}
+        members={hasRole(viewer.role, "admin") ? listMembers(viewer) : undefined}
+      />
+    </PageMessages>
+  );
+}

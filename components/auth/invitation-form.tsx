@@ -1,0 +1,70 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type FormEvent, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { signIn } from "@/lib/browser/session";
+import { apiPath } from "@/lib/browser/urls";
+import { fieldText } from "./field-text";
+import { invitationReason } from "./invitation-reason";
+import { InvitationRefusal } from "./invitation-refusal";
+
+const SHORTEST_PASSWORD = 10;
+
+/** The address is the invitation's: whoever was invited chooses a name and a password. What was typed stays through a refusal. */
+export function InvitationForm({ token, email }: { token: string; email: string }) {
+  const t = useTranslations("auth.invitation");
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const reason = failure && invitationReason(failure);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const password = fieldText(data, "password");
+    setBusy(true);
+    setFailure(undefined);
+    const json = { token, name: fieldText(data, "name"), password };
+    const result = await callApi("/api/console/members/invitations/accept", { method: "POST", json });
+    if (!result.ok) {
+      setBusy(false);
+      return setFailure(result.failure);
+    }
+    // The member exists from here on; where signing in fails, the sign-in page says why.
+    const outcome = await signIn({ email, password });
+    window.location.assign(apiPath(outcome === "signed-in" ? "/jobs" : "/sign-in"));
+  }
+
+  return (
+    <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+      {reason ? <InvitationRefusal reason={reason} /> : failure ? <FailureMessage failure={failure} /> : null}
+      <FormField label={t("email")}>
+        {(control) => <Input {...control} name="email" type="email" autoComplete="username" readOnly value={email} className="bg-sunken" />}
+      </FormField>
+      <FormField label={t("name")}>
+        {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
+      </FormField>
+      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })}>
+        {(control) => (
+          <Input
+            {...control}
+            name="password"
+            type="password"
+            autoComplete="new-password"
+            required
+            minLength={SHORTEST_PASSWORD}
+            maxLength={200}
+          />
+        )}
+      </FormField>
+      <Button type="submit" tone="primary" busy={isBusy}>
+        {isBusy ? t("busy") : t("submit")}
+      </Button>
+    </form>
+  );
+}

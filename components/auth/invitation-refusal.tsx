@@ -1,0 +1,21 @@
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { buttonStyle } from "@/components/ui/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { type InvitationReason } from "./invitation-reason";
+
+/** Why this link lets nobody in, and who can mend it. */
+export function InvitationRefusal({ reason }: { reason: InvitationReason }) {
+  const t = useTranslations("auth.invitation");
+  return (
+    <FailureNotice
+      title={t(`${reason}.title`)}
+      next={t(`${reason}.text`)}
+      actions={
+        <Link href="/sign-in" className={buttonStyle()}>
+          {t("toSignIn")}
+        </Link>
+      }
+    />
+  );
+}

@@ -1,0 +1,80 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type FormEvent, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { Select } from "@/components/ui/select";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Invitation, InvitationLink } from "./invitation-link";
+import { type GivenRole } from "./member-rights";
+
+type InviteFormProps = { choices: readonly GivenRole[]; onClose: () => void };
+
+/** Makes a one-time link; sending it is left to whoever invites. */
+export function InviteForm({ choices, onClose }: InviteFormProps) {
+  const t = useTranslations("settings.members");
+  const common = useTranslations("common");
+  const roleName = useTranslations("frame.member.role");
+  const [role, setRole] = useState<GivenRole>("operator");
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [invitation, setInvitation] = useState<Invitation>();
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const email = String(new FormData(event.currentTarget).get("email") ?? "").trim();
+    setBusy(true);
+    setFailure(undefined);
+    const json = { email, role };
+    const result = await callApi<Omit<Invitation, "email">>("/api/console/members/invitations", { method: "POST", json });
+    setBusy(false);
+    if (result.ok) setInvitation({ email, ...result.value });
+    else setFailure(result.failure);
+  }
+
+  if (invitation) {
+    return (
+      <Card title={t("invite")}>
+        <InvitationLink invitation={invitation} onClose={onClose} />
+      </Card>
+    );
+  }
+  const isTaken = failure?.code === "CONFLICT";
+  return (
+    <Card title={t("invite")}>
+      <form method="post" onSubmit={(event) => void submit(event)} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
+        <FormField label={t("email")} error={isTaken ? t("taken") : undefined}>
+          {(control) => <Input {...control} name="email" type="email" required maxLength={254} autoComplete="off" />}
+        </FormField>
+        <FormField label={t("role")} hint={t(`may.${role}`)}>
+          {(control) => (
+            <Select
+              {...control}
+              name="role"
+              value={role}
+              onChange={({ target }) => setRole(choices.find((choice) => choice === target.value) ?? role)}
+            >
+              {choices.map((choice) => (
+                <option key={choice} value={choice}>
+                  {roleName(choice)}
+                </option>
+              ))}
+            </Select>
+          )}
+        </FormField>
+        {failure && !isTaken ? <FailureMessage failure={failure} /> : null}
+        <div className="flex gap-2">
+          <Button type="submit" tone="primary" busy={isBusy}>
+            {isBusy ? t("making") : t("make")}
+          </Button>
+          <Button onClick={onClose}>{common("cancel")}</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,60 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Button } from "@/components/ui/button";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { StatusBadge } from "@/components/ui/status-badge";
+import { type MemberView } from "@/lib/contract/console";
+
+type MemberItemProps = {
+  member: MemberView;
+  isViewer: boolean;
+  canChange: boolean;
+  isBusy: boolean;
+  onChangeRole: () => void;
+  onRemove: () => void;
+};
+
+export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, onRemove }: MemberItemProps) {
+  const t = useTranslations("settings");
+  const roleName = useTranslations("frame.member.role");
+  const { id, name, email, role, disabled, createdAt } = member;
+  return (
+    <li
+      data-member={id}
+      aria-busy={isBusy || undefined}
+      className="flex min-h-[46px] flex-wrap items-center gap-x-4 gap-y-1.5 border-b border-line px-3.5 py-2 last:border-b-0"
+    >
+      <div className="min-w-0 flex-1 basis-full sm:basis-0">
+        <p className="flex items-center gap-2">
+          <span className="truncate font-semibold" title={name}>
+            {name}
+          </span>
+          {isViewer ? <span className="text-sm text-ink-3">{t("members.you")}</span> : null}
+          {disabled ? <StatusBadge tone="off" word={t("members.disabled")} /> : null}
+        </p>
+        <p className="truncate text-sm text-ink-3" title={email}>
+          {email}
+        </p>
+      </div>
+      <span className="w-[72px]">{roleName(role)}</span>
+      <span className="hidden w-[132px] text-right text-sm text-ink-3 md:block">
+        {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
+      </span>
+      <span className="ml-auto flex w-[176px] justify-end gap-1.5">
+        {canChange ? (
+          <>
+            <Button size="small" busy={isBusy} aria-label={t("actOn", { act: t("members.changeRole"), name })} onClick={onChangeRole}>
+              {t("members.changeRole")}
+            </Button>
+            <Button size="small" tone="danger" busy={isBusy} aria-label={t("actOn", { act: t("remove"), name })} onClick={onRemove}>
+              {t("remove")}
+            </Button>
+          </>
+        ) : role === "owner" && !isViewer ? (
+          <span className="text-sm text-ink-3">{t("members.ownerStays")}</span>
+        ) : null}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,82 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { use, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { Dialog } from "@/components/ui/dialog";
+import { showToast } from "@/components/ui/toast-store";
+import { type MemberView } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { MemberItem } from "./member-item";
+import { type GivenRole, mayChange, rolesToGive, type SettingsViewer } from "./member-rights";
+import { RoleDialog } from "./role-dialog";
+import { useMemberActs } from "./use-member-acts";
+
+type MemberListProps = { viewer: SettingsViewer; members: Promise<Result<MemberView[], Failure>> };
+
+export function MemberList({ viewer, members }: MemberListProps) {
+  const t = useTranslations("settings");
+  const common = useTranslations("common");
+  const roleName = useTranslations("frame.member.role");
+  const router = useRouter();
+  const acts = useMemberActs();
+  const [changing, setChanging] = useState<MemberView>();
+  const [leaving, setLeaving] = useState<MemberView>();
+  const result = use(members);
+  if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
+
+  async function giveRole(member: MemberView, role: GivenRole) {
+    if (!(await acts.giveRole(member, role))) return;
+    showToast({ tone: "ok", text: t("members.roleChanged", { name: member.name, role: roleName(role) }) });
+  }
+  async function remove(member: MemberView) {
+    setLeaving(undefined);
+    if (await acts.remove(member)) showToast({ tone: "off", text: t("removed", { name: member.name }) });
+  }
+
+  return (
+    <>
+      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      <Card title={t("members.title")} note={result.value.length} bodyClassName="p-0">
+        <ul>
+          {result.value.map((member) => (
+            <MemberItem
+              key={member.id}
+              member={member}
+              isViewer={member.id === viewer.id}
+              canChange={mayChange(viewer, member)}
+              isBusy={acts.busyWith === member.id}
+              onChangeRole={() => setChanging(member)}
+              onRemove={() => setLeaving(member)}
+            />
+          ))}
+        </ul>
+      </Card>
+      <RoleDialog
+        member={changing}
+        choices={rolesToGive(viewer)}
+        onChoose={(member, role) => void giveRole(member, role)}
+        onClose={() => setChanging(undefined)}
+      />
+      <Dialog
+        isOpen={leaving !== undefined}
+        onClose={() => setLeaving(undefined)}
+        title={t("removeTitle", { name: leaving?.name ?? "" })}
+        actions={
+          <>
+            <Button onClick={() => setLeaving(undefined)}>{common("cancel")}</Button>
+            <Button tone="danger" onClick={() => leaving && void remove(leaving)}>
+              {t("removeTitle", { name: leaving?.name ?? "" })}
+            </Button>
+          </>
+        }
+      >
+        <p>{t("members.removeText")}</p>
+      </Dialog>
+    </>
+  );
+}

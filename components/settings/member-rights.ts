@@ -1,0 +1,15 @@
+import { type MemberView } from "@/lib/contract/console";
+import { hasRole, type Role, roles } from "@/lib/contract/roles";
+
+export type SettingsViewer = { id: string; role: Role };
+export type GivenRole = Exclude<Role, "owner">;
+
+/** What the console would refuse is not offered: oneself, the owner, and whoever is stronger. */
+export function mayChange(viewer: SettingsViewer, member: Pick<MemberView, "id" | "role">): boolean {
+  return member.id !== viewer.id && member.role !== "owner" && hasRole(viewer.role, member.role);
+}
+
+/** Weakest first, none above one's own. */
+export function rolesToGive(viewer: Pick<SettingsViewer, "role">): GivenRole[] {
+  return roles.flatMap((role) => (role !== "owner" && hasRole(viewer.role, role) ? [role] : []));
+}

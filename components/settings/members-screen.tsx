@@ -1,0 +1,47 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { PageHeader } from "@/components/frame/page-header";
+import { Button } from "@/components/ui/button";
+import { type MemberView } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { InviteForm } from "./invite-form";
+import { MemberList } from "./member-list";
+import { rolesToGive, type SettingsViewer } from "./member-rights";
+import { SettingsTabs } from "./settings-tabs";
+
+type MembersScreenProps = {
+  viewer: SettingsViewer;
+  /** Absent for roles that may not see it. */
+  members?: Promise<Result<MemberView[], Failure>>;
+};
+
+export function MembersScreen({ viewer, members }: MembersScreenProps) {
+  const t = useTranslations("settings");
+  const roleName = useTranslations("frame.member.role");
+  const [isInviting, setInviting] = useState(false);
+  return (
+    <>
+      <PageHeader title={t("title")}>
+        {members && !isInviting ? (
+          <Button tone="primary" onClick={() => setInviting(true)}>
+            {t("members.invite")}
+          </Button>
+        ) : null}
+      </PageHeader>
+      <SettingsTabs current="members" />
+      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
+        {members ? (
+          <>
+            {isInviting ? <InviteForm choices={rolesToGive(viewer)} onClose={() => setInviting(false)} /> : null}
+            <MemberList viewer={viewer} members={members} />
+          </>
+        ) : (
+          <p className="text-ink-2">{t("members.notYours", { role: roleName(viewer.role) })}</p>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { chipStyle } from "@/components/ui/chip";
+
+const parts = [
+  { part: "connections", href: "/settings" },
+  { part: "members", href: "/settings/members" },
+] as const;
+export type SettingsPart = (typeof parts)[number]["part"];
+
+/** Each part has an address of its own, so that back, reload and a middle click do what they do everywhere. */
+export function SettingsTabs({ current }: { current: SettingsPart }) {
+  const t = useTranslations("settings.tabs");
+  return (
+    <nav aria-label={t("label")} className="flex min-h-[51px] shrink-0 items-center gap-2 border-b border-line bg-bg px-4 py-2 md:px-5">
+      {parts.map(({ part, href }) => (
+        <Link key={part} href={href} aria-current={part === current ? "page" : undefined} className={chipStyle(part === current)}>
+          {t(part)}
+        </Link>
+      ))}
+    </nav>
+  );
+}
