@@ -1,7 +1,8 @@
 "use client";
 
+import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
@@ -28,6 +29,8 @@ type ConnectionFormProps = {
 export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
   const t = useTranslations("settings.form");
   const common = useTranslations("common");
+  const sharedHint = useId();
+  const router = useRouter();
   const [saved, setSaved] = useState(connection);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -41,7 +44,12 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     setCheck(undefined);
     const result = await saveConnection(saved?.id, form);
     setBusy(false);
-    if (!result.ok) return setFailure(result.failure);
+    if (!result.ok) {
+      setFailure(result.failure);
+      // The role has changed since this page was made: the rest of it follows, the form keeps what was typed.
+      if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
+      return;
+    }
     setSaved(result.value.connection);
     onSaved(result.value);
     if (isAccepted(result.value.check)) onClose();
@@ -97,10 +105,15 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
           )}
         </FormField>
         {saved ? null : canShare ? (
-          <label className="flex items-center gap-2">
-            <Checkbox name="shared" defaultChecked />
-            {t("shared")}
-          </label>
+          <div>
+            <label className="flex items-center gap-2">
+              <Checkbox name="shared" defaultChecked aria-describedby={sharedHint} />
+              {t("shared")}
+            </label>
+            <p id={sharedHint} className="mt-1 text-sm text-ink-3">
+              {t("sharedHint")}
+            </p>
+          </div>
         ) : (
           <p className="text-ink-3">{t("personal")}</p>
         )}

@@ -20,7 +20,7 @@ type ConnectionItemProps = {
 export function ConnectionItem({ connection, check, busyWith, canChange, onAct }: ConnectionItemProps) {
   const t = useTranslations("settings");
   const words = useTranslations("frame.connection");
-  const { name, baseUrl, accountUrl, embedded, fingerprint, current } = connection;
+  const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current } = connection;
   const status = check?.outcome ?? connection.status ?? "unknown";
   const act = (kind: Act, label: string) => (
     <Button
@@ -60,6 +60,8 @@ export function ConnectionItem({ connection, check, busyWith, canChange, onAct }
             </dd>
           </>
         ) : null}
+        <dt className="text-ink-3">{t("usedBy")}</dt>
+        <dd>{t(shared ? "usedByTeam" : "usedByYou")}</dd>
         <dt className="text-ink-3">{t("key")}</dt>
         <dd>
           {words(keyWord(connection))}

@@ -24,8 +24,8 @@ export function useConnectionActs() {
     const result = await callApi<T>(path, { method });
     setBusy(undefined);
     if (!result.ok) setFailure(result.failure);
-    // The frame shows connections too.
-    else router.refresh();
+    // The frame shows connections too; and after a change of role, what may be done here is something else.
+    if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
     return result;
   }
 

@@ -30,11 +30,17 @@ describe("the answer to a connection's check", () => {
 });
 
 describe("the connection's form", () => {
-  it("leaves out what was not filled in, so that a change keeps the stored key", () => {
+  it("leaves out an empty key, so that a change keeps the stored one, and sends an empty account URL, so that it can be taken away", () => {
     const data = new FormData();
     for (const [name, value] of Object.entries({ name: " Studio ", baseUrl: "https://a.example", accountUrl: "", key: "" }))
       data.set(name, value);
-    expect(readConnectionForm(data)).toEqual({ name: "Studio", baseUrl: "https://a.example" });
+    expect(readConnectionForm(data)).toEqual({ name: "Studio", baseUrl: "https://a.example", accountUrl: "" });
+  });
+
+  it("says nothing of an account URL where there is no field for one", () => {
+    const data = new FormData();
+    data.set("name", "Embedded");
+    expect(readConnectionForm(data)).toEqual({ name: "Embedded" });
   });
 
   it("puts a refusal beside the field that it names, with its whole reason", () => {
