@@ -1,8 +1,38 @@
-import { expect, test } from "@playwright/test";
 import { startProcess } from "@/tests/support/start-process";
+import { filesOf, startDesk } from "./support/desk";
+import { beginUpload } from "./support/half-upload";
+import { expect, test } from "./support/test";
 
-test("a bad PORT stops the start with its name and what it should be", async () => {
-  const started = startProcess("bin/start.mjs", { PORT: "abc" });
-  expect(await started.ended).toBe(1);
-  expect(started.output()).toContain("PORT must be a port number from 0 to 65535.");
+test("a bad setting stops the start with its name and what it should be", async () => {
+  for (const script of ["bin/start.mjs", "bin/service.mjs"]) {
+    const started = startProcess(script, { PORT: "abc" });
+    expect(await started.ended, script).toBe(1);
+    expect(started.output()).toContain("PORT must be a port number from 0 to 65535");
+  }
 });
+
+test("npm start's launcher answers when it says so, and Ctrl-C lets what is in flight end before it exits with 0", async ({
+  context,
+  request,
+}) => {
+  const desk = await startDesk({}, "bin/start.mjs");
+  expect((await request.get(`${desk.url}/api/health`)).status()).toBe(200);
+  await desk.setUp(request);
+  await desk.signIn(context);
+  const before = filesOf(desk).length;
+  const upload = await beginUpload(context, desk);
+  await expect.poll(() => filesOf(desk).length).toBe(before + 1);
+
+  const stopped = desk.stop("SIGINT");
+  await expect.poll(() => accepts(desk.url)).toBe(false);
+  expect(await upload.finish()).toBe(201);
+  expect(await stopped, desk.output()).toBe(0);
+});
+
+/** Whether somebody still takes new connections there. */
+async function accepts(url: string): Promise<boolean> {
+  return fetch(`${url}/api/health`).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,9 +1,9 @@
 // A console of the production build with an empty data folder, as `npm start` runs it.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type APIRequestContext, type BrowserContext, expect } from "@playwright/test";
-import { startProcess } from "@/tests/support/start-process";
+import { type Started, startProcess } from "@/tests/support/start-process";
 
 export const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 
@@ -19,11 +19,22 @@ export type Desk = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-export async function startDesk(settings: Record<string, string> = {}): Promise<Desk> {
+/** Names of all files of the service inside but its database, whose journal comes and goes. */
+export function filesOf(desk: Desk): string[] {
+  return readdirSync(join(desk.dataDir, "service"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.sqlite(-wal|-shm|-journal)?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+export async function startDesk(settings: Record<string, string> = {}, script = "dist/console.mjs"): Promise<Desk> {
   const dataDir = mkdtempSync(join(tmpdir(), "lightdesk-desk-"));
-  const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_DATA_DIR: dataDir, ...settings });
-  const url = await started.printed("Lightdesk");
-  const setUpUrl = await started.printed("Set up");
+  const started = startProcess(script, { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_DATA_DIR: dataDir, ...settings });
+  const remove = () => rmSync(dataDir, { recursive: true, force: true });
+  const { url, setUpUrl } = await ready(started).catch((error: unknown) => {
+    remove();
+    throw error;
+  });
   const fromHere = { origin: url };
   return {
     url,
@@ -43,8 +54,12 @@ export async function startDesk(settings: Record<string, string> = {}): Promise<
     },
     async stop(signal) {
       const code = await started.stop(signal);
-      rmSync(dataDir, { recursive: true, force: true });
+      remove();
       return code;
     },
   };
+}
+
+async function ready(started: Started): Promise<{ url: string; setUpUrl: string }> {
+  return { url: await started.printed("Lightdesk"), setUpUrl: await started.printed("Set up") };
 }
