@@ -10,13 +10,3 @@ export function toAssetPage({ assets, total, has_more }: AssetsAnswer): AssetPag
     ...(has_more !== undefined && { hasMore: has_more }),
   };
 }
-
-/** While somebody looks further down, pictures keep their places and are brought up to date; new ones wait behind "3 new". */
-export function holdBack(shown: readonly AssetView[], latest: readonly AssetView[]): { assets: AssetView[]; waiting: number } {
-  const latestById = new Map(latest.map((asset) => [asset.id, asset]));
-  const known = new Set(shown.map(({ id }) => id));
-  return {
-    assets: shown.map((asset) => latestById.get(asset.id) ?? asset),
-    waiting: latest.filter(({ id }) => !known.has(id)).length,
-  };
-}

@@ -3,7 +3,9 @@
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { lazy, Suspense, use, useCallback, useEffect, useEffectEvent, useSyncExternalStore } from "react";
+import { NewRows } from "@/components/data-table/new-rows";
 import { Paging } from "@/components/data-table/paging";
+import { useHeldRows } from "@/components/data-table/use-held-rows";
 import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
@@ -26,8 +28,6 @@ import { tabUploads } from "./tab-uploads";
 import { UploadButton } from "./upload-button";
 import { type UploadItem } from "./upload-state";
 import { UploadTray } from "./upload-tray";
-import { useHeldAssets } from "./use-held-assets";
-import { WaitingAssets } from "./waiting-assets";
 
 type AssetsScreenProps = {
   query: AssetsQuery;
@@ -53,7 +53,7 @@ export function AssetsScreen({ query, connection, canUpload, assets: reading }: 
   const page = poll.value;
   const failure = poll.failure ?? (first.ok || page ? undefined : first.failure);
   const canHold = query.offset === 0 && query.sort === "created_at" && query.order === "desc";
-  const { assets, waiting } = useHeldAssets(assetsHref(query), page?.assets ?? noAssets, canHold);
+  const { rows: assets, newCount } = useHeldRows(assetsHref(query), page?.assets ?? noAssets, canHold);
   const uploads = useSyncExternalStore(tabUploads.subscribe, tabUploads.get, () => noUploads);
   const uploaded = uploads.filter(({ status }) => status.kind === "done").length;
   const showUploaded = useEffectEvent(() => void poll.refresh());
@@ -87,7 +87,7 @@ export function AssetsScreen({ query, connection, canUpload, assets: reading }: 
         <div className="flex min-w-0 flex-1 flex-col">
           <UploadTray items={uploads} store={tabUploads} />
           {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
-          <WaitingAssets count={waiting} />
+          <NewRows count={newCount} text={t("grid.waiting", { count: newCount })} />
           {page && assets.length === 0 ? <AssetsEmpty query={query} connection={connection} canUpload={canUpload} /> : null}
           {assets.length > 0 ? (
             <AssetGrid assets={assets} connectionId={connectionId} connection={connection} openId={openId} onOpen={show} />

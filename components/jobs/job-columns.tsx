@@ -5,6 +5,7 @@ import { useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
 import { JobStatus } from "@/components/frame/job-status";
 import { CopyButton } from "@/components/ui/copy-button";
+import { Cut } from "@/components/ui/cut";
 import { Duration, RunningDuration } from "@/components/ui/duration";
 import { Picture } from "@/components/ui/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -12,9 +13,6 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { jobLooks } from "./job-looks";
 import { type JobRow } from "./job-row";
-
-/** A name longer than this may be cut. */
-const SHOWN_NAME = 20;
 
 const column = columnsFor<JobRow>();
 
@@ -50,7 +48,7 @@ export function jobColumns(t: ReturnType<typeof useTranslations<"jobs">>, { conn
     column.accessor("workflow", {
       header: t("column.workflow"),
       meta: jobLooks.workflow,
-      cell: ({ getValue }) => <Cut text={getValue()} />,
+      cell: ({ getValue }) => <Cut text={getValue() ?? ""} className="relative max-w-[180px]" />,
     }),
     column.display({ id: "what", header: t("column.what"), meta: jobLooks.what, cell: ({ row }) => <What row={row.original} /> }),
     column.accessor("outputs", { header: t("column.outputs"), meta: jobLooks.outputs, cell: ({ getValue }) => getValue() || t("nothing") }),
@@ -87,14 +85,6 @@ function State({ row }: { row: JobRow }) {
       {row.progress === undefined ? null : <ProgressBar value={row.progress} label={t("progress")} className="mt-1 block lg:hidden" />}
     </>
   );
-}
-
-function Cut({ text }: { text: string | undefined }) {
-  return text ? (
-    <span title={text.length > SHOWN_NAME ? text : undefined} className="block max-w-[180px] truncate">
-      {text}
-    </span>
-  ) : null;
 }
 
 function What({ row }: { row: JobRow }) {

@@ -9,7 +9,7 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { useHydrated } from "@/components/ui/use-now";
 import { type JobFacts } from "./job-facts";
 
-export function JobDetails({ facts: { job, workflow }, machine }: { facts: JobFacts; machine?: string }) {
+export function JobDetails({ facts: { job, workflow } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.details");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
@@ -38,14 +38,14 @@ export function JobDetails({ facts: { job, workflow }, machine }: { facts: JobFa
             {waitedTo === undefined ? <RunningDuration fromMs={createdMs} /> : <Duration fromMs={createdMs} toMs={waitedTo} withTenths />}
           </Fact>
         )}
-        {startedMs === undefined ? null : (
+        {startedMs === undefined || (endedMs === undefined && job.terminal) ? null : (
           <Fact name={t("ran")}>
             {endedMs === undefined ? <RunningDuration fromMs={startedMs} /> : <Duration fromMs={startedMs} toMs={endedMs} withTenths />}
           </Fact>
         )}
-        {machine ? (
+        {job.assignedTo ? (
           <Fact name={t("machine")}>
-            <span className="font-mono text-sm">{machine}</span>
+            <span className="font-mono text-sm">{job.assignedTo}</span>
           </Fact>
         ) : null}
       </dl>

@@ -8,9 +8,10 @@ import { Unfold } from "@/components/ui/unfold";
 import { type JobFacts, type JobFailure } from "./job-facts";
 
 /** What failed, in which node, after how long; then what the service knows of it, folded away. */
-export function JobError({ failure, job }: { failure: JobFailure; job: JobFacts["job"] }) {
+export function JobError({ failure, facts: { job, timeline } }: { failure: JobFailure; facts: JobFacts }) {
   const t = useTranslations("jobs.job.error");
   const { startedAtMs, endedAtMs } = job;
+  const nodesDone = timeline.filter(({ state }) => state === "done" || state === "cached").length;
   const traceback = failure.traceback.join("").trim();
   const node = failure.node ?? failure.nodeId;
   const title = failure.refused ? t("refused") : node ? t("inNode", { node, id: failure.nodeId ? `#${failure.nodeId}` : "" }) : t("title");
@@ -25,6 +26,7 @@ export function JobError({ failure, job }: { failure: JobFailure; job: JobFacts[
           {startedAtMs !== undefined && endedAtMs !== undefined ? (
             <span className="text-ink-2">
               {t("after")} <Duration fromMs={startedAtMs} toMs={endedAtMs} withTenths />
+              {timeline.length > 1 ? `, ${t("nodes", { done: nodesDone, total: timeline.length })}` : null}
             </span>
           ) : null}
         </p>

@@ -3,6 +3,7 @@ import { type JobView, toJobView } from "@/lib/contract/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/outputs-view";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { toMilliseconds } from "@/lib/contract/times";
 import { workflowName } from "@/lib/contract/workflow-name";
 import { nodeNames, type TimelineNode, timelineOf } from "./job-timeline";
 
@@ -31,14 +32,27 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   const names = nodeNames(detail.workflow);
   const { preview: _preview, error, ...job } = toJobView(detail, status);
   const current = job.progress?.currentNode;
-  return {
+  const facts: JobFacts = {
     job,
     workflow: workflowName(detail),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
     outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
-    timeline: timelineOf(detail, names),
+    timeline: timelineOf(detail, names, job),
   };
+  return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
+}
+
+/** What only the status view tells: the machine, and the submission to the millisecond, where the details have whole seconds. */
+export type StatusFacts = Pick<JobView, "assignedTo" | "createdAtMs">;
+
+export function toStatusFacts({ assigned_inference, created_at }: JobStatus): StatusFacts {
+  return { assignedTo: assigned_inference, createdAtMs: toMilliseconds(created_at) };
+}
+
+export function withStatusFacts(facts: JobFacts, { assignedTo, createdAtMs }: StatusFacts): JobFacts {
+  const isMoreExact = createdAtMs !== undefined && facts.job.createdAtMs === Math.floor(createdAtMs / 1000) * 1000;
+  return { ...facts, job: { ...facts.job, ...(assignedTo && { assignedTo }), ...(isMoreExact && { createdAtMs }) } };
 }
 
 function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<string, string>): JobFailure {

@@ -7,6 +7,7 @@ import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { JobStatus } from "@/components/frame/job-status";
+import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
@@ -21,23 +22,29 @@ import { JobMissing } from "./job-missing";
 import { JobOutputs } from "./job-outputs-card";
 import { JobProgress } from "./job-progress";
 import { JobTimeline } from "./job-timeline-card";
-import { type JobFacts, toJobFacts } from "./job-facts";
+import { type JobFacts, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
 
 type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobFacts>, Failure>> };
 
 const readJob = (detail: JobDetail) => toJobFacts(detail);
+const once = () => "final" as const;
 const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
 
 export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const t = useTranslations("jobs");
   const first = use(job);
   const connectionId = useConnection()?.id;
-  const path = connectionId ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection: connectionId }) : undefined;
+  const id = encodeURIComponent(jobId);
+  const path = connectionId ? withQuery(`/api/jobs/${id}`, { connection: connectionId }) : undefined;
   const poll = usePoll(path, { ...initialOf(first), read: readJob, motion: motionOf });
-  const facts = poll.value;
   const failure = poll.failure;
-  // Only the status view names the machine, and the page polls the details.
-  const machine = facts?.job.assignedTo ?? (first.ok ? first.value.value.job.assignedTo : undefined);
+  const read = first.ok ? first.value.value.job : undefined;
+  // The page polls the details; a job that was opened before it had a machine asks the status view for it, once.
+  const isUnplaced = read?.assignedTo === undefined && poll.value?.job.startedAtMs !== undefined;
+  const statusPath = connectionId && isUnplaced ? withQuery(`/api/job/${id}/status`, { connection: connectionId }) : undefined;
+  const status = usePoll(statusPath, { read: toStatusFacts, motion: once });
+  const facts = poll.value && withStatusFacts(poll.value, { ...read, ...status.value });
+  useFollowCounts(facts?.job.state);
   return (
     <>
       <PageHeader
@@ -62,13 +69,13 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         {facts ? (
           <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
             <div className="flex min-w-0 flex-col gap-3.5">
-              {facts.failure ? <JobError failure={facts.failure} job={facts.job} /> : null}
+              {facts.failure ? <JobError failure={facts.failure} facts={facts} /> : null}
               <JobProgress facts={facts} />
               <JobOutputs facts={facts} connection={connectionId} />
             </div>
             <div className="flex min-w-0 flex-col gap-3.5">
               <JobTimeline facts={facts} />
-              <JobDetails facts={facts} machine={machine} />
+              <JobDetails facts={facts} />
             </div>
           </div>
         ) : null}

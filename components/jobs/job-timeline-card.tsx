@@ -12,14 +12,16 @@ import { type JobFacts } from "./job-facts";
 export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.timeline");
   const nowMs = useNow();
-  const { createdAtMs: createdMs, startedAtMs: startedMs } = job;
+  const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   if (timeline.length === 0) return null;
   const wait = { startMs: startedMs === undefined ? undefined : createdMs, endMs: startedMs };
   const spans = [wait, ...timeline].map((span) => ({
     ...span,
-    endMs: span.endMs ?? (job.terminal ? (job.endedAtMs ?? span.startMs) : undefined),
+    endMs: span.endMs ?? (job.terminal ? (endedMs ?? span.startMs) : undefined),
   }));
-  const [waitBar, ...bars] = barsOf(spans, nowMs);
+  // The job's own span is not drawn, but nothing may fill what it has not run.
+  const whole = { startMs: startedMs, endMs: endedMs ?? (job.terminal ? startedMs : undefined) };
+  const [waitBar, ...bars] = barsOf([...spans, whole], nowMs);
   return (
     <Card title={t("title")} bodyClassName="py-2.5">
       <ol className="flex flex-col">
@@ -31,6 +33,7 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
             key={node.nodeId}
             name={t("node", { id: node.nodeId, name: node.name })}
             note={node.state === "done" || (node.state === "failed" && bars[index]) ? undefined : t(node.state)}
+            isMuted={node.state === "unreached"}
             bar={bars[index]}
             fill={fills[node.state]}
             fromMs={node.startMs}
@@ -42,14 +45,14 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   );
 }
 
-const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", failed: "fill-bad" };
+const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", failed: "fill-bad", unreached: "fill-off" };
 
-type LineProps = { name: string; note?: string; bar?: Bar; fill: string; fromMs?: number; toMs?: number };
+type LineProps = { name: string; note?: string; isMuted?: boolean; bar?: Bar; fill: string; fromMs?: number; toMs?: number };
 
-function Line({ name, note, bar, fill, fromMs, toMs }: LineProps) {
+function Line({ name, note, isMuted = false, bar, fill, fromMs, toMs }: LineProps) {
   return (
-    <li className="grid grid-cols-[128px_minmax(0,1fr)_56px] items-center gap-2 py-[3px] text-xs">
-      <span title={name} className="truncate text-ink-2">
+    <li className="grid grid-cols-[128px_minmax(0,1fr)_68px] items-center gap-2 py-[3px] text-xs">
+      <span title={name} className={cn("truncate", isMuted ? "text-ink-3" : "text-ink-2")}>
         {name}
       </span>
       {bar ? (
@@ -59,7 +62,7 @@ function Line({ name, note, bar, fill, fromMs, toMs }: LineProps) {
       ) : (
         <span />
       )}
-      <span className={cn("text-right text-ink-3")}>
+      <span className="text-right whitespace-nowrap text-ink-3">
         {note ?? (bar && fromMs !== undefined && toMs !== undefined ? <Duration fromMs={fromMs} toMs={toMs} withTenths /> : null)}
       </span>
     </li>

@@ -1,6 +1,6 @@
 import { isObject } from "@/lib/contract/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { isTerminalWord } from "@/lib/contract/states";
+import { type JobView } from "@/lib/contract/job-view";
 import { toMilliseconds } from "@/lib/contract/times";
 
 export type TimelineNode = {
@@ -8,7 +8,7 @@ export type TimelineNode = {
   name: string;
   startMs?: number;
   endMs?: number;
-  state: "done" | "cached" | "running" | "failed";
+  state: "done" | "cached" | "running" | "failed" | "unreached";
 };
 
 /** Titles of the submitted graph's nodes, where the service sends the graph: `{ prompt }` or the bare graph. */
@@ -22,14 +22,17 @@ export function nodeNames(workflow: JobDetail["workflow"]): ReadonlyMap<string, 
   return new Map(names);
 }
 
+type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
+
 /**
  * In the order in which the nodes began. A node without times still stands in its place: where a service sends none, the order is all there is.
- * The node that failed or is at work closes the list even where the service has no times for it yet.
+ * The node that failed or is at work follows them even where the service has no times for it; what a stopped job never came to closes the list.
  */
-export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>): TimelineNode[] {
+export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: Course): TimelineNode[] {
   const failedId = detail.execution_error?.node_id;
-  const currentId = isTerminalWord(detail.status) ? undefined : detail.progress?.current_node;
-  const nodes = Object.entries(detail.execution_meta ?? {}).map(([nodeId, meta]): TimelineNode => {
+  const currentId = job.terminal ? undefined : detail.progress?.current_node;
+  const metas = Object.entries(detail.execution_meta ?? {});
+  const known = metas.map(([nodeId, meta]): TimelineNode => {
     const endMs = toMilliseconds(meta.end_time);
     return {
       nodeId,
@@ -39,10 +42,33 @@ export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>
       state: nodeId === failedId ? "failed" : meta.cached ? "cached" : nodeId === currentId && endMs === undefined ? "running" : "done",
     };
   });
-  nodes.sort((one, other) => (one.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
+  known.sort((one, other) => (one.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
   const last = failedId ?? currentId;
-  if (last === undefined || nodes.some(({ nodeId }) => nodeId === last)) return nodes;
-  return [...nodes, { nodeId: last, name: names.get(last) ?? last, state: failedId === undefined ? "running" : "failed" }];
+  const isListed = last === undefined || known.some(({ nodeId }) => nodeId === last);
+  const begun = isListed
+    ? known
+    : [
+        ...known,
+        { nodeId: last, name: names.get(last) ?? last, state: failedId === undefined ? ("running" as const) : ("failed" as const) },
+      ];
+  const isTimed = known.length === 0 ? detail.execution_meta !== undefined : known.some(({ startMs }) => startMs !== undefined);
+  const drawn = isTimed ? begun.map((node) => (node.state === "failed" ? withFailedSpan(node, known, job) : node)) : begun;
+  const isStopped = job.terminal && job.state !== "completed" && begun.length > 0;
+  const reached = new Set([...begun.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
+  return isStopped ? [...drawn, ...unreachedOf(names, reached)] : drawn;
+}
+
+/** A service has times for what has finished; what failed filled the rest, from the last end to the job's own. */
+function withFailedSpan(node: TimelineNode, known: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
+  const ends = known.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
+  const startMs = node.startMs ?? (ends.length > 0 ? Math.max(...ends) : startedAtMs);
+  const endMs = node.endMs ?? endedAtMs;
+  if (startMs === undefined || endMs === undefined) return node;
+  return { ...node, startMs, endMs: Math.max(startMs, endMs) };
+}
+
+function unreachedOf(names: ReadonlyMap<string, string>, reached: ReadonlySet<string>): TimelineNode[] {
+  return [...names].flatMap(([nodeId, name]) => (reached.has(nodeId) ? [] : [{ nodeId, name, state: "unreached" as const }]));
 }
 
 export type Bar = { from: number; to: number };

@@ -4,8 +4,11 @@ import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { use, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
+import { NewRows } from "@/components/data-table/new-rows";
 import { Paging } from "@/components/data-table/paging";
+import { useHeldRows } from "@/components/data-table/use-held-rows";
 import { useConnection } from "@/components/frame/connection-context";
+import { useFollowCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
@@ -19,9 +22,7 @@ import { jobColumns } from "./job-columns";
 import { type JobRow, type JobsView, toJobsView } from "./job-row";
 import { jobsApiPath, jobsHref } from "./jobs-address";
 import { JobsEmpty } from "./jobs-empty";
-import { NewRows } from "./new-rows";
 import { StatusFilter } from "./status-filter";
-import { useHeldRows } from "./use-held-rows";
 
 type JobsScreenProps = {
   query: JobsQuery;
@@ -33,7 +34,8 @@ type JobsScreenProps = {
 
 const rowId = (row: JobRow) => row.id;
 const noRows: JobRow[] = [];
-const motionOf = (view: JobsView) => (view.rows.some(({ state }) => state === "in_progress" || state === "pending") ? "moving" : "still");
+const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row) => row.state === state).length;
+const motionOf = (view: JobsView) => (countOf(view, "in_progress") + countOf(view, "pending") > 0 ? "moving" : "still");
 
 export function JobsScreen({ query, connection, canRun, jobs }: JobsScreenProps) {
   const t = useTranslations("jobs");
@@ -44,7 +46,8 @@ export function JobsScreen({ query, connection, canRun, jobs }: JobsScreenProps)
   const view = poll.value;
   const failure = poll.failure;
   const isFirstPage = query.offset === 0 && !query.status;
-  const { rows, newCount } = useHeldRows(view?.rows ?? noRows, isFirstPage);
+  const { rows, newCount } = useHeldRows(jobsHref(query), view?.rows ?? noRows, isFirstPage);
+  useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")}`);
   const columns = useMemo(() => jobColumns(t, { connection: connectionId, linked: connection }), [t, connectionId, connection]);
   return (
     <>
@@ -60,7 +63,7 @@ export function JobsScreen({ query, connection, canRun, jobs }: JobsScreenProps)
         <StatusFilter query={query} connection={connection} total={view?.total} />
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
-      <NewRows count={newCount} />
+      <NewRows count={newCount} text={t("newRows", { count: newCount })} />
       {view && rows.length > 0 ? <DataTable caption={t("caption")} columns={columns} rows={rows} rowId={rowId} /> : null}
       {view && rows.length === 0 ? <JobsEmpty query={query} connection={connection} canRun={canRun} /> : null}
       {view ? (

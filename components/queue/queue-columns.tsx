@@ -6,6 +6,7 @@ import { columnsFor } from "@/components/data-table/features";
 import { JobStatus } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
+import { Cut } from "@/components/ui/cut";
 import { RunningDuration } from "@/components/ui/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/relative-time";
@@ -75,7 +76,11 @@ export function queueColumns({ t, linked, canCancel, pendingCount, selected, bus
         </Link>
       ),
     }),
-    column.accessor("workflow", { header: t("column.workflow"), meta: queueLooks.workflow, cell: ({ getValue }) => getValue() ?? null }),
+    column.accessor("workflow", {
+      header: t("column.workflow"),
+      meta: queueLooks.workflow,
+      cell: ({ getValue }) => <Cut text={getValue() ?? ""} />,
+    }),
     column.accessor("progress", {
       header: t("column.progress"),
       meta: queueLooks.progress,

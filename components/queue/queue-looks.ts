@@ -6,7 +6,7 @@ export const queueLooks = {
   position: { width: "w-[52px]", align: "end" },
   status: { width: "w-[130px]" },
   job: { width: "w-[110px]" },
-  workflow: { shown: "max-md:hidden" },
+  workflow: { shown: "max-w-0 max-md:hidden" },
   progress: { width: "w-[170px]", shown: "max-md:hidden", hiddenHeader: true },
   submitted: { width: "w-[120px]", shown: "max-sm:hidden", align: "end" },
   waited: { width: "w-[92px]", align: "end" },

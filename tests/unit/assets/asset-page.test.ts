@@ -1,28 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { holdBack, toAssetPage } from "@/components/assets/asset-page";
+import { toAssetPage } from "@/components/assets/asset-page";
 import { nextTile } from "@/components/assets/grid-keys";
-import { type AssetView } from "@/lib/contract/asset-view";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
-
-const asset = (id: string, name = id): AssetView => ({ id, name, kind: "image", tags: [], immutable: false, metadata: {} });
 
 describe("a page of assets", () => {
   it("is read from an answer with only what the interface promises", () => {
     const answer = assetsAnswerSchema.parse({ assets: [{ id: "a", name: "a.png", tags: ["output"], job_id: "j" }] });
     expect(toAssetPage(answer).assets[0]).toMatchObject({ id: "a", kind: "image", jobId: "j", immutable: false });
     expect(toAssetPage(answer)).not.toHaveProperty("total");
-  });
-});
-
-describe("while somebody looks further down", () => {
-  it("new pictures wait, and those in view keep their places and are brought up to date", () => {
-    const held = holdBack([asset("b"), asset("a")], [asset("d"), asset("c"), asset("b", "renamed"), asset("a")]);
-    expect(held.assets.map(({ name }) => name)).toEqual(["renamed", "a"]);
-    expect(held.waiting).toBe(2);
-  });
-
-  it("a picture that new ones pushed off the page stays in view", () => {
-    expect(holdBack([asset("b"), asset("a")], [asset("c"), asset("b")])).toMatchObject({ assets: [{ id: "b" }, { id: "a" }], waiting: 1 });
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parseJobsQuery } from "@/app/(console)/jobs/jobs-query";
-import { holdRows } from "@/components/jobs/held-rows";
+import { holdRows } from "@/components/data-table/held-rows";
 import { toJobRow } from "@/components/jobs/job-row";
 import { barsOf } from "@/components/jobs/job-timeline";
-import { toJobFacts } from "@/components/jobs/job-facts";
+import { toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job-facts";
 import { jobsHref } from "@/components/jobs/jobs-address";
-import { jobDetailSchema, jobListItemSchema } from "@/lib/contract/schemas/job";
+import { jobDetailSchema, jobListItemSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
@@ -60,6 +60,10 @@ describe("rows held back while somebody reads further down", () => {
     expect(held.rows).toEqual([row("b", "completed"), row("a")]);
     expect(held.newCount).toBe(2);
   });
+
+  it("keeps a row in view that new ones pushed off the page", () => {
+    expect(holdRows([row("b"), row("a")], [row("c"), row("b")])).toEqual({ rows: [row("b"), row("a")], newCount: 1 });
+  });
 });
 
 describe("a job's page", () => {
@@ -93,5 +97,54 @@ describe("a job's page", () => {
   it("draws bars between the first start and the last end, and none without times", () => {
     expect(barsOf([{ startMs: 0, endMs: 50 }, { startMs: 50 }, {}], 200)).toEqual([{ from: 0, to: 25 }, { from: 25, to: 100 }, undefined]);
     expect(barsOf([{}, {}], 1)).toEqual([undefined, undefined]);
+  });
+
+  const failedDetail = (extra: object) =>
+    jobDetailSchema.parse({
+      id: "j1",
+      status: "failed",
+      create_time: 1_700_000_000,
+      execution_start_time: 1_700_000_001_000,
+      execution_end_time: 1_700_000_009_000,
+      execution_error: { node_id: "2", node_type: "Fail", exception_message: "m", exception_type: "E" },
+      workflow: { prompt: { 1: { class_type: "LoadImage" }, 2: { class_type: "Fail" }, 3: { class_type: "SaveImage" } } },
+      ...extra,
+    });
+  const course = (extra: object) =>
+    toJobFacts(failedDetail(extra)).timeline.map(({ nodeId, state, startMs, endMs }) => [nodeId, state, startMs, endMs]);
+
+  it("gives a failed node the time from the last finished one to the job's end, and names what was never reached", () => {
+    expect(course({ execution_meta: { 1: { start_time: 1_700_000_001_000, end_time: 1_700_000_004_000 } } })).toEqual([
+      ["1", "done", 1_700_000_001_000, 1_700_000_004_000],
+      ["2", "failed", 1_700_000_004_000, 1_700_000_009_000],
+      ["3", "unreached", undefined, undefined],
+    ]);
+    expect(course({ execution_meta: {} })[0]).toEqual(["2", "failed", 1_700_000_001_000, 1_700_000_009_000]);
+  });
+
+  it("draws no time for a failed node where the service sends none at all", () => {
+    for (const execution_meta of [undefined, { 1: {} }])
+      expect(course({ execution_meta }).find(([, state]) => state === "failed")).toEqual(["2", "failed", undefined, undefined]);
+  });
+
+  it("names nothing unreached while the job runs, nor once it is completed", () => {
+    for (const status of ["in_progress", "completed"]) {
+      const states = course({ status, execution_error: undefined, execution_meta: { 1: { start_time: 1_700_000_001_000 } } });
+      expect(states.map(([id]) => id)).toEqual(["1"]);
+    }
+  });
+
+  it("takes the machine and the exact submission from the status view, and keeps them over polls of the details", () => {
+    const status = jobStatusSchema.parse({
+      id: "j1",
+      status: "error",
+      created_at: "2023-11-14T22:13:20.750Z",
+      assigned_inference: "slot-1",
+    });
+    const facts = withStatusFacts(toJobFacts(failedDetail({})), toStatusFacts(status));
+    expect(facts.job).toMatchObject({ assignedTo: "slot-1", createdAtMs: 1_700_000_000_750 });
+    expect(withStatusFacts(toJobFacts(failedDetail({ create_time: 1_600_000_000 })), toStatusFacts(status)).job.createdAtMs).toBe(
+      1_600_000_000_000,
+    );
   });
 });

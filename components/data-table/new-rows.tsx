@@ -1,10 +1,13 @@
 "use client";
 
-import { useTranslations } from "next-intl";
+type NewRowsProps = {
+  count: number;
+  /** "12 new jobs" */
+  text: string;
+};
 
-/** "12 new": takes the reader to the top, where they appear. */
-export function NewRows({ count }: { count: number }) {
-  const t = useTranslations("jobs");
+/** What waits above: takes the reader to the top, where it appears. */
+export function NewRows({ count, text }: NewRowsProps) {
   if (count === 0) return null;
   return (
     <div className="pointer-events-none fixed inset-x-0 top-28 z-30 flex justify-center">
@@ -13,7 +16,7 @@ export function NewRows({ count }: { count: number }) {
         onClick={() => window.scrollTo({ top: 0 })}
         className="pointer-events-auto rounded-full bg-accent px-3 py-1 font-medium text-accent-ink shadow-lg"
       >
-        {t("newRows", { count })}
+        {text}
       </button>
     </div>
   );

@@ -1,0 +1,13 @@
+import { cn } from "./cn";
+
+/** What is longer than this may be cut by the narrowest column it stands in. */
+const SHOWN = 16;
+
+/** One line that ends in an ellipsis where its room ends; the whole of it is one hover away. */
+export function Cut({ text, className }: { text: string; className?: string }) {
+  return (
+    <span title={text.length > SHOWN ? text : undefined} className={cn("block truncate", className)}>
+      {text}
+    </span>
+  );
+}
