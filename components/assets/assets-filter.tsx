@@ -3,7 +3,7 @@
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { type FormEvent, useEffect, useEffectEvent, useRef, useState } from "react";
+import { type FormEvent, useEffect, useEffectEvent, useState } from "react";
 import { chipStyle } from "@/components/ui/chip";
 import { cn } from "@/components/ui/cn";
 import { Input } from "@/components/ui/input";
@@ -70,12 +70,11 @@ export function AssetsFilter({ query, connection }: AssetsFilterProps) {
   );
 }
 
-/** Asks when the typing pauses; `/` brings the keys here. */
+/** Asks when the typing pauses. */
 function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
   const t = useTranslations("assets.filter");
   const [draft, setDraft] = useState(name);
   const [asked, setAsked] = useState(name);
-  const field = useRef<HTMLInputElement>(null);
   // Back and a pressed chip change the address without this field.
   if (name !== asked) {
     setAsked(name);
@@ -90,19 +89,8 @@ function NameField({ name, onName }: { name: string; onName: (name: string) => v
     const timer = setTimeout(() => ask(draft.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [draft, name]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, [contenteditable]") !== null;
-      if (event.key !== "/" || isTyping || event.metaKey || event.ctrlKey) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
   return (
     <Input
-      ref={field}
       type="search"
       aria-label={t("name")}
       placeholder={t("namePlaceholder")}

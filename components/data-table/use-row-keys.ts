@@ -1,12 +1,13 @@
 "use client";
 
 import { type RefObject, useEffect } from "react";
+import { isFreeKey } from "@/components/ui/is-typing";
 
 /** j and k move from row to row, x chooses the row; Enter opens it, since the focus is on its link. Not while somebody types. */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
+      if (!isFreeKey(event)) return;
       const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr") ?? [])];
       const here = rows.findIndex((row) => row.contains(document.activeElement));
       if (event.key === "j" || event.key === "k") {
@@ -20,14 +21,4 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, [table]);
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) && !isCheckbox(target)
-  );
-}
-
-function isCheckbox(target: HTMLElement): boolean {
-  return target instanceof HTMLInputElement && target.type === "checkbox";
 }

@@ -7,6 +7,7 @@ import { ConnectionProvider } from "./connection-context";
 import { CountsProvider } from "./counts-context";
 import { type FrameMember, MemberRow } from "./member-row";
 import { BottomNavigation, Navigation } from "./navigation";
+import { Shortcuts } from "./shortcuts";
 
 type ShellProps = { member: FrameMember; connections: readonly ConnectionView[]; currentId?: string; children: ReactNode };
 
@@ -52,6 +53,7 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
         </div>
       </CountsProvider>
       <Toasts />
+      <Shortcuts />
     </ConnectionProvider>
   );
 }

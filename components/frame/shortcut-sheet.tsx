@@ -1,0 +1,37 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Fragment } from "react";
+import { Dialog } from "@/components/ui/dialog";
+
+const keys = [
+  { act: "move", shown: ["j", "k"] },
+  { act: "select", shown: ["x"] },
+  { act: "open", shown: ["Enter"] },
+  { act: "filter", shown: ["/"] },
+  { act: "grid", shown: ["←", "↑", "↓", "→"] },
+  { act: "close", shown: ["Esc"] },
+  { act: "sheet", shown: ["?"] },
+] as const;
+
+export function ShortcutSheet({ onClose }: { onClose: () => void }) {
+  const t = useTranslations("frame.keys");
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title")}>
+      <dl className="grid grid-cols-[88px_minmax(0,1fr)] gap-y-2">
+        {keys.map(({ act, shown }) => (
+          <Fragment key={act}>
+            <dt className="flex gap-1">
+              {shown.map((key) => (
+                <kbd key={key} className="rounded-sm border border-line-strong bg-sunken px-1.5 font-mono text-sm text-ink">
+                  {key}
+                </kbd>
+              ))}
+            </dt>
+            <dd>{t(act)}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
