@@ -15,7 +15,8 @@ export function readFailure(status: number, retryAfter: string | null, body: str
   const headers = { get: (name: string) => (name === "retry-after" ? retryAfter : null) };
   if (isObject(parseJson(body))) return parseFailure({ status, headers }, body);
   // A proxy in front of the console may answer with a page of its own; its words are nobody's.
-  return { ...parseFailure({ status, headers }, ""), code: codeWithoutEnvelope(status), message: "" };
+  const failure = parseFailure({ status, headers }, "");
+  return { ...failure, code: status < 500 ? failure.code : status >= 502 && status <= 504 ? CONSOLE_UNREACHABLE : "INTERNAL", message: "" };
 }
 
 /** For what threw before any answer came: the network between this browser and the console, or a page that went away. */
@@ -26,12 +27,4 @@ export function failureOfThrown(cause: unknown): ApiFailure {
 
 export function isFailure(value: unknown): value is ApiFailure {
   return isObject(value) && typeof value.code === "string" && typeof value.message === "string" && typeof value.status === "number";
-}
-
-function codeWithoutEnvelope(status: number): string {
-  if (status === 401) return "UNAUTHORIZED";
-  if (status === 404) return "NOT_FOUND";
-  if (status === 413) return "FILE_TOO_LARGE";
-  if (status === 429) return "RATE_LIMITED";
-  return status >= 502 && status <= 504 ? CONSOLE_UNREACHABLE : "INTERNAL";
 }
