@@ -1,0 +1,197 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type Browser, type Page } from "@playwright/test";
+import { type Desk, owner } from "./support/desk";
+import { goTo } from "./support/steps";
+import { expect, test } from "./support/test";
+
+const PASSWORD = "another good password";
+type Role = "viewer" | "operator" | "admin";
+
+test("an operator joins by the owner's link, runs a workflow, and reads why Settings cannot be changed", async ({
+  signedIn: page,
+  desk,
+  browser,
+}) => {
+  const link = await invite(page, desk, "grace@example.com", "operator");
+  const grace = await join(browser, link, "Grace Operator");
+
+  await test.step("the list of the owner has them", async () => {
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.reload();
+    const row = memberRow(page, "Grace Operator");
+    await expect(row.getByText("grace@example.com")).toBeVisible();
+    await expect(row.getByText("operator", { exact: true })).toBeVisible();
+    await expect(memberRow(page, owner.name).getByText("you", { exact: true })).toBeVisible();
+    await expect(memberRow(page, owner.name).getByRole("button")).toHaveCount(0);
+  });
+
+  await test.step("they run a sample", async () => {
+    await openSample(grace);
+    await grace.getByRole("button", { name: "Run", exact: true }).click();
+    await expect(grace.getByRole("link", { name: /^Open job/ })).toBeVisible();
+  });
+
+  await test.step("they read why neither the team's connections nor its members are theirs to change", async () => {
+    await goTo(grace, "Settings");
+    await expect(grace.getByText("Connections of the team are changed by its owner and admins.")).toBeVisible();
+    await expect(grace.getByRole("button", { name: "Check: Embedded service" })).toBeVisible();
+    await expect(grace.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
+    await grace.getByRole("link", { name: "Members" }).click();
+    await expect(grace.getByText("your role is operator")).toBeVisible();
+    await expect(grace.getByRole("main").getByRole("button")).toHaveCount(0);
+  });
+});
+
+test("a viewer who presses Run reads that their role does not permit it, and the workflow stays open", async ({
+  signedIn: page,
+  desk,
+  browser,
+}) => {
+  const vera = await join(browser, await invite(page, desk, "vera@example.com", "viewer"), "Vera Viewer");
+  await openSample(vera);
+  const run = vera.getByRole("button", { name: "Run", exact: true });
+  // Whether the button refuses before or after it is pressed, the reason has to stand on the page, and nothing may be submitted.
+  const submitted: string[] = [];
+  vera.on("response", (response) => {
+    if (response.url().endsWith("/api/prompt")) submitted.push(String(response.status()));
+  });
+  if (await run.isEnabled()) await run.click();
+  await expect(vera.getByText(/your role/i).first()).toBeVisible();
+  expect(submitted).not.toContain("200");
+  await expect(vera.getByRole("heading", { name: /Empty|Invert/ }).first()).toBeVisible();
+});
+
+test("a link that was used meanwhile, or that nobody made, says so, and what was typed stays", async ({
+  signedIn: page,
+  desk,
+  browser,
+}) => {
+  const link = await invite(page, desk, "twice@example.com", "viewer");
+  const late = await (await browser.newContext()).newPage();
+  await late.goto(link);
+  await late.getByLabel("Your name").fill("Second Taker");
+  await late.getByLabel("Password").fill(PASSWORD);
+  await join(browser, link, "First Taker");
+  await late.getByRole("button", { name: "Join" }).click();
+  await expect(late.getByText("This invitation was used")).toBeVisible();
+  await expect(late.getByLabel("Your name")).toHaveValue("Second Taker");
+  await expect(late.getByLabel("Password")).toHaveValue(PASSWORD);
+  await late.reload();
+  await expect(late.getByText("This invitation was used")).toBeVisible();
+  await late.goto(`${desk.url}/invitation?token=guess`);
+  await expect(late.getByText("There is no such invitation")).toBeVisible();
+  await late.goto(`${desk.url}/invitation`);
+  await expect(late.getByText("This address lacks its token")).toBeVisible();
+  await late.context().close();
+});
+
+test("a lowered admin is signed out, and finds the settings of their new role; a removed one does not come back", async ({
+  signedIn: page,
+  desk,
+  browser,
+}) => {
+  const link = await invite(page, desk, "alan@example.com", "admin");
+  const alan = await join(browser, link, "Alan Admin");
+  await alan.goto(`${desk.url}/settings/members`);
+  await expect(memberRow(alan, owner.name).getByText("always stays")).toBeVisible();
+  await page.goto(`${desk.url}/settings/members`);
+
+  await test.step("the owner lowers them", async () => {
+    await page.getByRole("button", { name: "Change role: Alan Admin" }).click();
+    const dialog = page.getByRole("dialog", { name: "Change the role of Alan Admin" });
+    await expect(dialog.getByRole("radio", { name: /owner/ })).toHaveCount(0);
+    await dialog.getByRole("radio", { name: /^operator/ }).check();
+    await dialog.getByRole("button", { name: "Change role" }).click();
+    await expect(page.getByText("Alan Admin is now operator")).toBeVisible();
+    await expect(memberRow(page, "Alan Admin").getByText("operator", { exact: true })).toBeVisible();
+  });
+
+  await test.step("what they had open refuses, and leads to the sign-in and back", async () => {
+    await alan.getByRole("button", { name: "Invite a member" }).click();
+    await alan.getByLabel("Email").fill("friend@example.com");
+    await alan.getByRole("button", { name: "Make the link" }).click();
+    await expect(alan.getByText("You are not signed in any more")).toBeVisible();
+    await expect(alan.getByLabel("Email")).toHaveValue("friend@example.com");
+    await alan.goto(`${desk.url}/settings`);
+    await signInAs(alan, "alan@example.com");
+    await alan.goto(`${desk.url}/settings`);
+    await expect(alan.getByText("Connections of the team are changed by its owner and admins.")).toBeVisible();
+    await expect(alan.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
+  });
+
+  await test.step("the owner removes them, by name", async () => {
+    await page.getByRole("button", { name: "Remove: Alan Admin" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove Alan Admin" }).click();
+    await expect(memberRow(page, "Alan Admin")).toHaveCount(0);
+    await alan.goto(`${desk.url}/jobs`);
+    await signInAs(alan, "alan@example.com");
+    await expect(alan.getByText("Email and password do not match")).toBeVisible();
+  });
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`the members page and the invitation have no accessibility violation and fit 390 px in the ${colorScheme} theme`, async ({
+    signedIn: page,
+    desk,
+    browser,
+  }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const link = await invite(page, desk, `a-rather-long-address-${colorScheme}@studio.example.com`, "admin");
+    await expectFitting(page);
+    const guest = await (await browser.newContext({ colorScheme, viewport: { width: 390, height: 844 } })).newPage();
+    await guest.goto(link);
+    await expect(guest.getByLabel("Your name")).toBeVisible();
+    await expectFitting(guest);
+    await guest.goto(`${desk.url}/invitation?token=guess`);
+    await expect(guest.getByText("There is no such invitation")).toBeVisible();
+    await expectFitting(guest);
+    await guest.context().close();
+  });
+}
+
+async function invite(page: Page, desk: Desk, email: string, role: Role): Promise<string> {
+  await page.goto(`${desk.url}/settings/members`);
+  await page.getByRole("button", { name: "Invite a member" }).click();
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("combobox", { name: "Role" }).selectOption(role);
+  await page.getByRole("button", { name: "Make the link" }).click();
+  const link = page.getByLabel(`Link for ${email}`);
+  await expect(link).toBeVisible();
+  return link.inputValue();
+}
+
+/** In a browser of their own; the page stands on Jobs. It ends with the browser. */
+async function join(browser: Browser, link: string, name: string): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(link);
+  await page.getByLabel("Your name").fill(name);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Join" }).click();
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
+  return page;
+}
+
+async function signInAs(page: Page, email: string): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  const answered = page.waitForResponse((response) => response.url().includes("/api/auth/callback/credentials"));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await answered;
+}
+
+function memberRow(page: Page, name: string) {
+  return page.getByRole("main").getByRole("listitem").filter({ hasText: name });
+}
+
+async function openSample(page: Page): Promise<void> {
+  await goTo(page, "Run a workflow");
+  await page.getByRole("button", { name: /^Invert/ }).click();
+  await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
+}
+
+async function expectFitting(page: Page): Promise<void> {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
+}
