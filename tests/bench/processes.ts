@@ -10,10 +10,14 @@ export type PortService = { url: string; headers: { "x-api-key": string }; proce
 const quiet = { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_RATE_LIMIT: "0", LIGHTDESK_LOG_LEVEL: "warn" };
 const owner = { name: "Bench", email: "bench@example.com", password: "correct horse battery" };
 
-/** A bench that breaks must not leave its processes behind. */
+const begun = new Set<Started>();
+// A bench that breaks must not leave its processes behind.
+process.once("exit", () => begun.forEach((started) => void started.stop("SIGKILL")));
+
 function begin(script: string, settings: Record<string, string>): Started {
   const started = startProcess(script, settings);
-  process.once("exit", () => void started.stop("SIGKILL"));
+  begun.add(started);
+  void started.ended.then(() => begun.delete(started));
   return started;
 }
 
