@@ -24,22 +24,29 @@ export function findBrowser(env = process.env) {
   return [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...elsewhere].find((file) => existsSync(file));
 }
 
-/** Makes sure that there is a browser. Throws with what the last attempt said. */
+/** Makes sure that there is a browser that starts, and names it to the processes that follow. Throws with what the last attempt said. */
 export async function ensureBrowser() {
-  if (findBrowser()) return;
+  if (await starts(findBrowser())) return;
+  const { LIGHTDESK_BROWSER: named } = process.env;
+  if (named) throw new Error(`LIGHTDESK_BROWSER must be the path of a Chromium that starts; ${named} does not.`);
   const { chromium } = await import("@playwright/test");
-  if (existsSync(chromium.executablePath())) return;
-
-  process.stderr.write("Installing a browser for the browser tests.\n");
-  if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    await run("apt-get", ["update"], { env });
-    await run("apt-get", ["install", "-y", "--no-install-recommends", "chromium"], { env });
-    if (await starts(findBrowser())) return;
+  const own = chromium.executablePath();
+  if (!existsSync(own)) {
+    process.stderr.write("Installing a browser for the browser tests.\n");
+    if (await installedByApt()) return;
+    const { code, output } = await run("npx", ["playwright", "install", "chromium"]);
+    if (code !== 0)
+      throw new Error(`No browser could be installed; set LIGHTDESK_BROWSER to the path of a Chromium. Playwright said:\n${output}`);
   }
-  const { code, output } = await run("npx", ["playwright", "install", "chromium"]);
-  if (code !== 0)
-    throw new Error(`No browser could be installed; set LIGHTDESK_BROWSER to the path of a Chromium. Playwright said:\n${output}`);
+  process.env.LIGHTDESK_BROWSER = own;
+}
+
+async function installedByApt() {
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await run("apt-get", ["update"], { env });
+  await run("apt-get", ["install", "-y", "--no-install-recommends", "chromium"], { env });
+  return starts(findBrowser());
 }
 
 /** Some systems ship a `chromium` that only points at a shop. */
