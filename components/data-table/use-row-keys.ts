@@ -1,7 +1,7 @@
 "use client";
 
 import { type RefObject, useEffect } from "react";
-import { isFreeKey } from "@/components/ui/is-typing";
+import { isFreeKey } from "@/components/ui/free-key";
 
 /** j and k move from row to row, x chooses the row; Enter opens it, since the focus is on its link. Not while somebody types. */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { Fragment } from "react";
+import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 
 const keys = [
@@ -16,9 +17,10 @@ const keys = [
 
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.keys");
+  const common = useTranslations("common");
   return (
-    <Dialog isOpen onClose={onClose} title={t("title")}>
-      <dl className="grid grid-cols-[88px_minmax(0,1fr)] gap-y-2">
+    <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+      <dl className="grid grid-cols-[116px_minmax(0,1fr)] gap-y-2">
         {keys.map(({ act, shown }) => (
           <Fragment key={act}>
             <dt className="flex gap-1">

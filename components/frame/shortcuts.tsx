@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useEffect, useState } from "react";
-import { isFreeKey } from "@/components/ui/is-typing";
+import { isFreeKey } from "@/components/ui/free-key";
 import { FILTERS } from "./tool-bar";
 
 const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => module.ShortcutSheet), { ssr: false });
