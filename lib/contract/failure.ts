@@ -15,6 +15,8 @@ export type Failure = {
   status: number;
   details?: unknown;
   nodeErrors?: NodeErrors;
+  /** The `error` of a refused prompt as it came: the console's answer repeats it beside its own envelope. */
+  promptError?: JsonObject;
   retryAfterMs?: number;
   /** The console's own API names the request, so that a report can be found in the log. */
   requestId?: string;
@@ -38,6 +40,7 @@ export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now())
     status: head.status,
     ...(found.details !== undefined && { details: found.details }),
     ...(found.nodeErrors && { nodeErrors: found.nodeErrors }),
+    ...(found.promptError && { promptError: found.promptError }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(found.requestId !== undefined && { requestId: found.requestId }),
   };
@@ -60,7 +63,7 @@ export function parseLateValidation(exceptionMessage: string): Failure | undefin
   return saysWhy ? parseFailure({ status: 400 }, text) : undefined;
 }
 
-type Found = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "requestId">>;
+type Found = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "promptError" | "requestId">>;
 
 function fromObject(body: JsonObject): Found {
   const inner = isObject(body.error) ? body.error : body;
@@ -76,6 +79,7 @@ function fromObject(body: JsonObject): Found {
       plainText([firstNodeError?.message, firstNodeError?.details].filter(Boolean).join(": ")),
     details: notEmpty(inner.details) ?? notEmpty(body.invalid_ids) ?? notEmpty(body.accepted) ?? notEmpty(inner.extra_info),
     nodeErrors,
+    promptError: isObject(body.error) && isObject(body.node_errors) ? body.error : undefined,
     requestId: textOf(body.request_id),
   };
 }
@@ -109,6 +113,7 @@ const statusCodes: Readonly<Record<number, string>> = {
   409: "CONFLICT",
   413: "FILE_TOO_LARGE",
   415: "UNSUPPORTED_MEDIA_TYPE",
+  416: "RANGE_NOT_SATISFIABLE",
   422: "UNPROCESSABLE",
   429: "RATE_LIMITED",
   500: "INTERNAL",

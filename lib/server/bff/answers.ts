@@ -23,16 +23,19 @@ export function emptyAnswer(status = 204): Response {
 
 /** The code decides the status; a code that only the service knows travels under the service's own status. */
 export function failureAnswer(failure: Failure, requestId: string): Response {
-  const { code, message, details, nodeErrors, retryAfterMs } = failure;
-  // The prompt's refusal keeps the shape that makers of workflows know, beside the envelope.
-  const promptShape = nodeErrors && {
-    error: { type: code, message, details: typeof details === "string" ? details : "", extra_info: {} },
-    node_errors: nodeErrors,
+  const { code, message, details, nodeErrors, promptError, retryAfterMs } = failure;
+  // The prompt's refusal keeps the shape that makers of workflows know, beside the envelope, also where no node is at fault.
+  const promptShape = (promptError ?? nodeErrors) && {
+    error: promptError ?? { type: code, message, details: typeof details === "string" ? details : "", extra_info: {} },
+    node_errors: nodeErrors ?? {},
   };
   const body = { code, message, ...(details !== undefined && { details }), ...promptShape, request_id: requestId };
   const headers = new Headers();
   if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
-  return Response.json(body, { status: statusOf(failure), headers });
+  const status = statusOf(failure);
+  // The rest of a body that is too large is not read: the connection cannot be used again.
+  if (status === 413) headers.set("connection", "close");
+  return Response.json(body, { status, headers });
 }
 
 export function statusOf({ code, status }: Failure): number {

@@ -34,13 +34,14 @@ describe("a refusal in each of the shapes that services send", () => {
       message: "Prompt outputs failed validation",
       status: 400,
       nodeErrors: missingImages,
+      promptError: error,
     });
   });
 
   it("B: with no node at fault", () => {
     const error = { type: "no_prompt", message: "No prompt provided", details: "No prompt provided", extra_info: {} };
     const failure = parseFailure({ status: 400 }, JSON.stringify({ error, node_errors: {} }));
-    expect(failure).toMatchObject({ code: "no_prompt", details: "No prompt provided" });
+    expect(failure).toMatchObject({ code: "no_prompt", details: "No prompt provided", promptError: error });
     expect(failure.nodeErrors).toBeUndefined();
   });
 
