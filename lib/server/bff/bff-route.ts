@@ -11,7 +11,7 @@ import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { withNames } from "../workflows/with-names";
 import { emptyAnswer, jsonAnswer } from "./answers";
-import { bytesAnswer, passedRequestHeaders } from "./bytes";
+import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
 import { readPathParams } from "./path-params";
@@ -71,5 +71,6 @@ async function upload(operation: Operation, asked: Asked, access: Access, input:
 
 async function readBytes(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(asked.request) });
-  return result.ok ? ok(bytesAnswer(result.value)) : failed(toBrowser(result.failure, access));
+  if (!result.ok) return failed(toBrowser(result.failure, access));
+  return ok(result.value.status === 416 ? await refusedRange(result.value, asked.requestId) : bytesAnswer(result.value));
 }

@@ -2,6 +2,7 @@
 // Guarantees: only pictures, films and sounds are shown in place; everything else, SVG and HTML first, is a download of bytes.
 
 import "server-only";
+import { failureAnswer } from "./answers";
 
 const asked = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
 const answered = ["content-length", "content-range", "accept-ranges", "etag", "last-modified"] as const;
@@ -28,6 +29,15 @@ export function bytesAnswer(from: Response): Response {
   // Private, and asked for again each time: the validator makes that cheap, and a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
+}
+
+/** The envelope with the size of the whole, so that the caller can ask again. */
+export async function refusedRange(from: Response, requestId: string): Promise<Response> {
+  await from.body?.cancel();
+  const answer = failureAnswer({ code: "RANGE_NOT_SATISFIABLE", message: "The file does not have this range.", status: 416 }, requestId);
+  const range = from.headers.get("content-range");
+  if (range !== null) answer.headers.set("content-range", range);
+  return answer;
 }
 
 function isMedia(type: string): boolean {

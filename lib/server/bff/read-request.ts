@@ -5,10 +5,13 @@ import "server-only";
 import { type z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 import { refusal } from "./guard";
+import { isDeeperThan } from "./json-depth";
 
 const LONGEST_JSON = 16 * 1024 * 1024;
+const DEEPEST_JSON = 100;
 
 /** The console's own parameter: which connection is meant. */
 export const CONNECTION_PARAMETER = "connection";
@@ -27,25 +30,49 @@ export function readQuery(search: URLSearchParams, schema: z.ZodType | undefined
     if (name !== CONNECTION_PARAMETER) raw[name] = values.length > 1 ? values : values[0];
   }
   const parsed = schema.safeParse(raw);
-  if (!parsed.success) return failed(invalid("INVALID_QUERY", parsed.error));
+  if (!parsed.success) {
+    // A list in a query is one text to whoever wrote it: the place inside it is ours.
+    return failed(
+      invalid(
+        "INVALID_QUERY",
+        parsed.error.issues.map(({ path, message }) => ({ path: path.slice(0, 1), message })),
+      ),
+    );
+  }
   return ok(isRecord(parsed.data) ? parsed.data : {});
 }
 
 export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promise<Result<T, Failure>> {
-  const bytes = await readBytes(request.body, LONGEST_JSON);
+  const bytes = await readBody(request);
+  if (bytes === "client-gone") return failed(callerWentAway());
   if (bytes === undefined) return failed(refusal("FILE_TOO_LARGE", `The body is larger than ${LONGEST_JSON} bytes.`));
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    // The service's own bound: beyond it the refusal would come from there, or from a stack that is full.
+    if (isDeeperThan(text, DEEPEST_JSON))
+      return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
+    json = JSON.parse(text);
   } catch {
     return failed(refusal("INVALID_JSON", "The body is no JSON."));
   }
   const parsed = schema.safeParse(json);
-  return parsed.success ? ok(parsed.data) : failed(invalid("INVALID_BODY", parsed.error));
+  return parsed.success ? ok(parsed.data) : failed(invalid("INVALID_BODY", parsed.error.issues));
 }
 
-function invalid(code: "INVALID_QUERY" | "INVALID_BODY", error: z.ZodError): Failure {
-  const issues = error.issues.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
+/** A body breaks off for one reason only: whoever sends it went away. */
+async function readBody(request: Request): Promise<Uint8Array | "client-gone" | undefined> {
+  try {
+    return await readBytes(request.body, LONGEST_JSON);
+  } catch {
+    return "client-gone";
+  }
+}
+
+type Issue = { path: readonly PropertyKey[]; message: string };
+
+function invalid(code: "INVALID_QUERY" | "INVALID_BODY", found: readonly Issue[]): Failure {
+  const issues = found.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
   const first = issues[0];
   return refusal(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
 }

@@ -55,7 +55,7 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
       url = new URL(location, url);
       answer = await hop(options, url, input, deadline.signal);
     }
-    if (answer.status < 400) return ok(answer);
+    if (answer.status < 400 || isRefusedRange(answer, input)) return ok(answer);
     const body = await readBytes(answer.body, LONGEST_REFUSAL);
     return failed(refusal(answer, body ? new TextDecoder().decode(body) : "", options.now()));
   } catch (error) {
@@ -65,6 +65,11 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
   } finally {
     deadline.clear();
   }
+}
+
+/** Who asked for a range must hear its refusal with the size that the answer names; to everybody else a 416 is a fault. */
+function isRefusedRange(answer: Response, { headers }: CallInput): boolean {
+  return answer.status === 416 && headers?.range !== undefined;
 }
 
 async function hop(options: OpenOptions, url: URL, input: CallInput, signal: AbortSignal): Promise<Response> {
