@@ -5,16 +5,17 @@
 import { Cancelled } from "./cancellation";
 import { createContext, writeProduced } from "./context";
 import { type SavedFile } from "./definition";
-import { toExecutionError } from "./failure-report";
+import { type FailedNode, toExecutionError } from "./failure-report";
 import { gatherInputs } from "./gather-inputs";
 import { createInputs } from "./inputs";
-import { createKeptValues } from "./kept-values";
+import { createKeptValues, type KeptValues } from "./kept-values";
 import { type CacheEntry } from "./node-cache";
 import { type Execution, type NodeRun } from "./node-run";
 import { planRun, type PlannedNode } from "./plan";
 import { createProgressReporter } from "./progress";
 import { planReuse } from "./reuse";
 import { type ProducedFile, type RunOutcome } from "./run";
+import { checkTexts, createShownTexts } from "./text-bounds";
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   const { request, cancellation, send } = execution;
@@ -24,6 +25,7 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
     const kept = createKeptValues(plan.readers, request.maxPixels);
     const reuse = await planReuse(plan, request, execution.cache);
     const numbers = new Map<string, number>();
+    const show = createShownTexts();
     for (const [nodesDone, planned] of plan.order.entries()) {
       const state = { nodesDone, nodesTotal: plan.order.length, currentNode: planned.id };
       const tick = (part: number) => {
@@ -34,8 +36,8 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
       progress.report(state);
       const known = reuse.of(planned.id);
       const failure = await (known
-        ? reuseNode(planned, known, { ...execution, kept })
-        : runNode(planned, { ...execution, kept, reuse, numbers, tick }));
+        ? reuseNode(planned, known, { ...execution, kept, show })
+        : runNode(planned, { ...execution, kept, reuse, numbers, show, tick }));
       if (failure) return failure;
     }
     return { kind: "success" };
@@ -47,43 +49,56 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   }
 }
 
-/** Puts out again what is known of a node. */
+/** Puts out again what is known of a node. It fails where the job as a whole shows or holds too much text. */
 async function reuseNode(
   planned: PlannedNode,
   known: CacheEntry,
-  { request, kept, send }: Pick<NodeRun, "request" | "kept" | "send">,
-): Promise<undefined> {
+  { request, kept, send, show }: Pick<NodeRun, "request" | "kept" | "send" | "show">,
+): Promise<RunOutcome | undefined> {
   const startMs = Date.now();
   const { id, links } = planned;
   const files: ProducedFile[] = [];
+  try {
+    show(known.texts ?? []);
+    kept.keep(id, known.values);
+  } catch (cause) {
+    return failed(cause, planned, gatherInputs(planned, kept), kept);
+  }
   for (const [index, file] of known.files.entries()) files.push(await writeProduced(file, planned, index, request.outputDir));
-  kept.keep(id, known.values);
   for (const { source } of links.values()) kept.release(source);
   send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: true, files, ...(known.texts ? { texts: known.texts } : {}) });
+  return undefined;
 }
 
 /** Throws only Cancelled. */
 async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome | undefined> {
-  const { id, node, definition, links } = planned;
+  const { id, definition, links } = planned;
   const startMs = Date.now();
   const given = gatherInputs(planned, run.kept);
   const files: ProducedFile[] = [];
   const contents: SavedFile[] = [];
   try {
+    checkTexts([...given.values()].map(({ value }) => value));
     const context = createContext(planned, run, files, contents);
     const { values, texts } = await definition.run(createInputs(definition, given), context);
     run.cancellation.check();
-    if (contents.length === files.length) run.reuse.keep(id, { values, files: contents, ...(texts ? { texts } : {}) });
+    checkTexts([...values, ...(texts ?? [])]);
+    run.show(texts ?? []);
     run.kept.keep(id, values);
+    if (contents.length === files.length) run.reuse.keep(id, { values, files: contents, ...(texts ? { texts } : {}) });
     for (const { source } of links.values()) run.kept.release(source);
     run.send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: false, files, ...(texts ? { texts } : {}) });
     return undefined;
   } catch (cause) {
     run.cancellation.check();
-    const title = node._meta?.title;
-    const failed = { id, classType: definition.name, given, kept: run.kept.entries(), ...(title === undefined ? {} : { title }) };
-    return { kind: "error", error: toExecutionError(cause, failed) };
+    return failed(cause, planned, given, run.kept);
   } finally {
     run.kept.settle();
   }
+}
+
+function failed(cause: unknown, { id, node, definition }: PlannedNode, given: FailedNode["given"], kept: KeptValues): RunOutcome {
+  const title = node._meta?.title;
+  const failure = { id, classType: definition.name, given, kept: kept.entries(), ...(title === undefined ? {} : { title }) };
+  return { kind: "error", error: toExecutionError(cause, failure) };
 }

@@ -1,5 +1,5 @@
 // The structured error of a run, as the interface shows it: which node, what kind, the traceback, what the node was given.
-// It must never show a path of this machine or a sample of an image.
+// Every text in it is short, whatever a node was given. It must never show a path of this machine or a sample of an image.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { NodeFailure } from "./definition";
@@ -20,14 +20,15 @@ export type FailedNode = {
 export function toExecutionError(cause: unknown, node: FailedNode): ExecutionError {
   const error = cause instanceof Error ? cause : new Error(String(cause));
   const type = exceptionType(error);
-  const name = node.title === undefined ? node.classType : `${node.classType} "${node.title}"`;
+  const message = cut(error.message);
+  const name = node.title === undefined ? node.classType : `${node.classType} "${cut(node.title)}"`;
   const first = `In node ${node.id} (${name}):`;
   return {
     node_id: node.id,
     node_type: node.classType,
     exception_type: type,
-    exception_message: error.message,
-    traceback: [first, ...stackLines(error), `${type}: ${error.message}`],
+    exception_message: message,
+    traceback: [first, ...stackLines(error), `${type}: ${message}`],
     current_inputs: Object.fromEntries([...node.given].map(([input, { value }]) => [input, [shown(value)]])),
     current_outputs: Object.fromEntries([...node.kept].slice(0, MOST_OUTPUTS).map(([id, values]) => [id, values.map(shown)])),
   };
@@ -41,11 +42,14 @@ function exceptionType(error: Error): string {
 
 function shown(value: NodeValue): unknown {
   if (typeof value === "number" || typeof value === "boolean") return value;
-  const text = describeValue(value);
+  return cut(describeValue(value));
+}
+
+function cut(text: string): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 }
 
 function stackLines(error: Error): string[] {
   const lines = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
-  return lines.slice(0, 10).map((line) => line.replace(/(file:\/\/)?\/[^\s()]*\/([^/\s()]+)/g, "$2"));
+  return lines.slice(0, 10).map((line) => cut(line.replace(/(file:\/\/)?\/[^\s()]*\/([^/\s()]+)/g, "$2")));
 }

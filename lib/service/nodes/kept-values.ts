@@ -1,12 +1,14 @@
-// The values that a run still needs, and the bound on the pixels alive at once.
+// The values that a run still needs, and the bounds on the pixels and texts alive at once.
 // A value is let go with its last reader. A claim is made before pixels exist: beyond the bound the node fails, the process does not.
 
 import { type Size } from "../images/raster";
 import { NodeFailure } from "./definition";
+import { checkHeld, sumOfTexts } from "./text-bounds";
 import { isRaster, type NodeValue, pixelsIn } from "./values";
 
 export type KeptValues = {
   get(id: string): readonly NodeValue[] | undefined;
+  /** Throws when the texts held at once would be too many. */
   keep(id: string, values: readonly NodeValue[]): void;
   /** One reader of this node is done. */
   release(id: string): void;
@@ -20,6 +22,7 @@ export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels
   const kept = new Map<string, readonly NodeValue[]>();
   const left = new Map(readers);
   let claimed = 0;
+  let heldTexts = 0;
 
   const alive = () => {
     const rasters = new Set([...kept.values()].flat().filter(isRaster));
@@ -28,12 +31,18 @@ export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels
   return {
     get: (id) => kept.get(id),
     keep(id, values) {
-      if ((left.get(id) ?? 0) > 0) kept.set(id, values);
+      if ((left.get(id) ?? 0) <= 0) return;
+      const texts = heldTexts + sumOfTexts(values);
+      checkHeld(texts);
+      heldTexts = texts;
+      kept.set(id, values);
     },
     release(id) {
       const count = (left.get(id) ?? 0) - 1;
       left.set(id, count);
-      if (count <= 0) kept.delete(id);
+      if (count > 0) return;
+      heldTexts -= sumOfTexts(kept.get(id) ?? []);
+      kept.delete(id);
     },
     claim({ width, height }, frames) {
       claimed += width * height * frames;

@@ -18,5 +18,7 @@ export type NodeRun = Execution & {
   reuse: Reuse;
   /** The last number given to a file, by prefix. */
   numbers: Map<string, number>;
+  /** Counts the texts that the job shows; throws beyond their bound. */
+  show: (texts: readonly string[]) => void;
   tick: (part: number) => void;
 };

@@ -1,0 +1,48 @@
+// The bounds on texts, so that a short graph cannot fill memory or make a job's answer too large to read.
+// A text is bounded wherever it enters or leaves a node; beyond a bound the node fails, the process does not.
+
+import { NodeFailure } from "./definition";
+import { type NodeValue } from "./values";
+
+/** Of one text: what a node is given, hands on or shows. */
+export const MOST_TEXT_BYTES = 1024 * 1024;
+/** Of all texts that a job's nodes show, which are kept with the job. */
+export const MOST_SHOWN_BYTES = 4 * MOST_TEXT_BYTES;
+/** Of all texts that wait for a later node at once. */
+const MOST_HELD_BYTES = 16 * MOST_TEXT_BYTES;
+
+export function checkTexts(values: Iterable<NodeValue>): void {
+  for (const value of values) {
+    if (bytesOfText(value) > MOST_TEXT_BYTES) throw tooMuch(`A text of this node is larger than ${mebi(MOST_TEXT_BYTES)}`);
+  }
+}
+
+/** Counts what a job shows; throws when it would be too much. */
+export function createShownTexts(): (texts: readonly string[]) => void {
+  let shown = 0;
+  return (texts) => {
+    const wanted = shown + sumOfTexts(texts);
+    if (wanted > MOST_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MOST_SHOWN_BYTES)} together`);
+    shown = wanted;
+  };
+}
+
+export function checkHeld(bytes: number): void {
+  if (bytes > MOST_HELD_BYTES) throw tooMuch(`The texts that this job holds at once are larger than ${mebi(MOST_HELD_BYTES)} together`);
+}
+
+export function sumOfTexts(values: readonly NodeValue[]): number {
+  return values.reduce<number>((sum, value) => sum + bytesOfText(value), 0);
+}
+
+function bytesOfText(value: NodeValue): number {
+  return typeof value === "string" ? Buffer.byteLength(value) : 0;
+}
+
+function tooMuch(what: string): NodeFailure {
+  return new NodeFailure("OOMError", `${what}, the most that this service allows. Use shorter texts.`);
+}
+
+function mebi(bytes: number): string {
+  return `${bytes / 1024 / 1024} MiB`;
+}

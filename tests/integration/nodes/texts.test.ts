@@ -1,0 +1,75 @@
+// The bounds on texts: of one, of what a job holds and of what it shows. A node fails; the worker goes on.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { MOST_TEXT_BYTES } from "@/lib/service/nodes/text-bounds";
+import { type Bench, openBench, runGraph } from "./support";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterAll(() => bench.close());
+
+const text = (value: string) => ({ class_type: "PrimitiveString", inputs: { value } });
+const join = (a: unknown, b: unknown) => ({ class_type: "StringConcatenate", inputs: { string_a: a, string_b: b, delimiter: "" } });
+const show = (source: unknown) => ({ class_type: "PreviewAny", inputs: { source } });
+const numbered = (count: number, make: (index: number) => [string, Graph[string]]): Graph =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => make(index)));
+
+describe("texts", () => {
+  it("that double with every node end the job at a mebibyte, and the error stays short", async () => {
+    const doubled = numbered(26, (n) => [`n${n + 1}`, join([`n${n}`, 0], [`n${n}`, 0])]);
+    const { outcome, texts } = await runGraph(bench, { n0: text("ab"), ...doubled, o: show(["n26", 0]) });
+    expect(outcome).toMatchObject({
+      kind: "error",
+      error: { node_id: "n20", exception_type: "OOMError", exception_message: expect.stringContaining("larger than 1 MiB") },
+    });
+    expect(JSON.stringify(outcome).length).toBeLessThan(10_000);
+    expect(texts).toEqual([]);
+    expect((await runGraph(bench, { o: show("fine") })).outcome).toEqual({ kind: "success" });
+  });
+
+  it("are measured in bytes, to the last one", async () => {
+    const most = "é".repeat(MOST_TEXT_BYTES / 2);
+    expect((await runGraph(bench, { a: text(most), o: show(["a", 0]) })).outcome).toEqual({ kind: "success" });
+    const { outcome } = await runGraph(bench, { a: text(`${most}x`), o: show(["a", 0]) });
+    expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", exception_type: "OOMError" } });
+  });
+
+  it("that a job shows are bounded together, from the cache as well", async () => {
+    const graph = { a: text("x".repeat(MOST_TEXT_BYTES)), ...numbered(5, (n) => [`o${n}`, show(["a", 0])]) };
+    for (const cacheDir of [undefined, "/mine", "/mine"]) {
+      const { outcome, texts } = await runGraph(bench, graph, cacheDir === undefined ? {} : { cacheDir });
+      expect(outcome).toMatchObject({ kind: "error", error: { node_id: "o4", exception_type: "OOMError" } });
+      expect(texts).toHaveLength(4);
+    }
+  });
+
+  it("that a job holds at once are bounded together", async () => {
+    const big = "x".repeat(MOST_TEXT_BYTES - 1);
+    const readers = numbered(20, (n) => [`j${n}`, join([`t${n}`, 0], "")]);
+    const graph = {
+      a: text(big),
+      ...numbered(20, (n) => [`t${n}`, join(["a", 0], String(n % 10))]),
+      all: { class_type: "Wait", inputs: { seconds: 0, anything: ["t19", 0] } },
+      ...readers,
+      ...numbered(20, (n) => [`o${n}`, show([`j${n}`, 0])]),
+    };
+    const { outcome } = await runGraph(bench, graph);
+    expect(outcome).toMatchObject({
+      kind: "error",
+      error: { exception_type: "OOMError", exception_message: expect.stringContaining("16 MiB") },
+    });
+  });
+
+  it("are cut in an error, whatever the message and the inputs were", async () => {
+    const long = "y".repeat(500_000);
+    const { outcome } = await runGraph(bench, {
+      a: text(long),
+      f: { class_type: "Fail", inputs: { message: ["a", 0], anything: ["a", 0] }, _meta: { title: long } },
+      o: show(["f", 0]),
+    });
+    expect(outcome).toMatchObject({ kind: "error", error: { node_id: "f", exception_type: "RuntimeError" } });
+    expect(JSON.stringify(outcome).length).toBeLessThan(20_000);
+  });
+});
