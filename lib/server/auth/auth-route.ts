@@ -6,11 +6,14 @@ import NextAuth from "next-auth";
 import { ok } from "@/lib/shared/result";
 import { type Handler, type RouteContext, unguarded } from "../bff/guard";
 import { authOptions, RATE_LIMITED_PREFIX } from "./options";
+import { toViewer } from "./viewer";
 
 export function authRoute(): Handler {
-  return unguarded("auth", async ({ request, params }) => {
+  return unguarded("auth", async ({ request, params, note }) => {
     // Made anew for each request: the options read the composition, which does not exist at import.
-    const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(authOptions());
+    const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(
+      authOptions((action, member) => note({ action, viewer: toViewer(member) })),
+    );
     return ok(await withRateLimit(await handle(request, { params: Promise.resolve(params) })));
   });
 }

@@ -2,22 +2,28 @@
 // Guarantees: what the browser can read of a session is a name and an address; keys and roles stay on the server.
 
 import "server-only";
+import { randomUUID } from "node:crypto";
 import { type NextAuthOptions } from "next-auth";
+import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../bff/client-address";
+import { type Member } from "../store/members";
+import { endSession, readSession, sessionIdOf } from "./session";
 import { isSecure, SESSION_SECONDS, sessionCookieName } from "./session-cookie";
 import { signIn } from "./sign-in";
 
 /** Travels through next-auth as an error's text; the route turns it into 429 and Retry-After. */
 export const RATE_LIMITED_PREFIX = "RATE_LIMITED_";
 
-export function authOptions(): NextAuthOptions {
-  const { env, authSecret, log } = composition();
+/** `changed`: somebody signed in or out, for the audit log. */
+export function authOptions(changed: (action: "signIn" | "signOut", member: Member) => void): NextAuthOptions {
+  const { env, store, authSecret, log } = composition();
   const secure = isSecure(env.publicUrl);
   return {
     secret: authSecret,
     session: { strategy: "jwt", maxAge: SESSION_SECONDS },
+    jwt: { decode: readSession },
     pages: { signIn: "/sign-in", error: "/sign-in" },
     useSecureCookies: secure,
     cookies: { sessionToken: { name: sessionCookieName(env.publicUrl), options: { httpOnly: true, sameSite: "lax", path: "/", secure } } },
@@ -31,19 +37,32 @@ export function authOptions(): NextAuthOptions {
             password: given?.password ?? "",
             address: typeof address === "string" ? address : "unknown",
           });
-          if (result.ok)
+          if (result.ok) {
+            changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
+          }
           if (result.failure.code !== "RATE_LIMITED") return null;
           throw new Error(`${RATE_LIMITED_PREFIX}${Math.ceil((result.failure.retryAfterMs ?? 1000) / 1000)}`);
         },
       }),
     ],
     callbacks: {
-      jwt: ({ token, user }) => (user && "version" in user ? { ...token, version: user.version } : token),
+      jwt: ({ token, user }) =>
+        user && "version" in user ? { ...token, version: user.version, sid: randomUUID() } : { ...token, sid: sessionIdOf(token) },
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
+    events: {
+      // Typed as always there; without a session that still stands it is null.
+      async signOut({ token }: { token?: JWT | null }) {
+        if (!token) return;
+        await endSession(token);
+        const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
+        if (member) changed("signOut", member);
+      },
+    },
     logger: {
-      error: (code) => log.error({ code }, "next-auth"),
+      // A cookie that is worth nothing any more is a visitor's, not a fault.
+      error: (code) => (code === "JWT_SESSION_ERROR" ? log.info({ code }, "next-auth") : log.error({ code }, "next-auth")),
       warn: (code) => log.warn({ code }, "next-auth"),
       debug: () => undefined,
     },

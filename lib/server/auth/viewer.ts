@@ -1,13 +1,15 @@
 // Who is asking, with which role: from the session cookie, checked against the store at each request.
-// Guarantees: a disabled or removed member, and a session older than the last change of role, is nobody at once.
+// Guarantees: a disabled or removed member, a session older than the last change of role, and one
+// that was signed out, is nobody at once.
 // Must never: trust a role that travels in the cookie; there is none in it.
 
 import "server-only";
-import { decode, type JWT } from "next-auth/jwt";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { type Role } from "@/lib/contract/roles";
 import { composition } from "../composition";
+import { type Member } from "../store/members";
+import { readSession } from "./session";
 import { sessionCookieName } from "./session-cookie";
 
 export type Viewer = { memberId: string; name: string; email: string; role: Role };
@@ -16,11 +18,11 @@ export async function readViewer(cookieHeader: string | null | undefined): Promi
   const { store, env, authSecret, ready } = composition();
   await ready;
   const token = readCookie(cookieHeader ?? "", sessionCookieName(env.publicUrl));
-  const session = token === undefined ? undefined : await readToken(token, authSecret);
+  const session = token === undefined ? undefined : await readSession({ token, secret: authSecret });
   if (session?.sub === undefined) return undefined;
   const member = await store.members.get(session.sub);
   if (!member || member.disabled || member.sessionVersion !== session.version) return undefined;
-  return { memberId: member.id, name: member.name, email: member.email, role: member.role };
+  return toViewer(member);
 }
 
 /** For pages: redirects to /set-up while there is no owner, else to /sign-in. */
@@ -30,13 +32,8 @@ export async function requireViewer(): Promise<Viewer> {
   return redirect((await composition().store.members.hasOwner()) ? "/sign-in" : "/set-up");
 }
 
-/** A token that was changed, has expired or was made with another secret is none. */
-async function readToken(token: string, secret: string): Promise<JWT | null> {
-  try {
-    return await decode({ token, secret });
-  } catch {
-    return null;
-  }
+export function toViewer({ id, name, email, role }: Member): Viewer {
+  return { memberId: id, name, email, role };
 }
 
 function readCookie(header: string, name: string): string | undefined {

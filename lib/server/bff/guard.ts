@@ -29,7 +29,7 @@ export type Opened = {
   note(facts: Noted): void;
 };
 export type Asked = Opened & { viewer: Viewer };
-type Noted = { target?: string; connectionId?: string; outcome?: string; viewer?: Viewer };
+type Noted = { action?: string; target?: string; connectionId?: string; outcome?: string; viewer?: Viewer };
 
 /** For members of the team. */
 export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
@@ -66,7 +66,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
       { requestId, action: guard.action },
     );
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
-    if (changes && noted.viewer) await audit(guard.action, requestId, noted, result);
+    if (changes && noted.viewer) await audit(noted.action ?? guard.action, requestId, noted, result);
     return request.method === "HEAD" ? new Response(null, answer) : answer;
   }
   return Object.assign(handle, { guard });

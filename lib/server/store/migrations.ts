@@ -3,5 +3,6 @@
 import "server-only";
 import { type Migration } from "kysely";
 import { firstTables } from "./migrations/0001-first-tables";
+import { endedSessions } from "./migrations/0002-ended-sessions";
 
-export const migrations: Record<string, Migration> = { "0001-first-tables": firstTables };
+export const migrations: Record<string, Migration> = { "0001-first-tables": firstTables, "0002-ended-sessions": endedSessions };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase } from "./database";
+import { createEndedSessionStore, type EndedSessionStore } from "./ended-sessions";
 import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createKeyStore, type KeyStore } from "./keys";
 import { createMemberStore, type MemberStore } from "./members";
@@ -19,6 +20,7 @@ export type Store = {
   workflowNames: WorkflowNameStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
+  endedSessions: EndedSessionStore;
   audit: AuditStore;
   migrate(): Promise<void>;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ export function openStore(dataDir: string): Store {
     workflowNames: createWorkflowNameStore(database),
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
+    endedSessions: createEndedSessionStore(database),
     audit: createAuditStore(database),
     migrate: () => migrate(database),
     close: () => database.destroy(),

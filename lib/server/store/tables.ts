@@ -71,5 +71,6 @@ export type Tables = {
   workflow_names: WorkflowNameRow;
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;
+  ended_sessions: { id: string; expires_at: number };
   audit: AuditRow;
 };

@@ -1,0 +1,28 @@
+// Sessions that were signed out: their cookies are still well made, and must open nothing any more.
+// Guarantees: an entry stays until no cookie of its session can be valid; what has expired is swept at the next sign-out.
+
+import "server-only";
+import { type Database } from "./database";
+
+export type EndedSessionStore = ReturnType<typeof createEndedSessionStore>;
+
+export function createEndedSessionStore(database: Database) {
+  return {
+    async end(id: string, { now, expiresAt }: { now: number; expiresAt: number }): Promise<void> {
+      await database.deleteFrom("ended_sessions").where("expires_at", "<=", now).execute();
+      await database
+        .insertInto("ended_sessions")
+        .values({ id, expires_at: expiresAt })
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .execute();
+    },
+
+    async has(id: string): Promise<boolean> {
+      return (await database.selectFrom("ended_sessions").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
+    },
+
+    async count(): Promise<number> {
+      return (await database.selectFrom("ended_sessions").select("id").execute()).length;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// A session over its whole life: in, renewed, out, and never back; who came and went is told to the audit log.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AuthAction, type NextAuthOptions } from "next-auth";
+import { join } from "node:path";
+import { authOptions } from "@/lib/server/auth/options";
+import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
+import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+
+let now = Date.now();
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ now: () => now, settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
+});
+afterAll(() => harness.dispose());
+
+type Jar = Record<string, string>;
+type Answered = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
+type Core = { AuthHandler(asked: { req: object; options: NextAuthOptions }): Promise<Answered> };
+/** next-auth without Next around it: its handler for route files needs a request that Next opened. */
+const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
+const changes: string[] = [];
+const options = () => authOptions((action, member) => void changes.push(`${action} ${member.name}`));
+
+async function auth(method: string, action: AuthAction, cookies: Jar, body: Record<string, string> = {}) {
+  const providerId = action === "callback" ? "credentials" : undefined;
+  const req = { method, action, providerId, cookies, body, query: {}, headers: {}, origin: `http://${HOST}` };
+  const answer = await core.AuthHandler({ req, options: options() });
+  const set: Jar = Object.fromEntries((answer.cookies ?? []).map(({ name, value }) => [name, value]));
+  return { body: answer.body, set };
+}
+
+async function post(action: AuthAction, fields: Record<string, string>, session = ""): Promise<string> {
+  const { body, set } = await auth("GET", "csrf", {});
+  const answer = await auth("POST", action, { ...set, [SESSION_COOKIE]: session }, { csrfToken: body?.csrfToken ?? "", ...fields });
+  return answer.set[SESSION_COOKIE] ?? "";
+}
+
+const signIn = () => post("callback", { email: "operator@desk.test", password: PASSWORD });
+const statusWith = async (token: string) => (await harness.request("/api/jobs", { cookie: `${SESSION_COOKIE}=${token}` })).status;
+
+test("signing out ends the session: neither the cookie nor one that was renewed from it opens anything again", async () => {
+  const [mine, another] = [await signIn(), await signIn()];
+  const renewed = (await auth("GET", "session", { [SESSION_COOKIE]: mine })).set[SESSION_COOKIE] ?? "";
+  expect([renewed !== "" && renewed !== mine, await statusWith(mine), await statusWith(renewed)]).toEqual([true, 200, 200]);
+  await post("signout", {}, renewed);
+  expect([await statusWith(mine), await statusWith(renewed), await statusWith(another)]).toEqual([401, 401, 200]);
+  const after = await auth("GET", "session", { [SESSION_COOKIE]: mine });
+  expect([after.body, after.set[SESSION_COOKIE]]).toEqual([{}, ""]);
+  expect(changes).toEqual(["signIn operator", "signIn operator", "signOut operator"]);
+  expect(harness.log()).not.toContain('"level":50');
+});
+
+test("ended sessions are forgotten when no cookie of theirs can be valid any more", async () => {
+  await post("signout", {}, await signIn());
+  expect(await harness.console.store.endedSessions.count()).toBe(2);
+  now += 8 * 24 * 60 * 60_000;
+  await post("signout", {}, await signIn());
+  expect(await harness.console.store.endedSessions.count()).toBe(1);
+});
+
+test("the first set-up and an accepted invitation are in the audit log", async () => {
+  const json = { token: "link", name: "Nina New", password: PASSWORD };
+  const invitedBy = harness.viewerOf("owner").memberId;
+  const invitation = { token: "link", email: "nina@desk.test", role: "viewer", invitedBy, expiresAt: now + 1000 } as const;
+  await harness.console.store.invitations.create(invitation);
+  expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(201);
+  await harness.console.store.members.remove(invitedBy);
+  await harness.console.store.setUpToken.replace("first", now);
+  const owner = { ...json, token: "first", name: "Otto", email: "otto@desk.test" };
+  expect((await harness.request("/api/console/set-up", { method: "POST", json: owner })).status).toBe(201);
+  expect((await harness.console.store.audit.listNewest(2)).map(({ action, memberName }) => [action, memberName])).toEqual([
+    ["setUp", "Otto"],
+    ["acceptInvitation", "Nina New"],
+  ]);
+});
