@@ -58,7 +58,7 @@ const keySchema = z
 /** `shared` needs the role admin; without it the connection belongs to the member alone. */
 export const connectionBodySchema = z.object({
   name: nameSchema,
-  baseUrl: webAddress,
+  baseUrl: webAddress.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
   /** Empty: none. In a change, what is left out stays as it is. */
   accountUrl: z
     .union([z.literal(""), webAddress], {

@@ -11,6 +11,7 @@ import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { storeApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
+import { isForbiddenAddress } from "../upstream/addresses";
 import { findConnection } from "./access";
 import { checkConnection } from "./check";
 import { toConnectionView } from "./views";
@@ -21,6 +22,7 @@ export async function createConnection(viewer: Viewer, body: z.infer<typeof conn
   const { store, ring, now } = composition();
   const shared = body.shared ?? false;
   if (shared && !hasRole(viewer.role, "admin")) return failed(adminOnly);
+  if (isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
   const connection = await store.connections.create({
     name: body.name,
     baseUrl: withoutSlash(body.baseUrl),
@@ -40,6 +42,7 @@ export async function changeConnection(
   const { store, ring, now } = composition();
   const found = await findOwnConnection(viewer, id);
   if (!found.ok) return found;
+  if (body.baseUrl !== undefined && isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
   const baseUrl = body.baseUrl === undefined ? found.value.baseUrl : withoutSlash(body.baseUrl);
   const moves = baseUrl !== found.value.baseUrl;
   if (moves && body.key === undefined && (await store.keys.getOf(id))) {
@@ -83,4 +86,10 @@ function withoutSlash(address: string): string {
   return address.replace(/\/+$/, "");
 }
 
+const forbiddenAddress: Failure = {
+  code: "INVALID_BODY",
+  message: "baseUrl: must not be a link-local or metadata address",
+  status: 400,
+  details: [{ path: "baseUrl", message: "must not be a link-local or metadata address" }],
+};
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "A shared connection is changed by an admin.", status: 403 };

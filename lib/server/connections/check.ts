@@ -9,6 +9,8 @@ import { composition } from "../composition";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 
+const LONGEST_SAID = 120;
+
 export async function checkConnection(connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
   const { store, ring, capabilities, upstreamFor } = composition();
   const stored = await store.keys.getOf(connection.id);
@@ -33,9 +35,15 @@ function toRefusal(failure: Failure): ConnectionCheck {
   if (failure.code === "UPSTREAM_REFUSED_KEY") return { outcome: "refused", message: failure.message };
   // A 429 may speak of the plan: then it is the account that is refused, and waiting does not help.
   const refused = failure.status === 402 || failure.status === 403 || (failure.status === 429 && !isPlainRateLimit(failure));
-  if (refused) return { outcome: "refused", message: `The service refuses this key: ${failure.message}` };
+  if (refused) return { outcome: "refused", message: `The service refuses this key: ${short(failure.message)}` };
   return {
     outcome: "unreachable",
-    message: failure.status >= 400 ? `The service answers ${failure.status}: ${failure.message}` : failure.message,
+    message: failure.status >= 400 ? `The service answers ${failure.status}: ${short(failure.message)}` : failure.message,
   };
+}
+
+/** What answers may be no service at all: of its words only a short line is repeated. */
+function short(message: string): string {
+  const line = message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
+  return line.length > LONGEST_SAID ? `${line.slice(0, LONGEST_SAID - 1)}…` : line;
 }

@@ -34,6 +34,20 @@ for (const [network, bits] of [
 ] as const)
   blocked.addSubnet(network, bits, "ipv6");
 
+const never = new BlockList();
+never.addSubnet("0.0.0.0", 8, "ipv4");
+never.addSubnet("169.254.0.0", 16, "ipv4");
+never.addAddress("::", "ipv6");
+never.addSubnet("fe80::", 10, "ipv6");
+never.addAddress("fd00:ec2::254", "ipv6");
+
+/** Link-local and metadata addresses: no service lives there, but a cloud's own secrets do. Loopback and private ones may be meant. */
+export function isForbiddenAddress(address: string): boolean {
+  const host = address.replace(/^\[|\]$/g, "").split("%")[0] ?? "";
+  const family = isIP(host);
+  return family !== 0 && never.check(host, family === 4 ? "ipv4" : "ipv6");
+}
+
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !blocked.check(address, "ipv4");

@@ -46,6 +46,7 @@ function hostOf(baseUrl: string): string {
 }
 
 const reasons: Readonly<Record<string, string>> = {
+  FORBIDDEN_ADDRESS: "this address is never opened",
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "the host name is unknown",
   EAI_AGAIN: "the host name cannot be looked up now",

@@ -1,10 +1,11 @@
 // Sends over HTTP with undici's request. Bodies are streams both ways: fetch with a streamed body would keep all of it in memory.
 // Guarantees: redirects are answers, not instructions; the request's signal ends the exchange, both bodies included.
-// Must never: add a header that the caller did not put on the request.
+// Must never: add a header that the caller did not put on the request, or talk to a link-local or metadata address.
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
-import { Agent, request as exchange, type Dispatcher } from "undici";
+import { Agent, buildConnector, request as exchange, type Dispatcher } from "undici";
+import { isForbiddenAddress } from "./addresses";
 import { type Send } from "./send";
 import { toNodeStream, toWebStream } from "./streams";
 
@@ -16,7 +17,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
 
 export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
   // Time limits are the caller's, through the signal; the body limit is for a peer that stops in the middle.
-  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: { timeout: options.connectTimeoutMs ?? 5000 } };
+  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: connectorTo(options.connectTimeoutMs ?? 5000) };
   const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
   const send = async (request: Request): Promise<Response> => {
     const answer = await exchange(request.url, {
@@ -34,6 +35,24 @@ export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?
     return new Response(toWebStream(answer.body), init);
   };
   return Object.assign(send, { close: () => dispatcher.destroy() });
+}
+
+function forbidden(): Error {
+  return Object.assign(new Error("an address that is never opened"), { code: "FORBIDDEN_ADDRESS" });
+}
+
+/** Judged as written and as connected: a name may lead anywhere. */
+function connectorTo(timeout: number): buildConnector.connector {
+  const plain = buildConnector({ timeout });
+  return (target, done) => {
+    if (isForbiddenAddress(target.hostname)) return done(forbidden(), null);
+    plain(target, (...outcome) => {
+      const [error, socket] = outcome;
+      if (error !== null || !isForbiddenAddress(socket.remoteAddress ?? "")) return done(...outcome);
+      socket.destroy();
+      done(forbidden(), null);
+    });
+  };
 }
 
 function toHeaders(raw: IncomingHttpHeaders): Headers {

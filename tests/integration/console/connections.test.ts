@@ -152,3 +152,32 @@ test("a capability that was seen to be missing is not asked for again, and a mis
   }
   await server.close();
 });
+
+test.each([
+  "http://169.254.169.254",
+  "http://2852039166/latest",
+  "http://[fe80::1]:8188",
+  "http://[fd00:ec2::254]",
+  "http://[::ffff:169.254.169.254]",
+  "http://0.0.0.0:8188",
+  "http://127.0.0.1:9/?key=1",
+  "http://127.0.0.1:9/#part",
+  "http://name:word@127.0.0.1:9",
+])("%s is no base URL", async (baseUrl) => {
+  const { status, body } = await save(baseUrl);
+  expect([status, body.code, body.details?.[0]?.path]).toEqual([400, "INVALID_BODY", "baseUrl"]);
+});
+
+test("a connection that leads to a metadata address all the same is never opened", async () => {
+  const id = await harness.connect("http://169.254.169.254", "k");
+  const answer = await harness.request(`/api/user?connection=${id}`, { as: "viewer" });
+  const body = await answer.json();
+  expect([body.code, body.message]).toEqual(["UPSTREAM_UNREACHABLE", expect.stringContaining("this address is never opened")]);
+});
+
+test("of the words of a server that is no service only a short line is repeated", async () => {
+  const server = await startLittleServer((_, response) => void response.writeHead(500).end(`secret\n\u0007${"x".repeat(400)}`));
+  const { body } = await save(server.url);
+  expect(body.check.message).toMatch(/^The service answers 500: secret x{112}…$/);
+  await server.close();
+});
