@@ -6,6 +6,7 @@ import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
 import { runningComposition, waitForComposition } from "@/lib/server/running";
 import { closeServer } from "./close-server";
+import { refuseMalformed } from "./refuse-malformed";
 
 const GRACE_MS = 30_000;
 const INSTRUMENTATION_MS = 20_000;
@@ -16,6 +17,7 @@ async function main(): Promise<void> {
   const asked = readEnv();
   let handle: Handle = async (_request, response) => void response.writeHead(503, { "retry-after": "1" }).end();
   const server = createServer((request, response) => {
+    if (refuseMalformed(request, response)) return;
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`a request broke: ${explain(error)}\n`);

@@ -1,0 +1,22 @@
+import { createServer } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { refuseMalformed } from "@/bin/refuse-malformed";
+
+const server = createServer((request, response) => void (refuseMalformed(request, response) || response.writeHead(204).end()));
+let origin = "";
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  origin = typeof address === "object" && address ? `http://127.0.0.1:${address.port}` : "";
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+test.each(["/api/jobs/%E0%A4%A", "/api/jobs/%", "/%FF/page"])("%s is refused with the envelope and an id", async (path) => {
+  const answer = await fetch(origin + path);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ code: "BAD_REQUEST", request_id: answer.headers.get("x-request-id") });
+});
+
+test.each(["/", "/api/userdata/a%2Fb%25", "/api/jobs?name=%E0%A4%A"])("%s is left alone", async (path) => {
+  expect((await fetch(origin + path)).status).toBe(204);
+});
