@@ -21,14 +21,15 @@ export function finishRun(
   const error = ending.kind === "error" ? JSON.stringify(ending.error) : null;
   const to = ending.kind === "error" ? "failed" : "completed";
   if (!move(database, { seq: job.seq, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) })) return false;
-  store(database, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta() });
+  store(database, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) });
   return true;
 }
 
 /** A cancelled run keeps nothing that its nodes put out. */
 export function cancelRunning(database: Database, job: Job, record: RunRecord, at: number): boolean {
   if (!move(database, { seq: job.seq, from: "in_progress", to: "cancelled", at }, runTimes(record, at))) return false;
-  store(database, job.seq, { outputs: {}, messages: record.messages({ kind: "interrupted" }, at), meta: record.meta() });
+  const ending: Ending = { kind: "interrupted" };
+  store(database, job.seq, { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) });
   return true;
 }
 

@@ -24,6 +24,8 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const meta = new Map<string, NodeMeta>();
   const files: ProducedFile[] = [];
   const texts = new Map<string, string[]>();
+  /** The node at work, with the moment it began. */
+  let working: { nodeId: string; since: number } | undefined;
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs) };
 
   return {
@@ -31,9 +33,21 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     files,
     texts,
     progress: () => progress,
-    meta: () => Object.fromEntries(meta),
+
+    /** Of all nodes that ran, the one that failed or was interrupted among them: it ends with the job. */
+    meta(ending: Ending, at: number): Record<string, NodeMeta> {
+      const all = Object.fromEntries(meta);
+      const nodeId = ending.kind === "error" ? ending.error.node_id : ending.kind === "interrupted" ? working?.nodeId : undefined;
+      if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || meta.has(nodeId)) return all;
+      const since = working?.nodeId === nodeId ? working.since : at;
+      return { ...all, [nodeId]: toMeta(nodeId, Math.min(since, at), at, false) };
+    },
 
     note(event: RunEvent): void {
+      if (event.kind === "start") {
+        working = { nodeId: event.nodeId, since: event.startMs };
+        return;
+      }
       if (event.kind === "progress") {
         const within = event.steps ? Math.min(1, (event.step ?? 0) / event.steps) : 0;
         progress = {
@@ -46,15 +60,8 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
         return;
       }
       const { nodeId } = event;
-      meta.set(nodeId, {
-        node_id: nodeId,
-        display_node: nodeId,
-        parent_node: null,
-        real_node_id: nodeId,
-        start_time: event.startMs,
-        end_time: event.endMs,
-        cached: event.cached,
-      });
+      if (working?.nodeId === nodeId) working = undefined;
+      meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
       files.push(...event.files);
       if (event.texts) texts.set(nodeId, event.texts);
     },
@@ -68,13 +75,17 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       ];
       if (ending.kind === "success") return [...first, ["execution_success", { prompt_id: jobId, timestamp: at }]];
       if (ending.kind === "error") return [...first, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];
-      const node_id = progress.current_node ?? "";
+      const node_id = working?.nodeId ?? progress.current_node ?? "";
       return [
         ...first,
         ["execution_interrupted", { prompt_id: jobId, node_id, node_type: graph[node_id]?.class_type ?? "", executed, timestamp: at }],
       ];
     },
   };
+}
+
+function toMeta(nodeId: string, start_time: number, end_time: number, cached: boolean): NodeMeta {
+  return { node_id: nodeId, display_node: nodeId, parent_node: null, real_node_id: nodeId, start_time, end_time, cached };
 }
 
 function countReached(graph: Graph, outputs: readonly string[]): number {

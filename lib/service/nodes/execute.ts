@@ -74,6 +74,7 @@ async function reuseNode(
 async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome | undefined> {
   const { id, definition, links } = planned;
   const startMs = Date.now();
+  run.send({ kind: "start", nodeId: id, startMs });
   const given = gatherInputs(planned, run.kept);
   const files: ProducedFile[] = [];
   const contents: SavedFile[] = [];

@@ -39,6 +39,8 @@ export type ProducedFile = {
 };
 
 export type RunEvent =
+  /** A node begins that is not known from the cache: at once, where progress may come a little later. */
+  | { kind: "start"; nodeId: string; startMs: number }
   | { kind: "progress"; nodesDone: number; nodesTotal: number; currentNode: string; step?: number; steps?: number }
   | { kind: "node"; nodeId: string; startMs: number; endMs: number; cached: boolean; files: ProducedFile[]; texts?: string[] };
 

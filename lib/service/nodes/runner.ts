@@ -63,7 +63,7 @@ export function createRunner({ workerPath, slots }: { workerPath: string; slots:
       end(task, message.outcome);
       return;
     }
-    if (message.event.kind === "progress") task.currentNode = message.event.currentNode;
+    if (message.event.kind === "start") task.currentNode = message.event.nodeId;
     task.on(message.event);
   }
 

@@ -65,6 +65,9 @@ describe("POST /api/prompt", () => {
       exception_message: expect.stringContaining("ran out of memory"),
     });
     expect(Object.keys(record(job.outputs))).toEqual(["2"]);
+    const meta = record(record(job.execution_meta)["4"]);
+    expect(meta).toMatchObject({ node_id: "4", real_node_id: "4", cached: false, end_time: expect.any(Number) });
+    expect(Number(meta.end_time) - Number(meta.start_time)).toBeGreaterThanOrEqual(0);
     expect(record((await client.get(`/api/job/${id}/status`)).body)).toMatchObject({
       status: "error",
       error_message: expect.stringContaining("ran out of memory"),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "@/tests/support/until";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
@@ -36,7 +37,7 @@ describe("the queue and the history", () => {
       ...waiting(30),
       "4": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "early" } },
     });
-    await running(client, id);
+    await until("the waiting node has its turn", async () => record((await running(client, id)).progress).current_node === "2");
     const asked = Date.now();
     expect((await client.post("/api/interrupt")).status).toBe(200);
     const job = await ended(client, id);
@@ -48,6 +49,12 @@ describe("the queue and the history", () => {
       execution_status: { status_str: "error", completed: false },
     });
     expect(JSON.stringify(job.execution_status)).toContain("execution_interrupted");
+    expect(record(job.execution_meta)["2"]).toMatchObject({
+      node_id: "2",
+      cached: false,
+      start_time: expect.any(Number),
+      end_time: expect.any(Number),
+    });
     expect(list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets)).toEqual([]);
     // The slot is free again.
     expect((await ended(client, await submit(client, canvas(9)))).status).toBe("completed");
