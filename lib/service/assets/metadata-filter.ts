@@ -51,8 +51,8 @@ function equalsAt(path: string, value: unknown): RawBuilder<boolean> {
 }
 
 function toPath(keys: string[]): string {
-  if (keys.some((key) => key.includes('"') || key.includes("\\")))
-    throw new ServiceError("INVALID_QUERY", "metadata_filter: keys hold no quotes and no backslashes.");
+  if (keys.some((key) => key.includes('"') || key.includes("\\") || key.includes("\0")))
+    throw new ServiceError("INVALID_QUERY", "metadata_filter: keys hold no quotes, no backslashes and no NUL.");
   return `$${keys.map((key) => `."${key}"`).join("")}`;
 }
 

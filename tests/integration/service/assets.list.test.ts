@@ -71,11 +71,12 @@ describe("GET /api/assets", () => {
     ["include_public=perhaps", "include_public"],
     ["metadata_filter=[]", "metadata_filter"],
     ["metadata_filter={", "metadata_filter"],
+    [`metadata_filter=${encodeURIComponent('{"\\u0000":1}')}`, "metadata_filter"],
+    [`metadata_filter=${encodeURIComponent('{"a":{"b\\u0000":[1]}}')}`, "metadata_filter"],
   ])("answers 400 to %s and names the parameter", async (query, field) => {
-    expect(await client.get(`/api/assets?${query}`)).toMatchObject({
-      status: 400,
-      body: { code: "INVALID_QUERY", message: expect.stringContaining(field) },
-    });
+    const refused = { status: 400, body: { code: "INVALID_QUERY", message: expect.stringContaining(field) } };
+    expect(await client.get(`/api/assets?${query}`)).toMatchObject(refused);
+    if (field === "metadata_filter") expect(await client.get(`/api/assets/tags/refine?${query}`)).toMatchObject(refused);
   });
 
   it("changes tags and says what changed", async () => {
