@@ -9,6 +9,12 @@ const assetSortFields = ["name", "created_at", "updated_at", "size", "last_acces
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
 export const MOST_TAGS = 100;
 export const tagSchema = z.string().trim().min(1).max(200);
+/** What is sent for a name or a media type; what a service answers is read as it is. */
+const oneLine = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^\P{Cc}*$/u, "must hold no control characters");
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
 
 const assetFields = z.looseObject({
@@ -68,8 +74,8 @@ export const assetUploadFieldsSchema = z.object({
   tags: tagsSchema.default([]),
   id: z.guid().optional(),
   preview_id: z.guid().optional(),
-  name: z.string().min(1).max(500).optional(),
-  mime_type: z.string().max(200).optional(),
+  name: oneLine(500).min(1).optional(),
+  mime_type: oneLine(200).optional(),
   user_metadata: freeForm.default({}),
 });
 export type AssetUploadFields = z.infer<typeof assetUploadFieldsSchema>;
@@ -77,8 +83,8 @@ export type AssetUploadFields = z.infer<typeof assetUploadFieldsSchema>;
 export const fromHashBodySchema = z.looseObject({
   hash: z.string().regex(hashPattern, "must be blake3: or sha256: and 64 hexadecimal digits"),
   tags: tagsSchema.min(1),
-  name: maybe(z.string().min(1).max(500)),
-  mime_type: maybe(z.string().max(200)),
+  name: maybe(oneLine(500).min(1)),
+  mime_type: maybe(oneLine(200)),
   user_metadata: maybe(freeForm),
 });
 
@@ -91,9 +97,9 @@ export const downloadBodySchema = z.looseObject({
 
 export const assetEditBodySchema = z
   .looseObject({
-    name: maybe(z.string().min(1).max(500)),
+    name: maybe(oneLine(500).min(1)),
     tags: maybe(tagsSchema),
-    mime_type: maybe(z.string().max(200)),
+    mime_type: maybe(oneLine(200)),
     preview_id: maybe(z.guid()),
     user_metadata: maybe(freeForm),
   })

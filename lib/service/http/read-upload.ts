@@ -30,6 +30,9 @@ export async function readUpload(request: Request, options: { part: string; fold
     // Without a listener an early end would be thrown into the process.
     stream.on("error", () => undefined);
     if (name !== options.part || file) return void stream.resume();
+    if (/\p{Cc}/u.test(fileName)) {
+      refusal ??= new ServiceError("INVALID_BODY", `${name}: the name of the file holds control characters.`, { field: name });
+    }
     const staging = stageStream(stream, options);
     staging.catch((error: unknown) => {
       refusal ??= error;

@@ -23,9 +23,11 @@ export function readUploadFields(fields: Fields): AssetUploadFields {
 
 function readTags(text: string): unknown[] {
   if (text.trim() === "") return [];
-  if (!text.trimStart().startsWith("[")) return text.split(",").filter((tag) => tag.trim() !== "");
+  // What begins as JSON is JSON: an object or a text in quotes is no comma list.
+  if (!/^\s*[[{"]/.test(text)) return text.split(",").filter((tag) => tag.trim() !== "");
   const list = readJsonPart("tags", text);
-  return Array.isArray(list) ? list : [list];
+  if (!Array.isArray(list)) throw invalid("INVALID_BODY", [{ field: "tags", message: "must be a JSON list of texts" }]);
+  return list;
 }
 
 function readJsonPart(field: string, text: string): unknown {
