@@ -5,6 +5,7 @@ import { isLink } from "@/lib/contract/graph";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type ChoiceValue, type InputSpec, readInputSpec } from "./input-spec";
+import { own } from "./own";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
@@ -40,13 +41,13 @@ const imageClasses = new Set(["LoadImage", "LoadImageMask"]);
  */
 export function formBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
   const templates = order.flatMap((id) => {
-    const node = original[id];
+    const node = own(original, id);
     return node ? [formNode(id, node, { graph: original, catalogue })] : [];
   });
   const filled = new WeakMap<GraphNode, FormNode>();
   return (graph) =>
     templates.map((template) => {
-      const node = graph[template.id];
+      const node = own(graph, template.id);
       if (!node) return template;
       const form = filled.get(node) ?? fill(template, node);
       filled.set(node, form);
@@ -55,13 +56,13 @@ export function formBuilder(original: Graph, order: readonly string[], catalogue
 }
 
 function fill(template: FormNode, node: GraphNode): FormNode {
-  return { ...template, fields: template.fields.map((field) => ({ ...field, value: node.inputs[field.name] })) };
+  return { ...template, fields: template.fields.map((field) => ({ ...field, value: own(node.inputs, field.name) })) };
 }
 
 /** The graph with one input changed; every other node is the same object, so that only one card renders again. */
 export function withInput(graph: Graph, nodeId: string, name: string, value: unknown): Graph {
-  const node = graph[nodeId];
-  if (!node || node.inputs[name] === value) return graph;
+  const node = own(graph, nodeId);
+  if (!node || own(node.inputs, name) === value) return graph;
   return { ...graph, [nodeId]: { ...node, inputs: { ...node.inputs, [name]: value } } };
 }
 
@@ -72,10 +73,10 @@ export function titleOf(node: GraphNode, info?: NodeInfo): string {
 type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
 
 function formNode(id: string, node: GraphNode, context: Context): FormNode {
-  const info = context.catalogue?.[node.class_type];
+  const info = own(context.catalogue, node.class_type);
   const raw: Record<string, unknown> = { ...info?.input?.optional, ...info?.input?.required };
   const specs = new Map(Object.entries(raw).map(([name, spec]) => [name, readInputSpec(name, spec)]));
-  const missing = Object.keys(info?.input?.required ?? {}).filter((name) => !(name in node.inputs));
+  const missing = Object.keys(info?.input?.required ?? {}).filter((name) => !Object.hasOwn(node.inputs, name));
   return {
     id,
     title: titleOf(node, info),
@@ -106,8 +107,8 @@ function absentControl(spec: InputSpec | undefined): Control {
 }
 
 function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo | undefined): Control {
-  const source = graph[fromId];
-  const info = source && catalogue?.[source.class_type];
+  const source = own(graph, fromId);
+  const info = source && own(catalogue, source.class_type);
   const names = info?.output_name;
   const outputName = Array.isArray(names) ? names[output] : output === 0 ? names : undefined;
   return { kind: "link", fromId, fromTitle: source ? titleOf(source, info) : "", output, ...(outputName && { outputName }) };

@@ -7,6 +7,7 @@ import { FieldControl } from "./field-control";
 import { fieldDomId, nodeDomId } from "./field-ids";
 import { type FormField, type FormNode } from "./form-model";
 import { type NodeProblems, type Problem } from "./node-problems";
+import { own } from "./own";
 import { ProblemList } from "./problem-list";
 import { type PictureContext } from "./picture-context";
 
@@ -55,7 +56,7 @@ export const NodeCard = memo(function NodeCard({ node, problems, picture, onEdit
               key={field.name}
               node={node}
               field={field}
-              problems={problems?.fields[field.name]}
+              problems={own(problems?.fields, field.name)}
               picture={picture}
               onEdit={onEdit}
               onRunning={onRunning}

@@ -4,6 +4,7 @@ import { ToneIcon } from "@/components/ui/tone-icon";
 import { nodeDomId } from "./field-ids";
 import { type FormNode } from "./form-model";
 import { type PlacedProblems } from "./node-problems";
+import { own } from "./own";
 
 /** Every node in one look, in the order in which they run; leads to each. */
 export function NodeOutline({ form, placed }: { form: readonly FormNode[]; placed: PlacedProblems }) {
@@ -17,7 +18,7 @@ export function NodeOutline({ form, placed }: { form: readonly FormNode[]; place
           >
             <span className="min-w-7 text-ink-3">#{node.id}</span>
             <span className="min-w-0 flex-1 truncate">{node.title}</span>
-            {placed.byNode[node.id] ? (
+            {own(placed.byNode, node.id) ? (
               <span className="text-bad">
                 <ToneIcon tone="bad" />
               </span>

@@ -5,6 +5,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type FormNode } from "./form-model";
+import { own } from "./own";
 
 export type Problem = { type: string; message: string; details: string; extra: Record<string, unknown> };
 
@@ -20,20 +21,20 @@ export type PlacedProblems = {
 };
 
 export function placeProblems(form: readonly FormNode[], errors: NodeErrors): PlacedProblems {
-  const byNode: Record<string, NodeProblems> = {};
+  const byNode = new Map<string, NodeProblems>();
   let first: PlacedProblems["first"];
   for (const node of form) {
-    const entry = errors[node.id];
+    const entry = own(errors, node.id);
     if (!entry) continue;
     const placed = placeOnNode(node, entry.errors);
-    byNode[node.id] = placed;
-    const field = node.fields.find(({ name }) => placed.fields[name]);
+    byNode.set(node.id, placed);
+    const field = node.fields.find(({ name }) => own(placed.fields, name));
     first ??= placed.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
   }
   const strays = Object.entries(errors)
-    .filter(([id]) => !Object.hasOwn(byNode, id))
+    .filter(([id]) => !byNode.has(id))
     .map(([nodeId, entry]) => ({ nodeId, problems: entry.errors.map(toProblem) }));
-  return { byNode, strays, ...(first && { first }), nodeCount: Object.keys(byNode).length + strays.length };
+  return { byNode: Object.fromEntries(byNode), strays, ...(first && { first }), nodeCount: byNode.size + strays.length };
 }
 
 /**
@@ -43,7 +44,7 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
 export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
   if (failure.code !== "missing_node_type") return undefined;
   const named = namedNode(failure);
-  const classType = named.classType ?? (named.nodeId === undefined ? undefined : graph[named.nodeId]?.class_type);
+  const classType = named.classType ?? (named.nodeId === undefined ? undefined : own(graph, named.nodeId)?.class_type);
   if (classType === undefined) return undefined;
   const error: NodeError = { type: "missing_node_type", message: failure.message, details: "", extra_info: { class_type: classType } };
   const ids = Object.keys(graph).filter((id) => graph[id]?.class_type === classType);
@@ -65,13 +66,14 @@ function namedNode({ details, message }: Failure): { nodeId?: string; classType?
 
 function placeOnNode(node: FormNode, errors: readonly NodeError[]): NodeProblems {
   const names = new Set(node.fields.map(({ name }) => name));
-  const placed: NodeProblems = { node: [], fields: {} };
+  const onNode: Problem[] = [];
+  const fields = new Map<string, Problem[]>();
   for (const error of errors) {
     const name = error.extra_info.input_name;
-    if (typeof name === "string" && names.has(name)) (placed.fields[name] ??= []).push(toProblem(error));
-    else placed.node.push(toProblem(error));
+    if (typeof name === "string" && names.has(name)) fields.set(name, [...(fields.get(name) ?? []), toProblem(error)]);
+    else onNode.push(toProblem(error));
   }
-  return placed;
+  return { node: onNode, fields: Object.fromEntries(fields) };
 }
 
 function toProblem({ type, message, details, extra_info }: NodeError): Problem {

@@ -13,6 +13,7 @@ import { formBuilder } from "./form-model";
 import { NodeCard } from "./node-card";
 import { NodeOutline } from "./node-outline";
 import { placeProblems } from "./node-problems";
+import { own } from "./own";
 import { EarlierReceipts, NewestReceipt } from "./receipts";
 import { RunButton, useRunKey } from "./run-button";
 import { type RunPorts } from "./run-ports";
@@ -90,7 +91,7 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
               <NodeCard
                 key={`${serial}/${node.id}`}
                 node={node}
-                problems={placed.byNode[node.id]}
+                problems={own(placed.byNode, node.id)}
                 picture={picture}
                 onEdit={onEdit}
                 onRunning={onRunning}

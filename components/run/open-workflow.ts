@@ -7,6 +7,7 @@ import { workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { titleOf } from "./form-model";
+import { own } from "./own";
 import { type NamedNode, type Refusal, type RefusalReason } from "./refusal";
 import { type OpenedFile } from "./run-state";
 import { workflowIdOf } from "./workflow-id";
@@ -66,6 +67,6 @@ function brokenLink(graph: Graph): RefusalReason | undefined {
 }
 
 function named(graph: Graph, id: string): NamedNode {
-  const node = graph[id];
+  const node = own(graph, id);
   return { id, title: node ? titleOf(node) : "" };
 }

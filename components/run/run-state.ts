@@ -7,6 +7,7 @@ import { type JsonObject } from "@/lib/contract/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { withInput } from "./form-model";
+import { own } from "./own";
 import { type Refusal } from "./refusal";
 import { type RunOutcome } from "./submission";
 
@@ -113,7 +114,7 @@ function edited(state: RunState, opened: OpenWorkflow, { nodeId, name, value }: 
 
 /** What the service said of a value is no longer true of another one. */
 function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErrors {
-  const entry = errors[nodeId];
+  const entry = own(errors, nodeId);
   if (!entry) return errors;
   const left = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
   const { [nodeId]: _, ...others } = errors;
