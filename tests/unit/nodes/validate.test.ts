@@ -212,7 +212,36 @@ describe("a large graph", () => {
     const start = performance.now();
     const refused = validate({ ...chain(4997, invert(["n4997", 0])), o: save(["n4997", 0]) });
     expect(errorsOf(refused, "n0")).toMatchObject([{ type: "dependency_cycle" }]);
+    expect(refused.nodeErrors.n0?.dependent_outputs).toEqual(["o"]);
     expect(performance.now() - start).toBeLessThan(2000);
+    expect(JSON.stringify(refused).length).toBeLessThan(200_000);
+  });
+
+  it("of thousands of loops that share their nodes is refused in a moment and in few words", () => {
+    const blend = (a: string, b: string) => ({
+      class_type: "ImageBlend",
+      inputs: { image1: [a, 0], image2: [b, 0], blend_factor: 0.5, blend_mode: "normal" },
+    });
+    for (const back of [(i: number) => `n${i % 2}`, (i: number) => `n${Math.max(0, i - 50)}`]) {
+      const loops = Object.fromEntries(Array.from({ length: 4990 }, (_, i) => [`n${i}`, blend(`n${(i + 1) % 4990}`, back(i))]));
+      const start = performance.now();
+      const refused = validate({ ...loops, o: save(["n0", 0]) });
+      expect(refused.ok).toBe(false);
+      expect(performance.now() - start).toBeLessThan(2000);
+      expect(JSON.stringify(refused).length).toBeLessThan(2_000_000);
+    }
+  });
+
+  it("names every one of many small loops, with the output that it spoils", () => {
+    const pairs = Object.fromEntries(
+      Array.from({ length: 300 }, (_, i) => [
+        [`a${i}`, invert([`b${i}`, 0])] as const,
+        [`b${i}`, invert([`a${i}`, 0])] as const,
+        [`o${i}`, save([`a${i}`, 0])] as const,
+      ]).flat(),
+    );
+    const { nodeErrors } = validate({ ...pairs, e: empty, good: save(["e", 0]) });
+    expect(new Set(Object.values(nodeErrors).flatMap((node) => node.dependent_outputs)).size).toBe(300);
   });
 
   it("with thousands of bad nodes is refused in a moment", () => {

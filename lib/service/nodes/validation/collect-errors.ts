@@ -15,6 +15,8 @@ type Found = {
 /** Steps spent on naming the outputs that depend on each bad node; beyond it, lists may be short. */
 const BUDGET = 500_000;
 const MOST_LINES = 50;
+/** Nodes that are told of their loop at length; beyond it each loop is told at one of its nodes, in short. */
+const MOST_CYCLE_NODES = 100;
 
 export function collectErrors({ graph, checked, cycles, outputs }: Found): {
   nodeErrors: NodeErrors;
@@ -24,9 +26,14 @@ export function collectErrors({ graph, checked, cycles, outputs }: Found): {
   const errors = new Map<string, NodeError[]>();
   const add = (id: string, found: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...found]);
   for (const [id, node] of checked) if (node.errors.length > 0) add(id, node.errors);
-  for (const cycle of cycles) {
-    for (const id of cycle) if (!errors.get(id)?.some(isCycle)) add(id, [cycleError(graph, cycle, id)]);
-  }
+  const looped = new Set<string>();
+  const tell = (cycle: readonly string[], id: string) => {
+    if (looped.has(id)) return;
+    add(id, [cycleError(graph, cycle, id, looped.size < MOST_CYCLE_NODES ? 20 : 2)]);
+    looped.add(id);
+  };
+  for (const cycle of cycles) for (const id of cycle.slice(0, 1)) tell(cycle, id);
+  for (const cycle of cycles) for (const id of cycle) if (looped.size < MOST_CYCLE_NODES) tell(cycle, id);
 
   const dependentsOf = reverse(checked);
   const bad = reach([...errors.keys()], dependentsOf);
@@ -44,15 +51,11 @@ export function collectErrors({ graph, checked, cycles, outputs }: Found): {
   };
 }
 
-function isCycle({ type }: NodeError): boolean {
-  return type === "dependency_cycle";
-}
-
-function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string): NodeError {
+function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string, most: number): NodeError {
   const named = (each: string) => `${each} (${graph.get(each)?.definition.name ?? "?"})`;
-  const shown = cycle.length > 20 ? [...cycle.slice(0, 20).map(named), "…"] : cycle.map(named);
+  const shown = cycle.length > most ? [...cycle.slice(0, most).map(named), "…"] : cycle.map(named);
   const details = [...shown, named(cycle[0] ?? id)].join(" -> ");
-  const cycle_nodes = cycle.slice(0, 100);
+  const cycle_nodes = cycle.slice(0, 5 * most);
   return { type: "dependency_cycle", message: "Dependency cycle detected", details, extra_info: { node_id: id, cycle_nodes } };
 }
 

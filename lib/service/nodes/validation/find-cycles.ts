@@ -1,6 +1,9 @@
 // Loops in a graph. A walk in depth without recursion: a node met again while it is still on the path closes a loop.
 // Loops that share nodes may be told as one; every graph with a loop has at least one told.
 
+/** Of a longer loop these many nodes are told: a graph of thousands has thousands of loops of thousands. */
+const MOST_NODES = 100;
+
 /** Each loop as its node ids in the order of the links, starting at the first id of `order` that lies on it. */
 export function findCycles(order: readonly string[], sourcesOf: (id: string) => readonly string[]): string[][] {
   const finished = new Set<string>();
@@ -19,7 +22,7 @@ export function findCycles(order: readonly string[], sourcesOf: (id: string) => 
       }
       const place = places.get(source);
       if (place !== undefined) {
-        cycles.push(path.slice(place).map(({ id }) => id));
+        cycles.push(path.slice(place, place + MOST_NODES).map(({ id }) => id));
       } else if (!finished.has(source)) {
         places.set(source, path.length);
         path.push({ id: source, next: 0 });
