@@ -50,7 +50,13 @@ export function createRouter(parts: Parts): (request: Request) => Promise<Respon
     throw new ServiceError("NOT_FOUND", "There is no such path.");
   });
   app.onError((error, context) => toErrorAnswer(error, context.req, parts.log));
-  return async (request) => app.fetch(request);
+  return async (request) => {
+    const answer = await app.fetch(request);
+    if (answer.status === 405) answer.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
+    // What is left of the body would be taken for the next request: the connection ends, and the client is told.
+    if (answer.status === 413 || (answer.status >= 400 && hasUnreadBody(request))) answer.headers.set("connection", "close");
+    return answer;
+  };
 }
 
 function allRoutes(parts: Parts): Route[] {
@@ -87,6 +93,17 @@ function requireUser(parts: Parts, request: Request): User {
 
 function baseUrlOf(parts: Parts, request: Request): string {
   return parts.publicUrl ?? new URL(request.url).origin;
+}
+
+/** Whoever may GET may HEAD. */
+function methodsOf(routes: readonly Route[], path: string): string[] {
+  const methods = routes.filter(({ operation }) => isPathOf(operation, path)).map(({ operation }) => operation.method);
+  return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
+}
+
+function hasUnreadBody(request: Request): boolean {
+  const length = request.headers.get("content-length");
+  return (request.headers.has("transfer-encoding") || (length !== null && length !== "0")) && !request.bodyUsed;
 }
 
 function wrongMethod(): ServiceError {
