@@ -2,7 +2,7 @@
 
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
@@ -23,6 +23,7 @@ import { useCatalogue } from "./use-catalogue";
 import { type useRun } from "./use-run";
 
 type OpenRunProps = {
+  canRun: boolean;
   run: ReturnType<typeof useRun>;
   opened: OpenWorkflow;
   ports: RunPorts;
@@ -31,7 +32,7 @@ type OpenRunProps = {
   note: ReactNode;
 };
 
-export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRunProps) {
+export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
   const { serial, original, order, graph } = opened;
@@ -42,7 +43,13 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
   const picture = useMemo(() => ({ connection, sendPicture: ports.sendPicture, decode: ports.decode }), [connection, ports]);
   const name = opened.name || t("pasted");
   const [newest, ...earlier] = state.receipts;
-  const button = { isSending: state.isSending, uploading: state.uploading.length, onRun: () => void run.run(name) };
+  const whyNot = useId();
+  const button = {
+    isSending: state.isSending,
+    uploading: state.uploading.length,
+    ...(!canRun && { refusedBy: whyNot }),
+    onRun: () => void (canRun && run.run(name)),
+  };
   useRunKey(button.onRun);
 
   const onEdit = useCallback(
@@ -83,6 +90,11 @@ export function OpenRun({ run, opened, ports, connection, isOver, note }: OpenRu
       <div className={cn("flex-1", isOver && "bg-accent-soft")}>
         <div className="mx-auto grid w-full max-w-[1180px] items-start gap-3.5 px-4 py-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_280px]">
           <div className="flex min-w-0 flex-col gap-3.5">
+            {canRun ? null : (
+              <p id={whyNot} className="text-ink-2">
+                {t("run.notYours")}
+              </p>
+            )}
             {note}
             {state.trouble ? <TroubleNote trouble={state.trouble} placed={placed} missingClass={missingClassOf(state.errors)} /> : null}
             <NewestReceipt receipt={state.trouble || state.isSending ? undefined : newest} fallbackName={t("pasted")} />

@@ -12,10 +12,12 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");
   const sentence = useReason(refusal.reason);
+  const { fileName, reason } = refusal;
+  const isSeveral = reason.code === "several_files";
   return (
     <FailureNotice
-      title={refusal.fileName === undefined ? t("pasted") : t("named", { name: refusal.fileName })}
-      whose={t("whoseFile")}
+      title={isSeveral ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
+      whose={t(isSeveral ? "severalWhose" : "whoseFile")}
       next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
       actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
     />
@@ -44,9 +46,8 @@ function useReason(reason: RefusalReason): string {
       return t("node_without_class", { nodeId: reason.nodeId });
     case "node_with_bad_inputs":
       return t("node_with_bad_inputs", { nodeId: reason.nodeId });
-    case "several_files":
-      return t("several_files", { count: reason.count });
     case "empty":
+    case "several_files":
     case "picture":
     case "unreadable_file":
     case "sample_missing":

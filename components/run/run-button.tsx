@@ -3,16 +3,37 @@
 import { Play } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
-import { Button } from "@/components/ui/button";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
 
-type RunButtonProps = { isSending: boolean; uploading: number; onRun: () => void; className?: string };
+type RunButtonProps = {
+  isSending: boolean;
+  uploading: number;
+  /** Where the page says why this person may not run; absent where they may. */
+  refusedBy?: string;
+  onRun: () => void;
+  className?: string;
+};
 
-export function RunButton({ isSending, uploading, onRun, className }: RunButtonProps) {
+export function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunButtonProps) {
   const t = useTranslations("run.run");
-  return (
-    <Button tone="primary" busy={isSending || uploading > 0} onClick={onRun} title={t("hint")} className={className}>
+  const face = (
+    <>
       <Play aria-hidden="true" className="size-3.5 fill-current" />
       {uploading > 0 ? t("waiting", { count: uploading }) : isSending ? t("sending") : t("button")}
+    </>
+  );
+  if (refusedBy !== undefined) {
+    // Under the keys all the same, so that whoever reaches it hears why.
+    return (
+      <button type="button" aria-disabled="true" aria-describedby={refusedBy} className={cn(buttonStyle({ tone: "primary" }), className)}>
+        {face}
+      </button>
+    );
+  }
+  return (
+    <Button tone="primary" busy={isSending || uploading > 0} onClick={onRun} title={t("hint")} className={className}>
+      {face}
     </Button>
   );
 }

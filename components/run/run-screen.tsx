@@ -15,9 +15,9 @@ import { useRun } from "./use-run";
 /** The form, its controls and its pictures come with the first file; the empty page goes without them. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
-type RunScreenProps = { store?: RunStore; ports?: RunPorts };
+type RunScreenProps = { canRun: boolean; store?: RunStore; ports?: RunPorts };
 
-export function RunScreen({ store = tabRun, ports: given }: RunScreenProps) {
+export function RunScreen({ canRun, store = tabRun, ports: given }: RunScreenProps) {
   const t = useTranslations("run");
   const connection = useConnection();
   const id = connection?.id;
@@ -32,7 +32,7 @@ export function RunScreen({ store = tabRun, ports: given }: RunScreenProps) {
   if (opened) {
     return (
       <Suspense fallback={<RunSkeleton />}>
-        <OpenRun run={run} opened={opened} ports={ports} connection={id} isOver={isOver} note={note} />
+        <OpenRun canRun={canRun} run={run} opened={opened} ports={ports} connection={id} isOver={isOver} note={note} />
       </Suspense>
     );
   }

@@ -2,6 +2,7 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { RunScreen } from "@/components/run/run-screen";
+import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
@@ -11,10 +12,10 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function RunPage() {
-  await requireViewer();
+  const { role } = await requireViewer();
   return (
     <PageMessages messages={pickMessages("run")}>
-      <RunScreen />
+      <RunScreen canRun={hasRole(role, "operator")} />
     </PageMessages>
   );
 }

@@ -20,14 +20,14 @@ afterEach(async () => {
   await service.stop();
 });
 
-function show(ports: Partial<RunPorts> = {}) {
+function show(ports: Partial<RunPorts> = {}, canRun = true) {
   const all: RunPorts = {
     sendPrompt: service.send,
     sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
     loadSample: async (name) => ok(sampleText(name)),
     ...ports,
   };
-  return renderPage(<RunScreen store={createRunStore()} ports={all} />);
+  return renderPage(<RunScreen canRun={canRun} store={createRunStore()} ports={all} />);
 }
 
 async function openText(text: string) {
@@ -74,6 +74,18 @@ describe("opening a workflow", () => {
     expect(alert.textContent).toMatch(reason);
     expect(alert.textContent).toContain("What was open is still here.");
     expect(field("width").value).toBe("640");
+  });
+
+  it("takes one file at a time, and says that none of several was opened", async () => {
+    show();
+    await openText(sampleText("01-invert"));
+    const files = ["a.json", "b.json"].map((name) => new File([sampleText("05-slow")], name, { type: "application/json" }));
+    await act(async () => void fireEvent.drop(window, { dataTransfer: { types: ["Files"], files } }));
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("2 files were dropped at once, and none was opened");
+    expect(alert.textContent).toContain("One workflow opens at a time");
+    expect(alert.textContent).not.toContain("pasted");
+    expect(field("width").value).toBe("512");
   });
 
   it("leaves a paste into a field to the field", async () => {
@@ -150,6 +162,21 @@ describe("running", () => {
     expect((await screen.findByRole("alert")).textContent).toContain("may or may not have been accepted");
     expect(service.received).toHaveLength(1);
     expect(field("width").value).toBe("512");
+  });
+
+  it("is not for a viewer: the button stays under the keys, says why, and sends nothing by press or by key", async () => {
+    show({}, false);
+    await openText(sampleText("01-invert"));
+    const button = runButton();
+    expect(button.getAttribute("aria-disabled")).toBe("true");
+    expect(button.hasAttribute("disabled")).toBe(false);
+    const why = document.getElementById(button.getAttribute("aria-describedby") ?? "");
+    expect(why?.textContent).toMatch(/^Your role, viewer, may look but not run/);
+    fireEvent.click(button);
+    fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
+    expect(screen.queryByRole("button", { name: "Sending" })).toBeNull();
+    expect(runButton().getAttribute("aria-busy")).toBeNull();
+    expect(service.received).toHaveLength(0);
   });
 
   it("without the right to it says whose matter that is, and keeps everything", async () => {
