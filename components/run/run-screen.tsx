@@ -10,19 +10,21 @@ import { RunSkeleton } from "./run-skeleton";
 import { portsOf, type RunPorts } from "./run-ports";
 import { type RunStore, tabRun } from "./run-store";
 import { useArrivals } from "./use-arrivals";
+import { useDraft } from "./use-draft";
 import { useRun } from "./use-run";
 
 /** The form, its controls and its pictures come with the first file; the empty page goes without them. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
-type RunScreenProps = { canRun: boolean; store?: RunStore; ports?: RunPorts };
+type RunScreenProps = { canRun: boolean; memberId: string; store?: RunStore; ports?: RunPorts };
 
-export function RunScreen({ canRun, store = tabRun, ports: given }: RunScreenProps) {
+export function RunScreen({ canRun, memberId, store = tabRun, ports: given }: RunScreenProps) {
   const t = useTranslations("run");
   const connection = useConnection();
   const id = connection?.id;
   const ports = useMemo(() => given ?? portsOf(id), [given, id]);
   const run = useRun(store, ports);
+  useDraft(store, memberId);
   const isOver = useArrivals({ onFiles: (files) => void run.openFiles(files), onText: run.openText });
   const { refusal, opened } = run.state;
   const note = refusal ? (

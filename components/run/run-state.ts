@@ -23,9 +23,13 @@ export type OpenWorkflow = {
   original: Graph;
   extraData?: JsonObject;
   isEdited: boolean;
+  /** What the newest job was started with. */
+  sent?: Graph;
 };
 
-export type OpenedFile = Omit<OpenWorkflow, "serial" | "isEdited" | "original">;
+export type OpenedFile = Omit<OpenWorkflow, "serial" | "isEdited" | "original" | "sent">;
+
+export type Edit = { nodeId: string; name: string; value: unknown };
 
 export type Receipt = { jobId: string; name: string; atMs: number; nodesRefused: number };
 
@@ -41,6 +45,8 @@ export type RunState = {
   /** Newest first. */
   receipts: readonly Receipt[];
   isSending: boolean;
+  /** What is on its way while isSending. */
+  inFlight?: Graph;
   /** "node/input" of each picture on its way. */
   uploading: readonly string[];
   /** Grows with each answer that names nodes: the page then moves the focus to the first one. */
@@ -49,6 +55,8 @@ export type RunState = {
 
 export type RunAction =
   | { type: "opened"; file: OpenedFile }
+  /** After a reload. */
+  | { type: "restored"; file: OpenedFile; edits: readonly Edit[] }
   | { type: "refused"; refusal: Refusal }
   | { type: "refusal-read" }
   | { type: "went-back" }
@@ -72,6 +80,12 @@ export function runReducer(state: RunState, action: RunAction): RunState {
         before: opened,
       };
     }
+    case "restored": {
+      if (state.opened) return state;
+      const original = action.file.graph;
+      const graph = action.edits.reduce((now, { nodeId, name, value }) => withInput(now, nodeId, name, value), original);
+      return { ...calm(state), opened: { ...action.file, original, graph, serial: nextSerial(state), isEdited: graph !== original } };
+    }
     case "refused":
       return { ...state, refusal: action.refusal };
     case "refusal-read":
@@ -90,10 +104,15 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return { ...state, uploading: action.isRunning ? [...others, action.key] : others };
     }
     case "sending":
-      return { ...state, isSending: true, trouble: undefined, errors: {} };
+      return { ...state, isSending: true, inFlight: state.opened?.graph, trouble: undefined, errors: {} };
     case "answered":
       return answered(state, action);
   }
+}
+
+/** Something was typed that no job was started with. */
+export function isUnsent(opened: OpenWorkflow | undefined): boolean {
+  return opened !== undefined && opened.isEdited && opened.sent !== opened.graph;
 }
 
 /** Everything that spoke of the workflow open until now. */
@@ -123,12 +142,13 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
 
 function answered(state: RunState, { serial, outcome, atMs }: Extract<RunAction, { type: "answered" }>): RunState {
   const isCurrent = state.opened?.serial === serial;
-  const next = { ...state, isSending: false };
+  const next = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind === "accepted") {
     const nodesRefused = Object.keys(outcome.errors).length;
     const receipt = { jobId: outcome.jobId, name: state.opened?.name ?? "", atMs, nodesRefused };
     const receipts = [receipt, ...state.receipts].slice(0, MOST_RECEIPTS);
-    return { ...next, receipts, ...(isCurrent && nodesRefused > 0 && { errors: outcome.errors, attention: state.attention + 1 }) };
+    const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
+    return { ...next, opened, receipts, ...(isCurrent && nodesRefused > 0 && { errors: outcome.errors, attention: state.attention + 1 }) };
   }
   const trouble = { kind: outcome.kind, failure: outcome.failure };
   if (outcome.kind !== "invalid" || !isCurrent) return { ...next, trouble };

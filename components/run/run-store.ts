@@ -1,5 +1,5 @@
 // The Run page's state outside the page, for as long as the tab lives: a look at a job and back finds every field as it was,
-// and an answer that arrives in the meantime is not lost. In the browser's memory only: a workflow may hold secrets, and a reload forgets it.
+// and an answer that arrives in the meantime is not lost. What outlives a reload is the draft's matter (draft.ts): this holds nothing but the browser's memory.
 // Must never: change on the server, where one process serves many people; only handlers and effects dispatch.
 
 import { emptyRun, type RunAction, runReducer, type RunState } from "./run-state";

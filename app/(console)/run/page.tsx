@@ -12,10 +12,10 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function RunPage() {
-  const { role } = await requireViewer();
+  const { memberId, role } = await requireViewer();
   return (
     <PageMessages messages={pickMessages("run")}>
-      <RunScreen canRun={hasRole(role, "operator")} />
+      <RunScreen memberId={memberId} canRun={hasRole(role, "operator")} />
     </PageMessages>
   );
 }

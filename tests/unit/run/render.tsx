@@ -5,10 +5,14 @@ import { SWRConfig } from "swr";
 import { messages } from "@/lib/messages/en";
 
 /** With the product's own sentences, and a cache of its own: no test sees another's answers. */
-export function renderPage(page: ReactNode) {
-  return render(
+export function inPage(page: ReactNode) {
+  return (
     <NextIntlClientProvider locale="en" timeZone="UTC" now={new Date(0)} messages={messages}>
       <SWRConfig value={{ provider: () => new Map() }}>{page}</SWRConfig>
-    </NextIntlClientProvider>,
+    </NextIntlClientProvider>
   );
+}
+
+export function renderPage(page: ReactNode) {
+  return render(inPage(page));
 }

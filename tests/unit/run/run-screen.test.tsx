@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { File } from "node:buffer";
-import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
@@ -9,7 +10,7 @@ import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { refusals, sampleText } from "./files";
 import { startPromptServer } from "./prompt-server";
-import { renderPage } from "./render";
+import { inPage, renderPage } from "./render";
 
 let service: Awaited<ReturnType<typeof startPromptServer>>;
 beforeEach(async () => {
@@ -17,6 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   cleanup();
+  sessionStorage.clear();
   await service.stop();
 });
 
@@ -27,7 +29,7 @@ function show(ports: Partial<RunPorts> = {}, canRun = true) {
     loadSample: async (name) => ok(sampleText(name)),
     ...ports,
   };
-  return renderPage(<RunScreen canRun={canRun} store={createRunStore()} ports={all} />);
+  return renderPage(<RunScreen canRun={canRun} memberId="ada" store={createRunStore()} ports={all} />);
 }
 
 async function openText(text: string) {
@@ -94,6 +96,62 @@ describe("opening a workflow", () => {
     fireEvent.paste(field("width"), { clipboardData: { files: [], getData: () => sampleText("05-slow") } });
     expect(field("width").value).toBe("512");
     expect(screen.queryByText("Slow step")).toBeNull();
+  });
+});
+
+describe("a reload", () => {
+  /** What the browser tells a page that is left, and a page that begins anew: a store of its own, the same tab. */
+  function reload(): boolean {
+    const leave = new Event("beforeunload", { cancelable: true });
+    window.dispatchEvent(leave);
+    window.dispatchEvent(new Event("pagehide"));
+    cleanup();
+    show();
+    return leave.defaultPrevented;
+  }
+
+  it("brings back the workflow with everything typed, without a question", async () => {
+    show();
+    await openText(sampleText("01-invert"));
+    fireEvent.change(field("width"), { target: { value: "640" } });
+    expect(reload()).toBe(false);
+    expect((await screen.findByRole<HTMLInputElement>("textbox", { name: "width" })).value).toBe("640");
+    expect(screen.getByText(/changed/)).toBeTruthy();
+  });
+
+  it("brings back nothing that was closed", async () => {
+    show();
+    await openText(sampleText("01-invert"));
+    reload();
+    fireEvent.click(await screen.findByRole("button", { name: "Close the workflow" }));
+    expect(reload()).toBe(false);
+    expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
+  });
+
+  it("is asked about where the work is too large to keep, until it was run", async () => {
+    show();
+    await openText(sampleText("01-invert"));
+    fireEvent.change(field("filename_prefix"), { target: { value: "x".repeat(1_000_001) } });
+    const leave = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+    expect(leave()).toBe(true);
+    pressRun();
+    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
+    await screen.findByRole("link", { name: "Open job a" });
+    expect(leave()).toBe(false);
+  });
+
+  it("is the same page for the server and for the browser that takes it over", async () => {
+    show();
+    await openText(sampleText("01-invert"));
+    window.dispatchEvent(new Event("pagehide"));
+    cleanup();
+    const container = document.body.appendChild(document.createElement("div"));
+    const page = inPage(<RunScreen canRun memberId="ada" store={createRunStore()} />);
+    container.innerHTML = renderToString(page);
+    expect(container.textContent).toContain("Drop a workflow file here");
+    // A mismatch is an error on the console, and that fails the test.
+    render(page, { container, hydrate: true });
+    expect(await screen.findByRole("button", { name: "Close the workflow" })).toBeTruthy();
   });
 });
 

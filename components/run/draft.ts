@@ -1,0 +1,75 @@
+// The opened workflow and what was typed into it, kept in this tab's sessionStorage so that a reload loses nothing.
+// Guarantees: never throws; bounded; what comes back went through the same reading as a file; another member's draft is forgotten, not shown.
+// Must never: be read while the page hydrates (the server knows none of it); hold pictures, of which only the names are kept.
+
+import { isObject, objectOf, parseJson, textOf } from "@/lib/contract/json";
+import { openWorkflow } from "./open-workflow";
+import { own } from "./own";
+import { type Edit, type OpenedFile, type OpenWorkflow } from "./run-state";
+
+export const draftLimit = 1_000_000;
+const KEY = "lightdesk.run";
+
+/** `shelf` is sessionStorage, asked for only when needed: a browser that forbids it throws at the mere mention. */
+export type Shelf = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
+export const tabShelf: Shelf = () => window.sessionStorage;
+
+export type Draft = { file: OpenedFile; edits: Edit[] };
+
+/** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either. */
+export function keepDraft(shelf: Shelf, memberId: string, opened: OpenWorkflow): boolean {
+  const { name, original, extraData } = opened;
+  const workflow = { prompt: original, extra_data: extraData };
+  const text = JSON.stringify({ memberId, name, workflow, edits: editsOf(opened) });
+  try {
+    if (text.length <= draftLimit) {
+      shelf().setItem(KEY, text);
+      return true;
+    }
+  } catch {
+    // Full or forbidden: the page warns before it is left instead.
+  }
+  forgetDraft(shelf);
+  return false;
+}
+
+export function forgetDraft(shelf: Shelf): void {
+  try {
+    shelf().removeItem(KEY);
+  } catch {
+    // Where nothing can be kept there is nothing to forget.
+  }
+}
+
+export function readDraft(shelf: Shelf, memberId: string): Draft | undefined {
+  const kept = objectOf(parseJson(textIn(shelf) ?? ""));
+  if (!kept) return undefined;
+  const opened = kept.memberId === memberId ? openWorkflow(JSON.stringify(kept.workflow) ?? "") : undefined;
+  if (!opened?.ok) {
+    forgetDraft(shelf);
+    return undefined;
+  }
+  const edits = Array.isArray(kept.edits) ? kept.edits.flatMap(readEdit) : [];
+  return { file: { ...opened.value, name: textOf(kept.name) ?? "" }, edits };
+}
+
+function textIn(shelf: Shelf): string | undefined {
+  try {
+    return shelf().getItem(KEY) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function editsOf({ graph, original }: OpenWorkflow): Edit[] {
+  return Object.entries(graph).flatMap(([nodeId, node]) => {
+    const before = own(original, nodeId);
+    if (before === node) return [];
+    return Object.entries(node.inputs).flatMap(([name, value]) => (own(before?.inputs, name) === value ? [] : [{ nodeId, name, value }]));
+  });
+}
+
+function readEdit(edit: unknown): Edit[] {
+  if (!isObject(edit) || typeof edit.nodeId !== "string" || typeof edit.name !== "string" || !("value" in edit)) return [];
+  return [{ nodeId: edit.nodeId, name: edit.name, value: edit.value }];
+}

@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { draftLimit, forgetDraft, keepDraft, readDraft, type Shelf } from "@/components/run/draft";
+import { openWorkflow } from "@/components/run/open-workflow";
+import { emptyRun, isUnsent, type OpenWorkflow, type RunAction, runReducer, type RunState } from "@/components/run/run-state";
+import { sampleText } from "./files";
+
+function shelfWith(entries: [string, string][] = []) {
+  const kept = new Map(entries);
+  const shelf: Shelf = () => ({
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, text) => void kept.set(key, text),
+    removeItem: (key) => void kept.delete(key),
+  });
+  return { shelf, kept };
+}
+
+const open = (text: string, fileName?: string): RunAction => {
+  const file = openWorkflow(text, fileName);
+  if (!file.ok) throw new Error("the workflow does not open");
+  return { type: "opened", file: file.value };
+};
+const through = (state: RunState, ...actions: RunAction[]) => actions.reduce(runReducer, state);
+const typed = (value: unknown): RunAction => ({ type: "edited", serial: 1, nodeId: "1", name: "width", value });
+
+function openedOf(...actions: RunAction[]): OpenWorkflow {
+  const { opened } = through(emptyRun, ...actions);
+  if (!opened) throw new Error("nothing is open");
+  return opened;
+}
+
+describe("what was open when the page was reloaded", () => {
+  it("comes back with its name, its id and everything typed, and with what it was before that", () => {
+    const { shelf } = shelfWith();
+    const opened = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
+    expect(keepDraft(shelf, "ada", opened)).toBe(true);
+    const draft = readDraft(shelf, "ada");
+    expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
+  });
+
+  it("comes back as unchanged where nothing was typed", () => {
+    const { shelf } = shelfWith();
+    const opened = openedOf(open(sampleText("05-slow")));
+    keepDraft(shelf, "ada", opened);
+    const draft = readDraft(shelf, "ada");
+    expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
+  });
+
+  it("keeps the drawing and the id that the file brought along", () => {
+    const { shelf } = shelfWith();
+    const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
+    const opened = openedOf(
+      open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
+    );
+    keepDraft(shelf, "ada", opened);
+    expect(readDraft(shelf, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: opened.extraData });
+  });
+
+  it("never takes the place of what is open already", () => {
+    const { shelf } = shelfWith();
+    keepDraft(shelf, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
+    const draft = readDraft(shelf, "ada");
+    const state = through(emptyRun, open(sampleText("01-invert"), "mine.json"));
+    expect(draft && through(state, { type: "restored", ...draft })).toBe(state);
+  });
+
+  it("is forgotten before another member sees it", () => {
+    const { shelf, kept } = shelfWith();
+    keepDraft(shelf, "ada", openedOf(open(sampleText("01-invert"))));
+    expect(readDraft(shelf, "grace")).toBeUndefined();
+    expect(kept.size).toBe(0);
+  });
+
+  it("is nothing where the storage holds nothing readable, is forbidden or full", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.json().map((json) => `{"memberId":"ada","workflow":${json},"edits":${json}}`),
+        ),
+        (text) => {
+          expect(readDraft(shelfWith([["lightdesk.run", text]]).shelf, "ada")?.edits ?? []).toEqual(expect.any(Array));
+        },
+      ),
+    );
+    const forbidden: Shelf = () => {
+      throw new DOMException("no", "SecurityError");
+    };
+    expect(readDraft(forbidden, "ada")).toBeUndefined();
+    expect(keepDraft(forbidden, "ada", openedOf(open(sampleText("01-invert"))))).toBe(false);
+    expect(() => forgetDraft(forbidden)).not.toThrow();
+  });
+
+  it("is not kept where it is too large, and no older one is left in its place", () => {
+    const { shelf, kept } = shelfWith();
+    keepDraft(shelf, "ada", openedOf(open(sampleText("01-invert"))));
+    expect(keepDraft(shelf, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
+    expect(kept.size).toBe(0);
+  });
+});
+
+describe("what was typed", () => {
+  const accepted: RunAction = { type: "answered", serial: 1, outcome: { kind: "accepted", jobId: "a", errors: {} }, atMs: 1 };
+  const start = through(emptyRun, open(sampleText("01-invert")));
+
+  it("is unsent until a service took it, and again with the next change", () => {
+    expect(isUnsent(undefined)).toBe(false);
+    expect(isUnsent(start.opened)).toBe(false);
+    const edited = through(start, typed(640));
+    expect(isUnsent(edited.opened)).toBe(true);
+    const sent = through(edited, { type: "sending" }, accepted);
+    expect(isUnsent(sent.opened)).toBe(false);
+    expect(isUnsent(through(sent, typed(641)).opened)).toBe(true);
+  });
+
+  it("while the run is on its way is unsent", () => {
+    expect(isUnsent(through(start, typed(640), { type: "sending" }, typed(641), accepted).opened)).toBe(true);
+  });
+});
