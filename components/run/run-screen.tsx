@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { lazy, Suspense, useMemo } from "react";
 import { useConnection } from "@/components/frame/connection-context";
+import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { EmptyRun } from "./empty-run";
 import { RefusalNote } from "./refusal-note";
@@ -25,6 +26,7 @@ export function RunScreen({ canRun, memberId, store = tabRun, ports: given }: Ru
   const ports = useMemo(() => given ?? portsOf(id), [given, id]);
   const run = useRun(store, ports);
   useDraft(store, memberId);
+  useFollowCounts(run.state.receipts[0]?.jobId ?? "");
   const isOver = useArrivals({ onFiles: (files) => void run.openFiles(files), onText: run.openText });
   const { refusal, opened } = run.state;
   const note = refusal ? (

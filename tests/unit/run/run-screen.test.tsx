@@ -2,7 +2,9 @@
 import { File } from "node:buffer";
 import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { renderToString } from "react-dom/server";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
+import { CountsProvider, useCounts } from "@/components/frame/counts-context";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
@@ -19,13 +21,16 @@ beforeEach(async () => {
 afterEach(async () => {
   cleanup();
   sessionStorage.clear();
+  vi.unstubAllGlobals();
   await service.stop();
 });
+
+const noPicture = async () => failed({ code: "INTERNAL", message: "", status: 500 });
 
 function show(ports: Partial<RunPorts> = {}, canRun = true) {
   const all: RunPorts = {
     sendPrompt: service.send,
-    sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
+    sendPicture: noPicture,
     loadSample: async (name) => ok(sampleText(name)),
     ...ports,
   };
@@ -176,6 +181,33 @@ describe("running", () => {
     await until("the second run is asked for", () => service.answer({ status: 200, body: { prompt_id: "second", node_errors: {} } }));
     await screen.findByRole("link", { name: "Open job second" });
     expect(service.received).toHaveLength(2);
+  });
+
+  it("makes the counts of the navigation follow at once", async () => {
+    let pending = 0;
+    const answerCounts = (path: string) => {
+      const total = path.includes("status=pending") ? pending : 0;
+      return Promise.resolve(Response.json({ jobs: [], pagination: { total, limit: 1, offset: 0, has_more: false } }));
+    };
+    vi.stubGlobal("fetch", (path: unknown) => answerCounts(String(path)));
+    const Waiting = () => <output>{`${useCounts().pending} waiting`}</output>;
+    const sendPrompt = () => Promise.resolve(ok({ prompt_id: `job-${++pending}` }));
+    const ports = { sendPrompt, sendPicture: noPicture, loadSample: async (name: string) => ok(sampleText(name)) };
+    renderPage(
+      <ConnectionProvider currentId="here" connections={[{ id: "here", name: "Here", embedded: true }]}>
+        <CountsProvider>
+          <Waiting />
+          <RunScreen canRun memberId="ada" store={createRunStore()} ports={ports} />
+        </CountsProvider>
+      </ConnectionProvider>,
+    );
+    await screen.findByText("0 waiting");
+    await openText(sampleText("01-invert"));
+    for (const count of [1, 2]) {
+      pressRun();
+      // Left to itself the navigation asks again after many seconds.
+      await screen.findByText(`${count} waiting`);
+    }
   });
 
   it("puts what the service says on its fields, brings the first one under the keys, and keeps what was typed", async () => {
