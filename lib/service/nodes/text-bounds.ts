@@ -7,7 +7,7 @@ import { type NodeValue } from "./values";
 /** Of one text: what a node is given, hands on or shows. */
 export const MOST_TEXT_BYTES = 1024 * 1024;
 /** Of all texts that a job's nodes show, which are kept with the job. */
-export const MOST_SHOWN_BYTES = 4 * MOST_TEXT_BYTES;
+const MOST_SHOWN_BYTES = 4 * MOST_TEXT_BYTES;
 /** Of all texts that wait for a later node at once. */
 const MOST_HELD_BYTES = 16 * MOST_TEXT_BYTES;
 
