@@ -14,13 +14,13 @@ const KEY = "lightdesk.run";
 export type Shelf = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
 export const tabShelf: Shelf = () => window.sessionStorage;
 
-export type Draft = { file: OpenedFile; edits: Edit[] };
+export type Draft = { file: OpenedFile; edits: Edit[]; ownNames?: Record<string, string> };
 
 /** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either. */
 export function keepDraft(shelf: Shelf, memberId: string, opened: OpenWorkflow): boolean {
-  const { name, original, extraData } = opened;
+  const { name, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  const text = JSON.stringify({ memberId, name, workflow, edits: editsOf(opened) });
+  const text = JSON.stringify({ memberId, name, workflow, edits: editsOf(opened), ownNames });
   try {
     if (text.length <= draftLimit) {
       shelf().setItem(KEY, text);
@@ -50,7 +50,14 @@ export function readDraft(shelf: Shelf, memberId: string): Draft | undefined {
     return undefined;
   }
   const edits = Array.isArray(kept.edits) ? kept.edits.flatMap(readEdit) : [];
-  return { file: { ...opened.value, name: textOf(kept.name) ?? "" }, edits };
+  const names = Object.entries(objectOf(kept.ownNames) ?? {}).flatMap(([sent, own]) =>
+    typeof own === "string" ? [[sent, own] as const] : [],
+  );
+  return {
+    file: { ...opened.value, name: textOf(kept.name) ?? "" },
+    edits,
+    ...(names.length > 0 && { ownNames: Object.fromEntries(names) }),
+  };
 }
 
 function textIn(shelf: Shelf): string | undefined {

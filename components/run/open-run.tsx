@@ -35,12 +35,19 @@ type OpenRunProps = {
 export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
-  const { serial, original, order, graph } = opened;
+  const { serial, original, order, graph, ownNames } = opened;
   const { info, isMissing } = useCatalogue(connection, true);
   const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
   const placed = useMemo(() => placeProblems(form, state.errors), [form, state.errors]);
-  const picture = useMemo(() => ({ connection, sendPicture: ports.sendPicture, decode: ports.decode }), [connection, ports]);
+  const onNamed = useCallback(
+    (value: string, ownName: string) => dispatch({ type: "named", serial, value, name: ownName }),
+    [dispatch, serial],
+  );
+  const picture = useMemo(
+    () => ({ connection, sendPicture: ports.sendPicture, decode: ports.decode, ownNames, onNamed }),
+    [connection, ports, ownNames, onNamed],
+  );
   const name = opened.name || t("pasted");
   const [newest, ...earlier] = state.receipts;
   const whyNot = useId();

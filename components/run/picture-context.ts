@@ -2,4 +2,11 @@ import { type Decode } from "./check-picture";
 import { type SendPicture } from "./use-picture-upload";
 
 /** What an image input needs beyond its value: where pictures are shown from, and how a new one travels. */
-export type PictureContext = { connection?: string; sendPicture: SendPicture; decode?: Decode };
+export type PictureContext = {
+  connection?: string;
+  sendPicture: SendPicture;
+  decode?: Decode;
+  /** What its owner calls a picture, by the name that is sent. */
+  ownNames?: Readonly<Record<string, string>>;
+  onNamed: (sentAs: string, ownName: string) => void;
+};

@@ -5,14 +5,15 @@ import { useId, useRef, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
-import { Input } from "@/components/ui/input";
 import { Picture } from "@/components/ui/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/use-drop-target";
 import { toFileRef } from "./image-ref";
+import { own } from "./own";
 import { type PictureContext } from "./picture-context";
+import { PictureName } from "./picture-name";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";
 
 type PictureControlProps = ControlProps & PictureContext & { nodeTitle: string; onRunning: (isRunning: boolean) => void };
@@ -23,13 +24,19 @@ export function PictureControl({
   connection,
   sendPicture,
   decode,
+  ownNames,
+  onNamed,
   onRunning,
   value,
   onChange,
   ...control
 }: PictureControlProps) {
   const t = useTranslations("run.picture");
-  const { state, start, stop } = usePictureUpload({ send: sendPicture, decode, onSent: onChange, onRunning });
+  const onSent = (sentAs: string, file: File) => {
+    onNamed(sentAs, file.name);
+    onChange(sentAs);
+  };
+  const { state, start, stop } = usePictureUpload({ send: sendPicture, decode, onSent, onRunning });
   const [several, setSeveral] = useState(0);
   const chooser = useRef<HTMLInputElement>(null);
   const noteId = useId();
@@ -61,15 +68,12 @@ export function PictureControl({
         ) : null}
       </span>
       <div className="flex min-w-[180px] flex-1 flex-col items-start gap-2">
-        <Input
+        <PictureName
           {...control}
           aria-describedby={[control["aria-describedby"], noteId].filter(Boolean).join(" ")}
-          aria-label={t("name")}
-          value={name}
-          onChange={({ target }) => onChange(target.value)}
-          spellCheck={false}
-          autoComplete="off"
-          className="font-mono text-sm"
+          sentAs={name}
+          ownName={own(ownNames, name)}
+          onChange={onChange}
         />
         <span className="flex flex-wrap items-center gap-2">
           <Button size="small" onClick={() => chooser.current?.click()}>

@@ -23,11 +23,13 @@ export type OpenWorkflow = {
   original: Graph;
   extraData?: JsonObject;
   isEdited: boolean;
+  /** What the owner of an uploaded picture calls it, by the name that is sent. */
+  ownNames?: Readonly<Record<string, string>>;
   /** What the newest job was started with. */
   sent?: Graph;
 };
 
-export type OpenedFile = Omit<OpenWorkflow, "serial" | "isEdited" | "original" | "sent">;
+export type OpenedFile = Omit<OpenWorkflow, "serial" | "isEdited" | "original" | "sent" | "ownNames">;
 
 export type Edit = { nodeId: string; name: string; value: unknown };
 
@@ -56,12 +58,13 @@ export type RunState = {
 export type RunAction =
   | { type: "opened"; file: OpenedFile }
   /** After a reload. */
-  | { type: "restored"; file: OpenedFile; edits: readonly Edit[] }
+  | { type: "restored"; file: OpenedFile; edits: readonly Edit[]; ownNames?: Readonly<Record<string, string>> }
   | { type: "refused"; refusal: Refusal }
   | { type: "refusal-read" }
   | { type: "went-back" }
   | { type: "closed" }
   | { type: "edited"; serial: number; nodeId: string; name: string; value: unknown }
+  | { type: "named"; serial: number; value: string; name: string }
   | { type: "upload"; serial: number; key: string; isRunning: boolean }
   | { type: "sending" }
   | { type: "answered"; serial: number; outcome: RunOutcome; atMs: number };
@@ -84,7 +87,11 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       if (state.opened) return state;
       const original = action.file.graph;
       const graph = action.edits.reduce((now, { nodeId, name, value }) => withInput(now, nodeId, name, value), original);
-      return { ...calm(state), opened: { ...action.file, original, graph, serial: nextSerial(state), isEdited: graph !== original } };
+      const names = action.ownNames && { ownNames: action.ownNames };
+      return {
+        ...calm(state),
+        opened: { ...action.file, ...names, original, graph, serial: nextSerial(state), isEdited: graph !== original },
+      };
     }
     case "refused":
       return { ...state, refusal: action.refusal };
@@ -98,6 +105,11 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return { ...calm(state), opened: undefined, before: state.opened };
     case "edited":
       return state.opened?.serial === action.serial ? edited(state, state.opened, action) : state;
+    case "named": {
+      const { opened } = state;
+      if (opened?.serial !== action.serial) return state;
+      return { ...state, opened: { ...opened, ownNames: { ...opened.ownNames, [action.value]: action.name } } };
+    }
     case "upload": {
       if (state.opened?.serial !== action.serial) return state;
       const others = state.uploading.filter((key) => key !== action.key);

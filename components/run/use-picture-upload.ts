@@ -22,7 +22,7 @@ export type PictureState =
 type PictureUploadOptions = {
   send: SendPicture;
   decode?: Decode;
-  onSent: (value: string) => void;
+  onSent: (value: string, file: File) => void;
   onRunning: (isRunning: boolean) => void;
 };
 
@@ -71,7 +71,7 @@ export function usePictureUpload({ send, decode, onSent, onRunning }: PictureUpl
     }
     const value = toImageValue(result.value);
     setState({ kind: "sent", file, url: preview, value });
-    onSent(value);
+    onSent(value, file);
   }
 
   function stop() {

@@ -38,6 +38,17 @@ describe("what was open when the page was reloaded", () => {
     expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
   });
 
+  it("still calls a picture as its owner does", () => {
+    const { shelf } = shelfWith();
+    const named: RunAction = { type: "named", serial: 1, value: "4be1.png", name: "mine.png" };
+    const picture: RunAction = { type: "edited", serial: 1, nodeId: "1", name: "image", value: "4be1.png" };
+    keepDraft(shelf, "ada", openedOf(open(sampleText("02-poster-from-photo")), named, picture));
+    const draft = readDraft(shelf, "ada");
+    const opened = draft && through(emptyRun, { type: "restored", ...draft }).opened;
+    expect(opened?.graph["1"]?.inputs.image).toBe("4be1.png");
+    expect(opened?.ownNames).toEqual({ "4be1.png": "mine.png" });
+  });
+
   it("comes back as unchanged where nothing was typed", () => {
     const { shelf } = shelfWith();
     const opened = openedOf(open(sampleText("05-slow")));

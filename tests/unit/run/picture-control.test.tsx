@@ -35,15 +35,22 @@ const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" 
 function show() {
   const sent: Sent[] = [];
   const running: boolean[] = [];
+  const values: unknown[] = [];
   const sendPicture: SendPicture = (file, options) => new Promise((finish) => sent.push({ file, ...options, finish }));
   function Host() {
     const [value, setValue] = useState<unknown>("photo.png");
+    const [names, setNames] = useState<Record<string, string>>({});
     return (
       <PictureControl
         id="x"
         nodeTitle="Photo"
         value={value}
-        onChange={setValue}
+        onChange={(next) => {
+          values.push(next);
+          setValue(next);
+        }}
+        ownNames={names}
+        onNamed={(sentAs, own) => setNames((known) => ({ ...known, [sentAs]: own }))}
         sendPicture={sendPicture}
         decode={decode}
         onRunning={(isRunning) => running.push(isRunning)}
@@ -51,12 +58,12 @@ function show() {
     );
   }
   const view = renderPage(<Host />);
-  return { sent, running, ...view };
+  return { sent, running, values, ...view };
 }
 
 describe("the picture of a node", () => {
   it("is replaced at once on the screen, and in the graph when the service has it", async () => {
-    const { sent, running } = show();
+    const { sent, running, values } = show();
     expect(picture()).toBe("/api/console/thumbnail?filename=photo.png&type=input&edge=512");
     await choose(png("mine.png"));
     expect(picture()).toBe("blob:mine.png");
@@ -64,7 +71,8 @@ describe("the picture of a node", () => {
     act(() => sent[0]?.onProgress(0.5));
     expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("50");
     await act(async () => sent[0]?.finish(ok({ name: "4be1.png", subfolder: "", type: "input" })));
-    expect(name()).toBe("4be1.png");
+    expect(name()).toBe("mine.png");
+    expect(values.at(-1)).toBe("4be1.png");
     expect(picture()).toBe("blob:mine.png");
     expect(screen.getByText("mine.png is in its place")).toBeTruthy();
     expect(running).toEqual([true, false]);
@@ -94,14 +102,36 @@ describe("the picture of a node", () => {
   });
 
   it("is that of the newest choice: an older answer changes nothing", async () => {
-    const { sent } = show();
+    const { sent, values } = show();
     await choose(png("first.png"));
     await choose(png("second.png"));
     expect(sent[0]?.signal.aborted).toBe(true);
     await act(async () => sent[0]?.finish(ok({ name: "first-hash.png" })));
     expect(name()).toBe("photo.png");
     await act(async () => sent[1]?.finish(ok({ name: "second-hash.png" })));
-    expect(name()).toBe("second-hash.png");
+    expect(name()).toBe("second.png");
+    expect(values).toEqual(["second-hash.png"]);
+  });
+
+  it("is called as its owner calls it; the name that is sent stands on hover, in the clipboard's button and under the keys", async () => {
+    const { sent, values } = show();
+    const box = () => screen.getByRole("textbox", { name: "Name of the picture" });
+    expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
+    await choose(png("mine.png"));
+    await act(async () => sent[0]?.finish(ok({ name: "4be1.png" })));
+    expect(name()).toBe("mine.png");
+    expect(box().title).toBe("4be1.png");
+    expect(screen.getByRole("button", { name: "Copy 4be1.png" })).toBeTruthy();
+    fireEvent.focus(box());
+    expect(name()).toBe("4be1.png");
+    fireEvent.blur(box());
+    expect(name()).toBe("mine.png");
+    expect(values).toEqual(["4be1.png"]);
+    fireEvent.focus(box());
+    fireEvent.change(box(), { target: { value: "other.png" } });
+    fireEvent.blur(box());
+    expect(name()).toBe("other.png");
+    expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
   });
 
   it("stops on its way by hand, and when the page goes away", async () => {
