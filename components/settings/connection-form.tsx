@@ -14,53 +14,56 @@ import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/consol
 import { faultyField } from "./faulty-field";
 import { Outcome } from "./outcome";
 import { readConnectionForm } from "./read-connection-form";
-import { isAccepted, type Saved, saveConnection } from "./save-connection";
+import { saveConnection } from "./save-connection";
 
 type ConnectionFormProps = {
   /** Absent: a new one. */
   connection?: ConnectionView;
   canShare: boolean;
-  /** Saved, whatever the service then said of the key. */
-  onSaved: (saved: Saved) => void;
+  /** Saved: the service accepted it, or it was kept all the same. */
+  onSaved: (connection: ConnectionView, check: ConnectionCheck) => void;
   onClose: () => void;
 };
 
-/** Closes when the service has accepted the key; until then everything that was typed stays, the key too. */
+/** Closes once it is saved; until then everything that was typed stays, the key too. */
 export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
   const t = useTranslations("settings.form");
   const common = useTranslations("common");
   const sharedHint = useId();
   const router = useRouter();
-  const [saved, setSaved] = useState(connection);
-  const [isBusy, setBusy] = useState(false);
+  const [busyWith, setBusyWith] = useState<"check" | "keep">();
   const [failure, setFailure] = useState<ApiFailure>();
   const [check, setCheck] = useState<ConnectionCheck>();
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const form = readConnectionForm(new FormData(event.currentTarget));
-    setBusy(true);
+  async function save(form: HTMLFormElement, act: "check" | "keep") {
+    const fields = readConnectionForm(new FormData(form));
+    setBusyWith(act);
     setFailure(undefined);
-    setCheck(undefined);
-    const result = await saveConnection(saved?.id, form);
-    setBusy(false);
+    if (act === "check") setCheck(undefined);
+    const result = await saveConnection(connection?.id, { ...fields, ...(act === "keep" && { keep: true }) });
+    setBusyWith(undefined);
     if (!result.ok) {
       setFailure(result.failure);
       // The role has changed since this page was made: the rest of it follows, the form keeps what was typed.
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
       return;
     }
-    setSaved(result.value.connection);
-    onSaved(result.value);
-    if (isAccepted(result.value.check)) onClose();
-    else setCheck(result.value.check);
+    const saved = result.value;
+    if (!saved.connection) return setCheck(saved.check);
+    onSaved(saved.connection, saved.check);
+    onClose();
+  }
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    void save(event.currentTarget, "check");
   }
 
   const field = failure && faultyField(failure);
   const wrong = (name: string) => (field?.name === name ? field.message : undefined);
   return (
     <Card title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}>
-      <form method="post" onSubmit={(event) => void submit(event)} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
+      <form method="post" onSubmit={submit} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
         <FormField label={t("name")} error={wrong("name")}>
           {(control) => (
             <Input {...control} name="name" required maxLength={100} defaultValue={connection?.name} placeholder={t("namePlaceholder")} />
@@ -97,14 +100,14 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
         )}
         <FormField
           label={t("key")}
-          hint={saved?.fingerprint ? t("keyKept", { fingerprint: saved.fingerprint }) : t("keyHint")}
+          hint={connection?.fingerprint ? t("keyKept", { fingerprint: connection.fingerprint }) : t("keyHint")}
           error={wrong("key")}
         >
           {(control) => (
             <Input {...control} name="key" type="password" autoComplete="off" spellCheck={false} maxLength={1000} className="font-mono" />
           )}
         </FormField>
-        {saved ? null : canShare ? (
+        {connection ? null : canShare ? (
           <div>
             <label className="flex items-center gap-2">
               <Checkbox name="shared" defaultChecked aria-describedby={sharedHint} />
@@ -121,14 +124,24 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
         {check ? (
           <>
             <Outcome check={check} />
-            <p className="text-ink-2">{t("kept")}</p>
+            <p className="text-ink-2">{t(connection ? "notChanged" : "notSaved")}</p>
           </>
         ) : null}
         <div className="flex gap-2">
-          <Button type="submit" tone="primary" busy={isBusy}>
-            {isBusy ? t("checking") : t("submit")}
+          <Button type="submit" tone="primary" busy={busyWith === "check"} disabled={busyWith === "keep"}>
+            {busyWith === "check" ? t("checking") : t("submit")}
           </Button>
-          <Button onClick={onClose}>{saved && !connection ? common("close") : common("cancel")}</Button>
+          {check ? (
+            <Button
+              busy={busyWith === "keep"}
+              onClick={({ currentTarget: { form } }) => {
+                if (form?.reportValidity()) void save(form, "keep");
+              }}
+            >
+              {t("keep")}
+            </Button>
+          ) : null}
+          <Button onClick={onClose}>{common("cancel")}</Button>
         </div>
       </form>
     </Card>

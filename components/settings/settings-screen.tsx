@@ -10,12 +10,11 @@ import { Card } from "@/components/ui/card";
 import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { showToast } from "@/components/ui/toast-store";
-import { type ConnectionView } from "@/lib/contract/console";
+import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { ConnectionForm } from "./connection-form";
 import { ConnectionItem } from "./connection-item";
-import { isAccepted, type Saved } from "./save-connection";
 import { SettingsTabs } from "./settings-tabs";
 import { useConnectionActs } from "./use-connection-acts";
 
@@ -38,9 +37,8 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
   const list = result.ok ? result.value : [];
   const canChange = (connection: ConnectionView) => canChangeShared || !connection.shared;
 
-  function noteSaved({ connection, check }: Saved) {
-    // A refusal stands in the form, beside what has to be corrected.
-    acts.note(connection.id, isAccepted(check) ? check : undefined);
+  function noteSaved(connection: ConnectionView, check: ConnectionCheck) {
+    acts.note(connection.id, check);
     router.refresh();
   }
 

@@ -6,7 +6,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
 import { type Result } from "@/lib/shared/result";
-import { connectionPath, type Saved } from "./save-connection";
+import { connectionPath } from "./save-connection";
 
 type Busy = { id: string; act: "use" | "check" | "remove" };
 
@@ -35,7 +35,7 @@ export function useConnectionActs() {
     checks,
     note,
     run: async ({ id }: ConnectionView, act: "use" | "check") => {
-      const answer = await call<Partial<Saved> | undefined>({ id, act }, "POST", connectionPath(id, act));
+      const answer = await call<{ check?: ConnectionCheck } | undefined>({ id, act }, "POST", connectionPath(id, act));
       if (answer.ok && answer.value?.check) note(id, answer.value.check);
     },
     /** True when it is gone. */

@@ -28,6 +28,13 @@ export type ConnectionView = {
 };
 
 export type ConnectionCheck = { outcome: CheckOutcome; message: string };
+/** Without a connection nothing was saved: the service did not accept it, and nobody said to keep it all the same. */
+export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
+
+/** The key is good, if perhaps not for running yet. */
+export function isAccepted({ outcome }: ConnectionCheck): boolean {
+  return outcome === "active" || outcome === "waitlisted";
+}
 
 export type QueueRow = JobListItem & { position?: number };
 /** `source`: who told the order of the waiting. `total` counts what runs and waits, and may be more than is listed. */
@@ -67,6 +74,8 @@ export const connectionBodySchema = z.object({
     .optional(),
   key: keySchema.optional(),
   shared: z.boolean().optional(),
+  /** Save although the service does not accept it. Without it nothing is saved then. */
+  keep: z.boolean().optional(),
 });
 /** What is left out stays as it is. Another base URL needs the key again: a stored key never travels to an address it was not given for. */
 export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();

@@ -10,6 +10,8 @@ test("a wrong key: the service refuses it, and what was typed is still there", a
   await expect(form.getByLabel("Name")).toHaveValue("Mistyped");
   await expect(form.getByLabel("Base URL")).toHaveValue(service.url);
   await expect(form.getByLabel("Key", { exact: true })).toHaveValue("not-the-key");
+  await expect(form.getByText("Nothing was saved")).toBeVisible();
+  expect(await connectionId(page, desk.url, "Mistyped")).toBe("");
 });
 
 test("a service that is down is named as such, when it is saved and on every page", async ({ signedIn: page, desk }) => {
@@ -18,6 +20,7 @@ test("a service that is down is named as such, when it is saved and on every pag
   await page.goto(`${desk.url}/settings`);
   await addConnection(page, { name: "Gone", url: gone.url, key: "k" });
   await expect(page.getByText("The service could not be reached").first()).toBeVisible();
+  await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Gone");
   for (const path of ["jobs", "queue", "assets"]) {
     await page.goto(`${desk.url}/${path}?connection=${id}`);
@@ -33,6 +36,7 @@ test("a web page in the service's place is told apart from a service that is dow
   await page.goto(`${desk.url}/settings`);
   await addConnection(page, { name: "Website", url: website.url, key: "k" });
   await expect(page.getByText("The service could not be reached").first()).toBeVisible();
+  await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Website");
   await page.goto(`${desk.url}/jobs?connection=${id}`);
   await expect(page.getByText("What answered is not a service of this kind").first()).toBeVisible();
@@ -43,17 +47,24 @@ test("a service that never answers: the page comes at once, and says after its t
   signedIn: page,
   desk,
 }) => {
-  test.slow(); // two time limits of the console, one after the other
+  test.slow(); // three time limits of the console, one after the other
   const slow = await startStandIn(() => undefined);
   await page.goto(`${desk.url}/settings`);
   await addConnection(page, { name: "Slow", url: slow.url, key: "k" });
   await expect(page.getByText("The service could not be reached").first()).toBeVisible({ timeout: 45_000 });
+  await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Slow");
   await page.goto(`${desk.url}/jobs?connection=${id}`, { waitUntil: "commit" });
   await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible({ timeout: 5_000 });
   await expect(page.getByText("The service did not answer in time").first()).toBeVisible({ timeout: 45_000 });
   await slow.stop();
 });
+
+/** What the service did not accept is saved only on demand. */
+async function saveAnyway(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Save anyway" }).click();
+  await expect(page.getByRole("button", { name: "Save anyway" })).toHaveCount(0, { timeout: 45_000 });
+}
 
 async function connectionId(page: Page, url: string, name: string): Promise<string> {
   const answer: { connections: { id: string; name: string }[] } = await (await page.request.get(`${url}/api/console/connections`)).json();

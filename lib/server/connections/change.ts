@@ -1,62 +1,80 @@
 // Making, changing and removing connections.
-// Guarantees: shared ones need the role admin; a stored key never travels to an address it was not given for.
+// Guarantees: shared ones need the role admin; what the service does not accept is saved only on demand; a stored key never travels to an address it was not given for.
 
 import "server-only";
+import { randomUUID } from "node:crypto";
 import { type z } from "zod";
-import { type ConnectionCheck, type connectionBodySchema, type connectionChangeSchema, type ConnectionView } from "@/lib/contract/console";
+import {
+  type ConnectionCheck,
+  type connectionBodySchema,
+  type connectionChangeSchema,
+  type ConnectionSaved,
+  isAccepted,
+} from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { storeApiKey } from "../keys/api-keys";
+import { openApiKey, storeApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 import { isForbiddenAddress } from "../upstream/addresses";
 import { findConnection } from "./access";
-import { checkConnection } from "./check";
+import { askWhoseKey, rememberCheck } from "./check";
 import { toConnectionView } from "./views";
 
-export type Saved = { connection: ConnectionView; check: ConnectionCheck };
+type Given = { keep?: boolean; key?: string };
 
-export async function createConnection(viewer: Viewer, body: z.infer<typeof connectionBodySchema>): Promise<Result<Saved, Failure>> {
-  const { store, ring, now } = composition();
+export async function createConnection(
+  viewer: Viewer,
+  body: z.infer<typeof connectionBodySchema>,
+): Promise<Result<ConnectionSaved, Failure>> {
+  const { store, now } = composition();
   const shared = body.shared ?? false;
   if (shared && !hasRole(viewer.role, "admin")) return failed(adminOnly);
   if (isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
-  const connection = await store.connections.create({
+  const id = randomUUID();
+  const baseUrl = withoutSlash(body.baseUrl);
+  const check = await askWhoseKey({ id, baseUrl, apiKey: body.key });
+  if (!isWorthKeeping(check, body)) return ok({ check });
+  await store.connections.create({
+    id,
     name: body.name,
-    baseUrl: withoutSlash(body.baseUrl),
+    baseUrl,
     accountUrl: body.accountUrl || undefined,
     memberId: shared ? undefined : viewer.memberId,
     createdAt: now(),
   });
-  if (body.key !== undefined) await storeApiKey(store.keys, ring, { connectionId: connection.id, apiKey: body.key, now: now() });
-  return saved(viewer, connection.id);
+  await storeGivenKey(id, body);
+  return saved(viewer, id, check);
 }
 
+/** A new key or address that the service does not accept leaves the stored ones as they were; a name is nobody's to refuse. */
 export async function changeConnection(
   viewer: Viewer,
   id: string,
   body: z.infer<typeof connectionChangeSchema>,
-): Promise<Result<Saved, Failure>> {
-  const { store, ring, now } = composition();
+): Promise<Result<ConnectionSaved, Failure>> {
+  const { store, ring } = composition();
   const found = await findOwnConnection(viewer, id);
   if (!found.ok) return found;
   if (body.baseUrl !== undefined && isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
   const baseUrl = body.baseUrl === undefined ? found.value.baseUrl : withoutSlash(body.baseUrl);
   const moves = baseUrl !== found.value.baseUrl;
-  if (moves && body.key === undefined && (await store.keys.getOf(id))) {
-    return failed({
-      code: "INVALID_BODY",
-      message: "key: another base URL needs the key again",
-      status: 400,
-      details: [{ path: "key", message: "required" }],
-    });
-  }
+  const stored = await store.keys.getOf(id);
+  if (moves && body.key === undefined && stored) return failed(keyNeeded);
+  const apiKey = body.key ?? (stored && openApiKey(ring, stored));
+  const check = await askWhoseKey({ id, baseUrl, apiKey });
+  if ((moves || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
+  // Asking takes its time: what was asked about must still be what is stored, or a key would meet an address it was not given for.
+  const now = await findOwnConnection(viewer, id);
+  if (!now.ok) return now;
+  const isSame = now.value.baseUrl === found.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === stored?.fingerprint;
+  if (!isSame) return failed(changedMeanwhile);
   // The new key first: between the two writes the old address may see the new key refused, never the new address the old key.
-  if (body.key !== undefined) await storeApiKey(store.keys, ring, { connectionId: id, apiKey: body.key, now: now() });
+  await storeGivenKey(id, body);
   await store.connections.change(id, { name: body.name, baseUrl, accountUrl: body.accountUrl });
-  return saved(viewer, id);
+  return saved(viewer, id, check);
 }
 
 export async function removeConnection(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
@@ -73,13 +91,21 @@ async function findOwnConnection(viewer: Viewer, id: string): Promise<Result<Con
   return found;
 }
 
-async function saved(viewer: Viewer, id: string): Promise<Result<Saved, Failure>> {
+async function saved(viewer: Viewer, id: string, check: ConnectionCheck): Promise<Result<ConnectionSaved, Failure>> {
+  await rememberCheck(id, check);
   const found = await findConnection(viewer, id);
   if (!found.ok) return found;
-  const check = await checkConnection(found.value);
   const usual = await findConnection(viewer, undefined);
-  const view = await toConnectionView({ ...found.value, status: check.outcome }, usual.ok && usual.value.id === id);
-  return ok({ connection: view, check });
+  return ok({ connection: await toConnectionView(found.value, usual.ok && usual.value.id === id), check });
+}
+
+async function storeGivenKey(connectionId: string, { key }: Given): Promise<void> {
+  const { store, ring, now } = composition();
+  if (key !== undefined) await storeApiKey(store.keys, ring, { connectionId, apiKey: key, now: now() });
+}
+
+function isWorthKeeping(check: ConnectionCheck, { keep }: Given): boolean {
+  return keep === true || isAccepted(check);
 }
 
 function withoutSlash(address: string): string {
@@ -91,5 +117,16 @@ const forbiddenAddress: Failure = {
   message: "baseUrl: must not be a link-local or metadata address",
   status: 400,
   details: [{ path: "baseUrl", message: "must not be a link-local or metadata address" }],
+};
+const keyNeeded: Failure = {
+  code: "INVALID_BODY",
+  message: "key: another base URL needs the key again",
+  status: 400,
+  details: [{ path: "key", message: "required" }],
+};
+const changedMeanwhile: Failure = {
+  code: "CONFLICT",
+  message: "Somebody else changed this connection meanwhile. Look at it again.",
+  status: 409,
 };
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "A shared connection is changed by an admin.", status: 403 };

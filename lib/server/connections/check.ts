@@ -12,15 +12,28 @@ import { type Connection } from "../store/connections";
 const LONGEST_SAID = 120;
 
 export async function checkConnection(connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
-  const { store, ring, capabilities, upstreamFor } = composition();
+  const { store, ring } = composition();
   const stored = await store.keys.getOf(connection.id);
   const apiKey = stored && openApiKey(ring, stored);
-  const upstream = upstreamFor({ connectionId: connection.id, baseUrl: connection.baseUrl, apiKey });
-  const answer = await upstream.call(operations.getUser, { signal });
-  const check = answer.ok ? toCheck(answer.value.status) : toRefusal(answer.failure);
-  capabilities.forget(connection.id);
-  await store.connections.setStatus(connection.id, check.outcome);
+  const check = await askWhoseKey({ id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
+  await rememberCheck(connection.id, check);
   return check;
+}
+
+/** Asks and remembers nothing: what is asked about need not be stored. */
+export async function askWhoseKey(
+  { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
+  signal?: AbortSignal,
+): Promise<ConnectionCheck> {
+  const { capabilities, upstreamFor } = composition();
+  const answer = await upstreamFor({ connectionId: id, baseUrl, apiKey }).call(operations.getUser, { signal });
+  capabilities.forget(id);
+  return answer.ok ? toCheck(answer.value.status) : toRefusal(answer.failure);
+}
+
+export async function rememberCheck(id: string, check: ConnectionCheck): Promise<void> {
+  composition().capabilities.forget(id);
+  await composition().store.connections.setStatus(id, check.outcome);
 }
 
 function toCheck(status: string): ConnectionCheck {

@@ -15,7 +15,7 @@ const send = async (method: "POST" | "PUT", path: string, json: object) => {
 };
 
 test("an account URL stays through a change of the name, and is gone after an empty one", async () => {
-  const { body } = await send("POST", "", { name: "Cloud", baseUrl: nowhere, accountUrl: "https://account.example" });
+  const { body } = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "https://account.example" });
   const path = `/${body.connection.id}`;
   expect((await send("PUT", path, { name: "Renamed" })).body.connection.accountUrl).toBe("https://account.example");
   expect((await send("PUT", path, { accountUrl: "" })).body.connection).not.toHaveProperty("accountUrl");
@@ -24,10 +24,10 @@ test("an account URL stays through a change of the name, and is gone after an em
 });
 
 test("an empty account URL of a new connection is none, and a wrong one is refused by its name", async () => {
-  const made = await send("POST", "", { name: "Cloud", baseUrl: nowhere, accountUrl: "" });
+  const made = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "" });
   expect(made.status).toBe(201);
   expect(made.body.connection).not.toHaveProperty("accountUrl");
-  const refused = await send("POST", "", { name: "Cloud", baseUrl: nowhere, accountUrl: "account.example" });
+  const refused = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "account.example" });
   expect([refused.status, refused.body.details[0].path]).toEqual([400, "accountUrl"]);
   expect(refused.body.message).toContain("http://");
 });

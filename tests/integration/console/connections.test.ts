@@ -24,6 +24,11 @@ async function save(baseUrl: string, as: "owner" | "operator" = "operator", more
   return { status: answer.status, body: await answer.json() };
 }
 
+async function listed(): Promise<{ id: string; baseUrl: string; fingerprint?: string; status: string }[]> {
+  const answer = await harness.request("/api/console/connections", { as: "operator" });
+  return (await answer.json()).connections;
+}
+
 test.each<[string, Answer, string]>([
   ["an active account", user("active"), "active"],
   ["an account on the waiting list", user("waitlisted"), "waitlisted"],
@@ -34,9 +39,9 @@ test.each<[string, Answer, string]>([
   ["a service without users", (_, response) => answerJson(response, {}, 404), "unreachable"],
   ["a service that is down", (_, response) => answerJson(response, {}, 500), "unreachable"],
   ["silence", () => undefined, "unreachable"],
-])("saving a connection to %s tells what the service said", async (_name, answer, outcome) => {
+])("saving a connection to %s all the same tells what the service said", async (_name, answer, outcome) => {
   const server = await startLittleServer(answer);
-  const { status, body } = await save(`${server.url}/`);
+  const { status, body } = await save(`${server.url}/`, "operator", { keep: true });
   expect(status).toBe(201);
   expect(body.check.outcome).toBe(outcome);
   expect(body.check.message).toMatch(/.{10,}/);
@@ -53,9 +58,60 @@ test.each<[string, Answer, string]>([
   await server.close();
 });
 
-test("a connection to where nothing listens is saved, and says so", async () => {
-  const { status, body } = await save("http://127.0.0.1:9");
-  expect([status, body.check.outcome]).toEqual([201, "unreachable"]);
+test.each<[string, Answer, string]>([
+  ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
+  ["a service that is down", (_, response) => answerJson(response, {}, 500), "unreachable"],
+])("a new connection to %s leaves nothing behind", async (_name, answer, outcome) => {
+  const server = await startLittleServer(answer);
+  const before = await listed();
+  const { status, body } = await save(server.url);
+  expect([status, body.check.outcome]).toEqual([200, outcome]);
+  expect(body).not.toHaveProperty("connection");
+  expect(await listed()).toEqual(before);
+  await server.close();
+});
+
+test("an accepted connection is saved at once, one on the waiting list too", async () => {
+  for (const word of ["active", "waitlisted"]) {
+    const server = await startLittleServer(user(word));
+    const { status, body } = await save(server.url);
+    expect([status, body.connection.status, server.seen.length]).toEqual([201, word, 1]);
+    await server.close();
+  }
+});
+
+test("a refused new key or address leaves the stored ones as they were, unless they are kept; a new name is saved either way", async () => {
+  const good = await startLittleServer(({ headers }, response) =>
+    headers["x-api-key"] === "sk-very-secret" ? answerJson(response, { status: "active" }) : answerJson(response, {}, 401),
+  );
+  const { id, fingerprint } = (await save(good.url)).body.connection;
+  const change = async (json: object) =>
+    (await harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json })).json();
+  const now = async () => (await listed()).find((connection) => connection.id === id);
+  expect(await change({ key: "wrong" })).toMatchObject({ check: { outcome: "refused" } });
+  expect(await change({ baseUrl: "http://127.0.0.1:9", key: "wrong" })).toMatchObject({ check: { outcome: "unreachable" } });
+  expect(await now()).toMatchObject({ baseUrl: good.url, fingerprint, status: "active" });
+  expect((await change({ key: "wrong", keep: true })).connection.fingerprint).not.toBe(fingerprint);
+  expect(await now()).toMatchObject({ status: "refused" });
+  expect((await change({ name: "Renamed" })).connection).toMatchObject({ name: "Renamed", status: "refused" });
+  await good.close();
+});
+
+test("a connection that somebody else changed while the service was asked is not written over", async () => {
+  const slow: (() => void)[] = [];
+  const server = await startLittleServer(({ headers }, response) => {
+    const answer = () => answerJson(response, { status: "active" });
+    if (headers["x-api-key"] === "first") slow.push(answer);
+    else answer();
+  });
+  const { id } = (await save(server.url)).body.connection;
+  const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
+  const first = change({ key: "first" });
+  await expect.poll(() => slow.length).toBe(1);
+  expect((await change({ key: "second" })).status).toBe(200);
+  slow[0]?.();
+  expect((await first).status).toBe(409);
+  await server.close();
 });
 
 test.each([
@@ -71,9 +127,9 @@ test.each([
 });
 
 test("a personal connection is seen by its own member only; a shared one is made by an admin and seen by all", async () => {
-  const mine = (await save("http://127.0.0.1:9")).body.connection.id;
+  const mine = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
   expect((await save("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
-  const ours = (await save("http://127.0.0.1:9", "owner", { shared: true })).body.connection.id;
+  const ours = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
   const idsOf = async (as: "viewer" | "operator") => {
     const { connections } = await (await harness.request("/api/console/connections", { as })).json();
     return connections.map(({ id }: { id: string }) => id);

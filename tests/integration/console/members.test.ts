@@ -59,7 +59,7 @@ test("a removed member's session ends, and their own connections go with their k
   const made = await harness.request("/api/console/connections", {
     as: "operator",
     method: "POST",
-    json: { name: "Mine", baseUrl: "http://127.0.0.1:9", key: "sk-mine" },
+    json: { name: "Mine", baseUrl: "http://127.0.0.1:9", key: "sk-mine", keep: true },
   });
   const { connection }: { connection: { id: string } } = await made.json();
   expect(await harness.console.store.keys.getOf(connection.id)).toBeDefined();

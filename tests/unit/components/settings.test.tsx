@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
-import { cleanup, screen } from "@testing-library/react";
-import { afterEach, describe, expect, it } from "vitest";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ConnectionForm } from "@/components/settings/connection-form";
 import { faultyField } from "@/components/settings/faulty-field";
 import { Outcome } from "@/components/settings/outcome";
 import { readConnectionForm } from "@/components/settings/read-connection-form";
@@ -8,6 +10,7 @@ import { checkOutcomes } from "@/lib/contract/console";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);
+afterEach(() => void vi.unstubAllGlobals());
 
 describe("the answer to a connection's check", () => {
   it("is another sentence and another advice for each of the four outcomes", () => {
@@ -48,5 +51,36 @@ describe("the connection's form", () => {
     expect(faultyField(failure)).toEqual({ name: "baseUrl", message: "must be an address that begins with http:// or https://" });
     expect(faultyField({ ...failure, message: "nonsense: is no field" })).toBeUndefined();
     expect(faultyField({ ...failure, status: 502 })).toBeUndefined();
+  });
+});
+
+describe("saving a connection that the service does not accept", () => {
+  it("keeps what was typed, says that nothing was saved, and saves it as it is on demand", async () => {
+    const sent: unknown[] = [];
+    vi.stubGlobal("fetch", (_path: string, init: RequestInit) => {
+      const body: unknown = JSON.parse(String(init.body));
+      sent.push(body);
+      const check = { outcome: "refused", message: "no" };
+      return Promise.resolve(Response.json(sent.length === 1 ? { check } : { check, connection: { id: "c" } }));
+    });
+    const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
+    const onSaved = vi.fn();
+    const onClose = vi.fn();
+    renderInApp(
+      <AppRouterContext value={router}>
+        <ConnectionForm canShare onSaved={onSaved} onClose={onClose} />
+      </AppRouterContext>,
+    );
+    fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Studio" } });
+    fireEvent.change(screen.getByLabelText("Base URL"), { target: { value: "https://a.example" } });
+    fireEvent.change(screen.getByLabelText("Key"), { target: { value: "k" } });
+    fireEvent.click(screen.getByRole("button", { name: "Save and check" }));
+    expect(await screen.findByText("The service refused the key")).toBeDefined();
+    expect(screen.getByText(/^Nothing was saved/)).toBeDefined();
+    expect([onSaved.mock.calls.length, onClose.mock.calls.length]).toEqual([0, 0]);
+    fireEvent.click(screen.getByRole("button", { name: "Save anyway" }));
+    await waitFor(() => expect(onClose).toHaveBeenCalledOnce());
+    expect(sent[1]).toMatchObject({ name: "Studio", key: "k", keep: true });
+    expect(onSaved).toHaveBeenCalledOnce();
   });
 });

@@ -9,7 +9,8 @@ export const PUT = consoleBodyRoute("changeConnection", "operator", connectionCh
   asked.note({ connectionId: id });
   const saved = await changeConnection(asked.viewer, id, body);
   if (!saved.ok) return saved;
-  asked.note({ outcome: saved.value.check.outcome });
+  const { connection, check } = saved.value;
+  asked.note({ outcome: connection ? check.outcome : `${check.outcome}, not saved` });
   return ok(jsonAnswer(saved.value));
 });
 
