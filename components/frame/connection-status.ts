@@ -5,6 +5,7 @@ export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
   active: "ok",
   waitlisted: "wait",
   refused: "bad",
+  strange: "bad",
   unreachable: "bad",
   unknown: "off",
 };

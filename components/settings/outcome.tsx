@@ -5,11 +5,11 @@ import { toneStyle } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ConnectionCheck } from "@/lib/contract/console";
 
-/** Four outcomes, four sentences: what it is, whose it is, what to do. */
+/** To each outcome its own sentences: what it is, whose it is, what to do. */
 export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];
-  const hasFailed = check.outcome === "refused" || check.outcome === "unreachable";
+  const hasFailed = tone === "bad";
   return (
     <div role="status" data-outcome={check.outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>
       <span className="mt-0.5">

@@ -5,8 +5,8 @@ import { z } from "zod";
 import { roles } from "./roles";
 import { type JobListItem } from "./schemas/job";
 
-/** What a connection said when it was last asked who the key belongs to. */
-export const checkOutcomes = ["active", "waitlisted", "refused", "unreachable"] as const;
+/** What a connection said when it was last asked who the key belongs to. `strange`: something answers, but not as this interface. */
+export const checkOutcomes = ["active", "waitlisted", "refused", "strange", "unreachable"] as const;
 export type CheckOutcome = (typeof checkOutcomes)[number];
 export type ConnectionStatus = CheckOutcome | "unknown";
 

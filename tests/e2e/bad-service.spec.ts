@@ -35,7 +35,7 @@ test("a web page in the service's place is told apart from a service that is dow
   });
   await page.goto(`${desk.url}/settings`);
   await addConnection(page, { name: "Website", url: website.url, key: "k" });
-  await expect(page.getByText("The service could not be reached").first()).toBeVisible();
+  await expect(page.getByText("It answers, but not as this interface").first()).toBeVisible();
   await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Website");
   await page.goto(`${desk.url}/jobs?connection=${id}`);

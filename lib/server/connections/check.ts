@@ -49,8 +49,11 @@ function toRefusal(failure: Failure): ConnectionCheck {
   // A 429 may speak of the plan: then it is the account that is refused, and waiting does not help.
   const refused = failure.status === 402 || failure.status === 403 || (failure.status === 429 && !isPlainRateLimit(failure));
   if (refused) return { outcome: "refused", message: `The service refuses this key: ${short(failure.message)}` };
+  // A page, a redirect, a proxy's error: somebody answers there. Only a service that is busy for now is out of reach.
+  const isBusy = failure.status === 429 || failure.status === 503;
+  const isAnswer = failure.code === "UPSTREAM_UNREADABLE" || (failure.status >= 400 && !isBusy);
   return {
-    outcome: "unreachable",
+    outcome: isAnswer ? "strange" : "unreachable",
     message: failure.status >= 400 ? `The service answers ${failure.status}: ${short(failure.message)}` : failure.message,
   };
 }

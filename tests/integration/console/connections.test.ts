@@ -35,9 +35,12 @@ test.each<[string, Answer, string]>([
   ["a word that is not known", user("trial"), "active"],
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a forbidden key", (_, response) => answerJson(response, { code: "FORBIDDEN", message: "no" }, 403), "refused"],
-  ["a web page", (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"), "unreachable"],
-  ["a service without users", (_, response) => answerJson(response, {}, 404), "unreachable"],
-  ["a service that is down", (_, response) => answerJson(response, {}, 500), "unreachable"],
+  ["a web page", (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"), "strange"],
+  ["a redirect", (_, response) => void response.writeHead(302, { location: "/login" }).end(), "strange"],
+  ["a proxy without its service", (_, response) => void response.writeHead(502).end("<html>Bad gateway"), "strange"],
+  ["a service that is busy", (_, response) => answerJson(response, {}, 503), "unreachable"],
+  ["a service without users", (_, response) => answerJson(response, {}, 404), "strange"],
+  ["a service that is broken", (_, response) => answerJson(response, {}, 500), "strange"],
   ["silence", () => undefined, "unreachable"],
 ])("saving a connection to %s all the same tells what the service said", async (_name, answer, outcome) => {
   const server = await startLittleServer(answer);
@@ -60,7 +63,7 @@ test.each<[string, Answer, string]>([
 
 test.each<[string, Answer, string]>([
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
-  ["a service that is down", (_, response) => answerJson(response, {}, 500), "unreachable"],
+  ["a service that is broken", (_, response) => answerJson(response, {}, 500), "strange"],
 ])("a new connection to %s leaves nothing behind", async (_name, answer, outcome) => {
   const server = await startLittleServer(answer);
   const before = await listed();
