@@ -108,6 +108,6 @@ function What({ row }: { row: JobRow }) {
 function Ran({ row }: { row: JobRow }) {
   const t = useTranslations("jobs");
   if (row.startedMs === undefined) return t("nothing");
-  if (row.endedMs !== undefined) return <Duration fromMs={row.startedMs} toMs={row.endedMs} />;
+  if (row.endedMs !== undefined) return <Duration fromMs={row.startedMs} toMs={row.endedMs} withTenths="short" />;
   return row.state === "in_progress" ? <RunningDuration fromMs={row.startedMs} /> : t("nothing");
 }

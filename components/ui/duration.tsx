@@ -4,7 +4,11 @@ import { useTranslations } from "next-intl";
 import { durationOf } from "./elapsed";
 import { useNow } from "./use-now";
 
-type DurationProps = { fromMs: number; toMs: number; withTenths?: boolean };
+type DurationProps = {
+  fromMs: number;
+  toMs: number; /** "short": only where seconds alone would say too little. */
+  withTenths?: boolean | "short";
+};
 
 export function Duration({ fromMs, toMs, withTenths }: DurationProps) {
   const t = useTranslations("common.duration");

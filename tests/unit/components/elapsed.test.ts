@@ -15,6 +15,15 @@ describe("how long something took", () => {
     expect(durationOf(ms, true)).toEqual(parts);
   });
 
+  it.each([
+    [412, { unit: "seconds", seconds: "0.4" }],
+    [9_949, { unit: "seconds", seconds: "9.9" }],
+    [9_950, { unit: "minutes", minutes: "0", seconds: "10" }],
+    [46_400, { unit: "minutes", minutes: "0", seconds: "46" }],
+  ])("%d ms in a list, with tenths only where they matter, are %j", (ms, parts) => {
+    expect(durationOf(ms, "short")).toEqual(parts);
+  });
+
   it("counts whole seconds while something still runs", () => {
     expect(durationOf(46_900)).toEqual({ unit: "minutes", minutes: "0", seconds: "46" });
   });
