@@ -9,7 +9,8 @@ import { cn } from "@/components/ui/cn";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
 import { useConnection } from "./connection-context";
-import { connectionTone, keyWord } from "./connection-status";
+import { connectionTone, keyWord, statusNow } from "./connection-status";
+import { useCounts } from "./counts-context";
 
 const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
 
@@ -20,6 +21,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
   const t = useTranslations("frame.connection");
   const currentId = useConnection()?.id;
   const current = connections.find(({ id }) => id === currentId);
+  const { heard } = useCounts();
   const [isOpen, setOpen] = useState(false);
   if (!current) {
     return (
@@ -28,7 +30,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
       </Link>
     );
   }
-  const status = current.status ?? "unknown";
+  const status = statusNow(current.status, heard);
   return (
     <>
       <button
@@ -41,7 +43,13 @@ export function ConnectionCard({ connections, className }: { connections: readon
         <Name name={current.name} note={`${t(keyWord(current))} · ${t(status)}`} dot={toneDot[connectionTone[status]]} />
         <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
       </button>
-      {isOpen ? <ConnectionSwitch connections={connections} currentId={current.id} onClose={() => setOpen(false)} /> : null}
+      {isOpen ? (
+        <ConnectionSwitch
+          connections={connections.map((connection) => (connection === current ? { ...connection, status } : connection))}
+          currentId={current.id}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
     </>
   );
 }

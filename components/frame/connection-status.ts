@@ -10,6 +10,28 @@ export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
   unknown: "off",
 };
 
+/** "answer", or the code of a failure. */
+export type Heard = string;
+
+const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
+  UPSTREAM_REFUSED_KEY: "refused",
+  FORBIDDEN: "refused",
+  PAYMENT_REQUIRED: "refused",
+  UPSTREAM_UNREACHABLE: "unreachable",
+  UPSTREAM_TIMEOUT: "unreachable",
+  SERVICE_UNAVAILABLE: "unreachable",
+  UPSTREAM_UNREADABLE: "strange",
+  UPSTREAM_ERROR: "strange",
+};
+
+/** What the pages heard last outdates what a check said once: green stands only where the last answer was good. */
+export function statusNow(checked: ConnectionStatus = "unknown", heard?: Heard): ConnectionStatus {
+  if (heard === undefined) return checked;
+  // An account on the waiting list is answered too.
+  if (heard === "answer") return checked === "waitlisted" ? checked : "active";
+  return failureStatus[heard] ?? (checked === "active" ? "unknown" : checked);
+}
+
 export function keyWord(connection: ConnectionView): "noKey" | "sharedKey" | "ownKey" {
   if (!connection.hasKey) return "noKey";
   return connection.shared ? "sharedKey" : "ownKey";

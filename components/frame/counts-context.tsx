@@ -6,6 +6,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { useConnection } from "./connection-context";
+import { type Heard } from "./connection-status";
 
 const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 const quick = () => "counting" as const;
@@ -17,7 +18,13 @@ function countPaths(connection: string) {
 }
 
 /** How many jobs there are, and how many of them run or wait; absent until it is known, or where a service does not say. */
-export type Counts = { jobs?: number; running?: number; pending?: number };
+export type Counts = {
+  jobs?: number;
+  running?: number;
+  pending?: number;
+  /** What the service said last: nothing yet, an answer, or the failure of it. */
+  heard?: Heard;
+};
 const CountsContext = createContext<Counts>({});
 
 /** Asks once for the navigation, the filters and whoever else shows them. */
@@ -26,12 +33,18 @@ export function CountsProvider({ children }: { children: ReactNode }) {
   const paths = connection ? countPaths(connection) : undefined;
   const [isBusy, setBusy] = useState(false);
   const options = { read: totalOf, motion: isBusy ? quick : slow };
-  const jobs = usePoll(paths?.jobs, options).value;
+  const all = usePoll(paths?.jobs, options);
+  const jobs = all.value;
   const running = usePoll(paths?.running, options).value;
   const pending = usePoll(paths?.pending, options).value;
   const isMoving = (running ?? 0) + (pending ?? 0) > 0;
   if (isMoving !== isBusy) setBusy(isMoving);
-  const counts = useMemo(() => ({ jobs, running, pending }), [jobs, running, pending]);
+  const failedWith = all.failure?.code;
+  const hasAnswered = all.atMs !== undefined;
+  const counts = useMemo(
+    () => ({ jobs, running, pending, ...(hasAnswered && { heard: failedWith ?? ("answer" as const) }) }),
+    [jobs, running, pending, hasAnswered, failedWith],
+  );
   return <CountsContext value={counts}>{children}</CountsContext>;
 }
 

@@ -47,7 +47,7 @@ export function JobsScreen({ query, connection, canRun, jobs }: JobsScreenProps)
   const failure = poll.failure;
   const isFirstPage = query.offset === 0 && !query.status;
   const { rows, newCount } = useHeldRows(jobsHref(query), view?.rows ?? noRows, isFirstPage);
-  useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")}`);
+  useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${failure?.code}`);
   const columns = useMemo(() => jobColumns(t, { connection: connectionId, linked: connection }), [t, connectionId, connection]);
   return (
     <>
