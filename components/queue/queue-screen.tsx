@@ -57,7 +57,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const { busyIds, cancel, clear } = useCancel(connection);
   const refreshCounts = useRefreshCounts();
   const [done, setDone] = useState<Done>();
-  useFollowCounts(list && `${running.length} ${pendingTotal}`);
+  useFollowCounts(list && `${running.length} ${pendingTotal} ${failure?.code}`);
 
   async function answer({ ids, toReceipt, result }: { ids?: readonly string[]; toReceipt: (said: QueueAnswer) => Receipt; result: Said }) {
     selection.clear();
@@ -93,10 +93,12 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
     <>
       <PageHeader title={t("title")} count={list ? total : undefined}>
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canCancel ? <ClearQueue count={pendingTotal} isBusy={busyIds.size > 0} onClear={(count) => void clearAll(count)} /> : null}
+        {canCancel && list ? <ClearQueue count={pendingTotal} isBusy={busyIds.size > 0} onClear={(count) => void clearAll(count)} /> : null}
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
-        <span className="whitespace-nowrap text-ink-2">{t("summary", { running: running.length, pending: pendingTotal })}</span>
+        <span className="whitespace-nowrap text-ink-2">
+          {list ? t("summary", { running: running.length, pending: pendingTotal }) : t("unknown")}
+        </span>
         {canCancel ? null : <span className="text-ink-3">{t("readOnly")}</span>}
         {pendingTotal > pending.length ? (
           <span className="whitespace-nowrap text-wait">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
