@@ -17,7 +17,7 @@ const usage = "Commands: keys create --user NAME | keys list | keys revoke PREFI
 async function main(): Promise<void> {
   const reading = readServiceEnv();
   if (!reading.ok) return fail(reading.problems.join("\n"));
-  const dataDir = join(reading.env.LIGHTDESK_DATA_DIR, "service");
+  const dataDir = join(reading.env.dataDir, "service");
   const words = process.argv.slice(2);
   if (words.length === 0) return serve(reading.env, dataDir);
   const keys = openServiceKeys(dataDir);
@@ -57,11 +57,8 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     dataDir,
     shippedImagesDir: join(root, "public", "samples"),
     workerPath: join(root, "dist", "node-worker.mjs"),
-    concurrency: env.LIGHTDESK_CONCURRENCY,
-    maxUploadBytes: env.LIGHTDESK_MAX_UPLOAD_BYTES,
-    maxJobPixels: env.LIGHTDESK_MAX_JOB_PIXELS,
-    publicUrl: env.LIGHTDESK_PUBLIC_URL,
-    downloadHosts: env.LIGHTDESK_DOWNLOAD_HOSTS,
+    publicUrl: env.publicUrl,
+    ...env.settings,
     log: pino({ level: "warn" }, pino.destination({ dest: 2, sync: true })),
   });
   const listener = getRequestListener((request) => service.fetch(request));
@@ -81,17 +78,17 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     process.exit(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
-  const host = env.HOST === "0.0.0.0" || env.HOST === "::" ? "127.0.0.1" : env.HOST;
-  process.stdout.write(`Service: ${env.LIGHTDESK_PUBLIC_URL ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
+  const host = env.host === "0.0.0.0" || env.host === "::" ? "127.0.0.1" : env.host;
+  process.stdout.write(`Service: ${env.publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
 }
 
 function listen(server: Server, env: ServiceEnv): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(env.PORT, env.HOST, () => {
+    server.listen(env.port, env.host, () => {
       server.off("error", reject);
       const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : env.PORT);
+      resolve(typeof address === "object" && address !== null ? address.port : env.port);
     });
   });
 }

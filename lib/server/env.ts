@@ -3,9 +3,10 @@
 // Must never: be read at import time (next build loads modules), or put a secret's value into a message.
 
 import "server-only";
-import { availableParallelism, homedir } from "node:os";
+import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
+import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -31,7 +32,7 @@ export type Env = {
   trustedHosts: readonly string[];
   /** Requests a minute for one member; 0 is no limit. */
   rateLimit: number;
-  service: { concurrency: number; maxUploadBytes: number; maxJobPixels: number };
+  service: ServiceSettings;
 };
 
 export class EnvError extends Error {
@@ -69,14 +70,14 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       .split(",")
       .filter((host) => host !== ""),
     rateLimit: read("LIGHTDESK_RATE_LIMIT", wholeNumber(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
-    service: {
-      concurrency:
-        read("LIGHTDESK_CONCURRENCY", wholeNumber(1, 64), "how many jobs run at once, from 1 to 64") ??
-        Math.max(1, Math.floor(availableParallelism() / 2)),
-      maxUploadBytes: read("LIGHTDESK_MAX_UPLOAD_BYTES", wholeNumber(1, 1e15), "the largest upload in bytes") ?? 100 * 1024 ** 3,
-      maxJobPixels: read("LIGHTDESK_MAX_JOB_PIXELS", wholeNumber(1, 1e12), "the most pixels a job may hold at once") ?? 256 * 1024 ** 2,
-    },
+    service: readService(source),
   };
+}
+
+function readService(source: Readonly<Record<string, string | undefined>>): ServiceSettings {
+  const reading = readServiceSettings(source);
+  if (!reading.ok) throw new EnvError(reading.problems.join("\n"));
+  return reading.settings;
 }
 
 function absolute(root: string, folder: string): string {

@@ -14,6 +14,7 @@ import { createEngine } from "./jobs/engine";
 import { recoverJobs } from "./jobs/recover";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
+import { defaultSettings, type ServiceSettings } from "./settings";
 import { emptyFolder, sweepBlobs } from "./sweep";
 import { openDatabase } from "./store/database";
 import { makeDataFolder } from "./store/data-folder";
@@ -27,7 +28,9 @@ const silent: ServiceLog = { info: () => undefined, warn: () => undefined, error
 export type Started = Awaited<ReturnType<typeof startService>>;
 
 export async function startService(options: ServiceOptions) {
-  const { now = Date.now, log = silent, concurrency } = options;
+  const { now = Date.now, log = silent } = options;
+  const settings = withDefaults(options);
+  const { concurrency, maxJobPixels } = settings;
   makeDataFolder(options.dataDir);
   const lock = lockDataFolder(options.dataDir);
   try {
@@ -39,14 +42,14 @@ export async function startService(options: ServiceOptions) {
     const accessTimes = createAccessTimes(database, now);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
-    const engine = createEngine({ database, blobs, folders, runner, concurrency, maxJobPixels: options.maxJobPixels, collect, now, log });
+    const engine = createEngine({ database, blobs, folders, runner, concurrency, maxJobPixels, collect, now, log });
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
     const recovered = await recoverJobs(database, now);
     if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
     engine.start();
-    const sources = createSourcePolicy(options.downloadHosts ?? defaultDownloadHosts);
-    const downloads = createDownloads({ database, blobs, folders, policy: sources, maxBytes: options.maxUploadBytes, now, log });
+    const sources = createSourcePolicy(settings.downloadHosts ?? defaultDownloadHosts);
+    const downloads = createDownloads({ database, blobs, folders, policy: sources, maxBytes: settings.maxDownloadBytes, now, log });
     downloads.start();
     const sweeping = sweepBlobs(database, blobs).catch((error: unknown) => log.error({ err: error }, "the sweep of blobs failed"));
 
@@ -59,7 +62,7 @@ export async function startService(options: ServiceOptions) {
       accessTimes,
       downloads,
       sources,
-      maxUploadBytes: options.maxUploadBytes,
+      settings,
       publicUrl: options.publicUrl,
       now,
       log,
@@ -91,6 +94,11 @@ export async function startService(options: ServiceOptions) {
     lock.release();
     throw error;
   }
+}
+
+function withDefaults(options: ServiceOptions): ServiceSettings {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaultSettings, ...Object.fromEntries(given) };
 }
 
 export function unavailable(message: string): Response {

@@ -1,6 +1,8 @@
 // What the embedded service is given and what it hands back: the types of its one door.
 // Nothing here knows of the console, of a framework or of the environment.
 
+import { type ServiceSettings } from "./settings";
+
 export type LogFields = Readonly<Record<string, unknown>>;
 export type ServiceLog = {
   info(fields: LogFields, message: string): void;
@@ -8,22 +10,16 @@ export type ServiceLog = {
   error(fields: LogFields, message: string): void;
 };
 
-export type ServiceOptions = {
+/** What is left out of the settings has its default. */
+export type ServiceOptions = Partial<ServiceSettings> & {
   /** Absolute; the service's own folder. One process at a time: the second refuses, naming the first. */
   dataDir: string;
   /** Holds the images that the samples load; they become public, immutable assets. */
   shippedImagesDir: string;
   /** Absolute path of the bundled worker that runs nodes. */
   workerPath: string;
-  /** Jobs at once. */
-  concurrency: number;
-  maxUploadBytes: number;
-  /** Pixels times batch that one job may keep alive at once. */
-  maxJobPixels: number;
   /** Base of the absolute URLs in answers; without it, the origin of each request. */
   publicUrl?: string;
-  /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
-  downloadHosts?: readonly string[];
   now?: () => number;
   log?: ServiceLog;
 };

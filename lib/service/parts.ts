@@ -8,6 +8,7 @@ import { type Downloads } from "./downloads/tasks";
 import { type SourcePolicy } from "./downloads/sources";
 import { type Engine } from "./jobs/engine";
 import { type ServiceLog } from "./options";
+import { type ServiceSettings } from "./settings";
 import { type Database } from "./store/database";
 
 export type Parts = {
@@ -19,7 +20,7 @@ export type Parts = {
   accessTimes: AccessTimes;
   downloads: Downloads;
   sources: SourcePolicy;
-  maxUploadBytes: number;
+  settings: ServiceSettings;
   publicUrl?: string;
   now: () => number;
   log: ServiceLog;

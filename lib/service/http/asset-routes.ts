@@ -40,7 +40,7 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.uploadAsset, async (call) => {
-      const upload = await readUpload(call.request, { part: "file", folder: parts.folders.temp, maxBytes: parts.maxUploadBytes });
+      const upload = await readUpload(call.request, { part: "file", folder: parts.folders.temp, maxBytes: parts.settings.maxUploadBytes });
       try {
         const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = readUploadFields(upload.fields);
         const wanted = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };

@@ -90,10 +90,10 @@ async function readImageUpload(parts: Parts, request: Request): Promise<Upload> 
     return await readUpload(request, {
       part: "image",
       folder: parts.folders.temp,
-      maxBytes: Math.min(MOST_IMAGE_BYTES, parts.maxUploadBytes),
+      maxBytes: Math.min(MOST_IMAGE_BYTES, parts.settings.maxUploadBytes),
     });
   } catch (error) {
-    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || parts.maxUploadBytes < MOST_IMAGE_BYTES) throw error;
+    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || parts.settings.maxUploadBytes < MOST_IMAGE_BYTES) throw error;
     throw new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
   }
 }

@@ -14,7 +14,7 @@ export function serviceRoutes(parts: Parts): Route[] {
   const { database } = parts;
   return [
     route(operations.getUser, ({ user }) => json({ status: user.status, id: user.name })),
-    route(operations.getFeatures, () => json({ supports_preview_metadata: false, max_upload_size: parts.maxUploadBytes })),
+    route(operations.getFeatures, () => json({ supports_preview_metadata: false, max_upload_size: parts.settings.maxUploadBytes })),
     route(operations.getObjectInfo, ({ user }) => json(describeLibrary({ images: listInputNames(database, user.id) }))),
     route(operations.listTags, ({ request, user }) => json(listTags(database, user.id, readQuery(request, tagsQuerySchema)))),
     route(operations.refineTags, ({ request, user }) =>

@@ -17,7 +17,7 @@ const PREFIX = "/api/userdata/";
 
 /** A path with /move/ in it is a move; the first part of any other path is the file. */
 export function userdataRoutes(parts: Parts): Route[] {
-  const files = createUserFiles(parts.folders, Math.min(MOST_BYTES, parts.maxUploadBytes));
+  const files = createUserFiles(parts.folders, Math.min(MOST_BYTES, parts.settings.maxUploadBytes));
 
   return [
     route(operations.listUserdata, async ({ request, user }) => {

@@ -1,0 +1,152 @@
+// The settings of the embedded service, by the names of the environment: both readers of the environment (the console's and the stand-alone
+// service's) take them from here, so that a name, a bound and a default mean the same in either.
+// Guarantees: every value is checked before anything is opened; a bad one is named together with what it should be.
+// Must never: read process.env by itself, or load anything heavier than zod.
+
+import { accessSync, constants } from "node:fs";
+import { availableParallelism } from "node:os";
+import { delimiter, isAbsolute, join } from "node:path";
+import { z } from "zod";
+
+const GIB = 1024 ** 3;
+const MIB = 1024 ** 2;
+const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
+
+export const whole = (min: number, max: number, what: string) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, what)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, what);
+
+const hosts = z
+  .string()
+  .transform((list) =>
+    list
+      .split(",")
+      .map((entry) => entry.trim().replace(/\/+$/, ""))
+      .filter((entry) => entry !== ""),
+  )
+  .refine(
+    (entries) => entries.every((entry) => /^[a-z0-9.-]+$/i.test(entry) || isOrigin(entry)),
+    "a comma list of hosts such as huggingface.co, or of origins",
+  );
+
+const schema = z.object({
+  LIGHTDESK_CONCURRENCY: whole(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
+  LIGHTDESK_MAX_UPLOAD_BYTES: whole(1, 1e15, "the largest upload in bytes").default(100 * GIB),
+  LIGHTDESK_MAX_JOB_PIXELS: whole(1, 1e12, "the most pixels a job may hold at once").default(256 * MIB),
+  LIGHTDESK_MAX_JSON_BYTES: whole(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(16 * MIB),
+  LIGHTDESK_MAX_JSON_DEPTH: whole(8, 1000, "how deep JSON may be nested, from 8 to 1000").default(100),
+  LIGHTDESK_MAX_GRAPH_NODES: whole(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
+  LIGHTDESK_MAX_IDS_PER_CALL: whole(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
+  LIGHTDESK_MAX_TAGS_PER_ASSET: whole(1, 10_000, "the most tags of an asset, from 1 to 10000").default(100),
+  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: whole(1, 86_400, "how many seconds a body may stand still, from 1 to 86400").default(60),
+  LIGHTDESK_USER_QUOTA_BYTES: whole(1, 1e15, "the most bytes that one user may store").optional(),
+  LIGHTDESK_RETENTION_DAYS: whole(1, 36_500, "after how many days an ended job leaves the history").optional(),
+  LIGHTDESK_RETENTION_JOBS: whole(1, 1e9, "how many ended jobs of a user stay in the history").optional(),
+  LIGHTDESK_DOWNLOAD_HOSTS: hosts.optional(),
+  LIGHTDESK_DOWNLOADS_AT_ONCE: whole(1, 32, "how many downloads run at once, from 1 to 32").default(2),
+  LIGHTDESK_MAX_DOWNLOAD_BYTES: whole(1, 1e15, "the largest download in bytes").default(100 * GIB),
+  LIGHTDESK_FFMPEG: z
+    .string()
+    .refine((path) => path === "none" || isAbsolute(path), "the absolute path of ffmpeg, or none")
+    .optional(),
+});
+
+export type ServiceSettings = {
+  /** Jobs at once. */
+  concurrency: number;
+  maxUploadBytes: number;
+  /** Pixels times batch that one job may keep alive at once. */
+  maxJobPixels: number;
+  maxJsonBytes: number;
+  maxJsonDepth: number;
+  maxGraphNodes: number;
+  maxIdsPerCall: number;
+  maxTagsPerAsset: number;
+  /** How long a body may stand still. */
+  requestTimeoutMs: number;
+  /** Without it a user may store as much as fits. */
+  userQuotaBytes?: number;
+  /** Without it age removes nothing. */
+  retentionDays?: number;
+  /** Of one user; without it count removes nothing. */
+  retentionJobs?: number;
+  /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
+  downloadHosts?: readonly string[];
+  downloadsAtOnce: number;
+  maxDownloadBytes: number;
+  /** Absolute path; without it video and audio have a placeholder for a thumbnail. */
+  ffmpeg?: string;
+};
+
+type Source = Readonly<Record<string, string | undefined>>;
+export type SettingsReading = { ok: true; settings: ServiceSettings } | { ok: false; problems: string[] };
+
+export function readServiceSettings(source: Source): SettingsReading {
+  const parsed = readByName(schema, source);
+  if (!parsed.ok) return parsed;
+  const { values } = parsed;
+  return {
+    ok: true,
+    settings: {
+      concurrency: values.LIGHTDESK_CONCURRENCY,
+      maxUploadBytes: values.LIGHTDESK_MAX_UPLOAD_BYTES,
+      maxJobPixels: values.LIGHTDESK_MAX_JOB_PIXELS,
+      maxJsonBytes: values.LIGHTDESK_MAX_JSON_BYTES,
+      maxJsonDepth: values.LIGHTDESK_MAX_JSON_DEPTH,
+      maxGraphNodes: values.LIGHTDESK_MAX_GRAPH_NODES,
+      maxIdsPerCall: values.LIGHTDESK_MAX_IDS_PER_CALL,
+      maxTagsPerAsset: values.LIGHTDESK_MAX_TAGS_PER_ASSET,
+      requestTimeoutMs: values.LIGHTDESK_REQUEST_TIMEOUT_SECONDS * 1000,
+      userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
+      retentionDays: values.LIGHTDESK_RETENTION_DAYS,
+      retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
+      downloadHosts: values.LIGHTDESK_DOWNLOAD_HOSTS,
+      downloadsAtOnce: values.LIGHTDESK_DOWNLOADS_AT_ONCE,
+      maxDownloadBytes: values.LIGHTDESK_MAX_DOWNLOAD_BYTES,
+      ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
+    },
+  };
+}
+
+/** Every setting at its default; nothing is looked for on this machine. */
+export const defaultSettings: ServiceSettings = requireDefaults();
+
+function requireDefaults(): ServiceSettings {
+  const reading = readServiceSettings({});
+  if (!reading.ok) throw new Error(reading.problems.join("\n"));
+  return reading.settings;
+}
+
+/** A variable that is set to nothing counts as not set. */
+export function readByName<S extends z.ZodObject>(
+  wanted: S,
+  source: Source,
+): { ok: true; values: z.output<S> } | { ok: false; problems: string[] } {
+  const names = Object.keys(wanted.shape);
+  const set = Object.fromEntries(names.flatMap((name) => (source[name]?.trim() ? [[name, source[name].trim()]] : [])));
+  const parsed = wanted.safeParse(set);
+  if (parsed.success) return { ok: true, values: parsed.data };
+  return { ok: false, problems: parsed.error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}.`) };
+}
+
+function findOnPath(name: string, path: string | undefined): string | undefined {
+  return (path ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, name))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false; // not here: the next folder
+      }
+    });
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text.toLowerCase();
+}
