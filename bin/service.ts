@@ -62,9 +62,12 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     log: pino({ level: "warn" }, pino.destination({ dest: 2, sync: true })),
   });
   const listener = getRequestListener((request) => service.fetch(request));
-  const server = createServer((request, response) => void listener(request, response));
-  // Uploads may take hours; what stops moving is ended by the headers' limit or the peer.
+  const { requestTimeoutMs } = env.settings;
+  const checkEveryMs = Math.min(30_000, requestTimeoutMs / 2);
+  const server = createServer({ connectionsCheckingInterval: checkEveryMs }, (request, response) => void listener(request, response));
+  // Uploads may take hours: the service itself ends a body that stands still. Headers have to come in that time too.
   server.requestTimeout = 0;
+  server.headersTimeout = requestTimeoutMs;
   // The port first: a second start on it must not wait for locks and sweeps to learn that it is taken.
   const port = await listen(server, env);
   await service.start();

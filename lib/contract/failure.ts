@@ -110,6 +110,7 @@ const statusCodes: Readonly<Record<number, string>> = {
   403: "FORBIDDEN",
   404: "NOT_FOUND",
   405: "METHOD_NOT_ALLOWED",
+  408: "REQUEST_TIMEOUT",
   409: "CONFLICT",
   413: "FILE_TOO_LARGE",
   415: "UNSUPPORTED_MEDIA_TYPE",

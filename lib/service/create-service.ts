@@ -36,7 +36,7 @@ export async function startService(options: ServiceOptions) {
   try {
     const folders = makeFolders(options.dataDir);
     await emptyFolder(folders.temp);
-    const database = openDatabase(folders.database, now);
+    const database = openDatabase(folders.database, now, settings);
     const blobs = createBlobStore(folders.blobs);
     const thumbnails = createThumbnails(folders);
     const accessTimes = createAccessTimes(database, now);

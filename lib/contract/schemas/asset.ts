@@ -7,15 +7,22 @@ import { sortOrders } from "./job";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
-export const MOST_TAGS = 100;
-export const tagSchema = z.string().trim().min(1).max(200);
-/** What is sent for a name or a media type; what a service answers is read as it is. */
+/** What no setting may exceed; a service has its own bound below it. */
+const MOST_TAGS = 10_000;
+const MOST_METADATA_BYTES = 64 * 1024;
+/** What is sent for a name, a tag or a media type; what a service answers is read as it is. */
 const oneLine = (most: number) =>
   z
     .string()
     .max(most)
     .regex(/^\P{Cc}*$/u, "must hold no control characters");
+export const tagSchema = oneLine(200).trim().min(1);
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
+/** It comes back with every item of a list: what is large belongs into a file. */
+const metadataSchema = freeForm.refine(
+  (metadata) => JSON.stringify(metadata).length <= MOST_METADATA_BYTES,
+  `must be at most ${MOST_METADATA_BYTES} characters of JSON`,
+);
 
 const assetFields = z.looseObject({
   id: z.string(),
@@ -76,7 +83,7 @@ export const assetUploadFieldsSchema = z.object({
   preview_id: z.guid().optional(),
   name: oneLine(500).min(1).optional(),
   mime_type: oneLine(200).optional(),
-  user_metadata: freeForm.default({}),
+  user_metadata: metadataSchema.default({}),
 });
 export type AssetUploadFields = z.infer<typeof assetUploadFieldsSchema>;
 
@@ -85,13 +92,13 @@ export const fromHashBodySchema = z.looseObject({
   tags: tagsSchema.min(1),
   name: maybe(oneLine(500).min(1)),
   mime_type: maybe(oneLine(200)),
-  user_metadata: maybe(freeForm),
+  user_metadata: maybe(metadataSchema),
 });
 
 export const downloadBodySchema = z.looseObject({
   source_url: z.url().max(4000),
   tags: maybe(tagsSchema),
-  user_metadata: maybe(freeForm),
+  user_metadata: maybe(metadataSchema),
   preview_id: maybe(z.guid()),
 });
 
@@ -101,7 +108,7 @@ export const assetEditBodySchema = z
     tags: maybe(tagsSchema),
     mime_type: maybe(oneLine(200)),
     preview_id: maybe(z.guid()),
-    user_metadata: maybe(freeForm),
+    user_metadata: maybe(metadataSchema),
   })
   .refine((body) => [body.name, body.tags, body.mime_type, body.preview_id, body.user_metadata].some((value) => value !== undefined), {
     message: "names at least one of name, tags, mime_type, preview_id, user_metadata",

@@ -9,7 +9,7 @@ export const promptBodySchema = z.looseObject({
   /** Judged node by node by the service, so that a refusal can name the node. */
   prompt: freeForm,
   extra_data: maybe(freeForm),
-  partial_execution_targets: maybe(z.array(z.string()).max(5000)),
+  partial_execution_targets: maybe(z.array(z.string()).max(100_000)),
   number: z.unknown().optional(),
   front: z.unknown().optional(),
   client_id: maybe(z.string()),

@@ -6,7 +6,8 @@ import { executionMetaSchema, executionStatusSchema } from "./execution";
 import { freeForm, integerText, loosely, maybe, moment } from "./lenient";
 import { outputsSchema } from "./outputs";
 
-const MOST_IDS_PER_CALL = 1000;
+/** What no setting may exceed; a service has its own bound below it. */
+const MOST_IDS_PER_CALL = 100_000;
 
 export const manageBodySchema = z.strictObject({
   delete: maybe(z.array(z.string().max(200)).max(MOST_IDS_PER_CALL)),

@@ -4,11 +4,11 @@
 import "server-only";
 import { type z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
+import { isDeeperThan } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 import { refusal } from "./guard";
-import { isDeeperThan } from "./json-depth";
 
 const LONGEST_JSON = 16 * 1024 * 1024;
 const DEEPEST_JSON = 100;

@@ -1,7 +1,6 @@
 // Tags of an asset: a set with an order. Every change says what it changed.
 // Inside a commit only.
 
-import { MOST_TAGS } from "@/lib/contract/schemas/asset";
 import { ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 
@@ -9,8 +8,9 @@ export function addTags(database: Database, assetSeq: number, tags: readonly str
   const before = tagsOf(database, assetSeq);
   const wanted = [...new Set(tags)];
   const added = wanted.filter((tag) => !before.includes(tag));
-  if (before.length + added.length > MOST_TAGS) {
-    throw new ServiceError("INVALID_BODY", `tags: an asset has at most ${MOST_TAGS} tags.`, { field: "tags" });
+  const { maxTagsPerAsset: most = Infinity } = database.limits;
+  if (before.length + added.length > most) {
+    throw new ServiceError("INVALID_BODY", `tags: an asset has at most ${most} tags.`, { field: "tags" });
   }
   const last = database.row(
     query

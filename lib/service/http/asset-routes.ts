@@ -40,9 +40,14 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.uploadAsset, async (call) => {
-      const upload = await readUpload(call.request, { part: "file", folder: parts.folders.temp, maxBytes: parts.settings.maxUploadBytes });
+      const upload = await readUpload(call.request, {
+        part: "file",
+        folder: parts.folders.temp,
+        maxBytes: parts.settings.maxUploadBytes,
+        timeoutMs: parts.settings.requestTimeoutMs,
+      });
       try {
-        const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = readUploadFields(upload.fields);
+        const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = readUploadFields(upload.fields, parts.settings);
         const wanted = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };
         const { asset, createdNew } = await createFromStaged(parts, upload.staged, wanted);
         return json(show(call, asset, createdNew), createdNew ? 201 : 200);
@@ -52,7 +57,7 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.createAssetFromHash, async (call) => {
-      const body = await readJson(call.request, fromHashBodySchema);
+      const body = await readJson(call.request, fromHashBodySchema, parts.settings);
       const wanted = {
         ownerId: call.user.id,
         name: body.name ?? "",
@@ -69,7 +74,7 @@ export function assetRoutes(parts: Parts): Route[] {
     route(operations.editAsset, async (call) => {
       const id = call.param("id");
       requireChangeable(database, call.user.id, id);
-      const edit = await readJson(call.request, assetEditBodySchema);
+      const edit = await readJson(call.request, assetEditBodySchema, parts.settings);
       const asset = await database.commit(() => {
         editAsset(database, requireChangeable(database, call.user.id, id), edit, now());
         return requireAsset(database, call.user.id, id);
@@ -93,14 +98,14 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.addTags, async (call) => {
-      const { tags } = await readJson(call.request, tagsBodySchema);
+      const { tags } = await readJson(call.request, tagsBodySchema, parts.settings);
       return json(
         await database.commit(() => addTags(database, requireChangeable(database, call.user.id, call.param("id")).seq, tags, now())),
       );
     }),
 
     route(operations.removeTags, async (call) => {
-      const { tags } = await readJson(call.request, tagsBodySchema);
+      const { tags } = await readJson(call.request, tagsBodySchema, parts.settings);
       return json(
         await database.commit(() => removeTags(database, requireChangeable(database, call.user.id, call.param("id")).seq, tags, now())),
       );

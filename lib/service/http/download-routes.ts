@@ -36,7 +36,7 @@ export function downloadRoutes(parts: Parts): Route[] {
         tags = [],
         user_metadata: metadata = {},
         preview_id: previewId,
-      } = await readJson(request, downloadBodySchema);
+      } = await readJson(request, downloadBodySchema, parts.settings);
       requireSource(policy, sourceUrl);
       if (previewId && !findAsset(database, previewId, [user.id, PUBLIC_OWNER]))
         throw new ServiceError("INVALID_PREVIEW_ID", "preview_id names no asset of yours.", { field: "preview_id" });

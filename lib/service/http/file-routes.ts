@@ -91,6 +91,7 @@ async function readImageUpload(parts: Parts, request: Request): Promise<Upload> 
       part: "image",
       folder: parts.folders.temp,
       maxBytes: Math.min(MOST_IMAGE_BYTES, parts.settings.maxUploadBytes),
+      timeoutMs: parts.settings.requestTimeoutMs,
     });
   } catch (error) {
     if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || parts.settings.maxUploadBytes < MOST_IMAGE_BYTES) throw error;
@@ -105,7 +106,7 @@ function requireOriginal(parts: Parts, userId: number, fields: Fields): StoredAs
   if (text === undefined) throw refuse("is missing");
   let value: unknown;
   try {
-    value = parseJson(text);
+    value = parseJson(text, parts.settings);
   } catch {
     throw refuse("must be the JSON text of a file's reference");
   }

@@ -12,7 +12,7 @@ import { listJobs } from "../jobs/list-jobs";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { json } from "./answers";
-import { readJson } from "./read-json";
+import { readJson, requireFew } from "./read-json";
 import { readQuery } from "./read-query";
 import { type Call, route, type Route } from "./route";
 
@@ -52,7 +52,8 @@ export function jobRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.cancelJobs, async ({ request, user }) => {
-      const { job_ids } = await readJson(request, idsBodySchema);
+      const { job_ids } = await readJson(request, idsBodySchema, parts.settings);
+      requireFew("job_ids", job_ids, parts.settings);
       const unknown = job_ids.filter((id) => !findJob(database, user.id, id));
       if (unknown.length > 0)
         throw new ServiceError("NOT_FOUND", "Some of these jobs do not exist; none was cancelled.", { job_ids: unknown });

@@ -1,11 +1,13 @@
 // Submitting a graph, and how deep the queue is.
 
 import { operations } from "@/lib/contract/operations";
-import { promptBodySchema } from "@/lib/contract/schemas/prompt";
+import { errorStatus } from "@/lib/contract/errors";
+import { type PromptBody, promptBodySchema } from "@/lib/contract/schemas/prompt";
 import { countJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
+import { type ServiceSettings } from "../settings";
 import { json } from "./answers";
 import { readJson } from "./read-json";
 import { route, type Route } from "./route";
@@ -18,7 +20,7 @@ export function promptRoutes(parts: Parts): Route[] {
           "FORBIDDEN",
           "This account is on the waiting list: it may read everything of its own and submit nothing yet.",
         );
-      const body = await readBody(request);
+      const body = await readBody(request, parts.settings);
       if (body instanceof Response) return body;
       const outcome = await submitPrompt(parts, user.id, body);
       if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
@@ -33,15 +35,23 @@ export function promptRoutes(parts: Parts): Route[] {
 }
 
 /** This operation refuses in its own shape, whatever is wrong with the body. */
-async function readBody(request: Request) {
+async function readBody(request: Request, settings: ServiceSettings): Promise<PromptBody | Response> {
   try {
-    return await readJson(request, promptBodySchema);
+    const body = await readJson(request, promptBodySchema, settings);
+    const nodes = Object.keys(body.prompt).length;
+    if (nodes <= settings.maxGraphNodes) return body;
+    const message = `A graph may have ${settings.maxGraphNodes} nodes; this one has ${nodes}.`;
+    return refuse(400, "invalid_prompt", message, "", { max_graph_nodes: settings.maxGraphNodes, nodes });
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal?.code !== "INVALID_BODY" && refusal?.code !== "INVALID_JSON") throw error;
-    const isMissing = refusal.code === "INVALID_BODY" && refusal.message.startsWith("prompt: ");
-    const type = isMissing ? "no_prompt" : "invalid_prompt";
-    const message = isMissing ? "No prompt provided" : refusal.message;
-    return json({ error: { type, message, details: isMissing ? "No prompt provided" : "", extra_info: {} }, node_errors: {} }, 400);
+    if (!refusal) throw error;
+    const { code, message } = refusal;
+    if (code === "INVALID_BODY" && message.startsWith("prompt: "))
+      return refuse(400, "no_prompt", "No prompt provided", "No prompt provided");
+    return refuse(errorStatus[code], code === "REQUEST_TIMEOUT" ? "request_timeout" : "invalid_prompt", message);
   }
+}
+
+function refuse(status: number, type: string, message: string, details = "", extra_info: object = {}): Response {
+  return json({ error: { type, message, details, extra_info }, node_errors: {} }, status);
 }

@@ -2,14 +2,14 @@
 
 import { z } from "zod";
 import { operations } from "@/lib/contract/operations";
-import { historyQuerySchema, manageBodySchema } from "@/lib/contract/schemas/queue";
+import { historyQuerySchema, type ManageBody, manageBodySchema } from "@/lib/contract/schemas/queue";
 import { listHistory, manageHistory, toHistoryEntry } from "../jobs/history";
 import { findJob } from "../jobs/job-row";
 import { listQueue, manageQueue } from "../jobs/queue";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { empty, json } from "./answers";
-import { readJson } from "./read-json";
+import { readJson, requireFew } from "./read-json";
 import { readQuery } from "./read-query";
 import { route, type Route } from "./route";
 
@@ -17,17 +17,22 @@ const interruptBodySchema = z.looseObject({ prompt_id: z.string().nullish() });
 
 export function queueRoutes(parts: Parts): Route[] {
   const { database, engine } = parts;
+
+  async function readManageBody(request: Request): Promise<ManageBody> {
+    const body = await readJson(request, manageBodySchema, parts.settings);
+    requireFew("delete", body.delete, parts.settings);
+    return body;
+  }
+
   return [
     route(operations.listQueue, ({ user }) => json(listQueue(database, user.id))),
-    route(operations.manageQueue, async ({ request, user }) =>
-      json(await manageQueue(parts, user.id, await readJson(request, manageBodySchema))),
-    ),
+    route(operations.manageQueue, async ({ request, user }) => json(await manageQueue(parts, user.id, await readManageBody(request)))),
 
     route(operations.listHistory, ({ request, user }) =>
       json({ history: listHistory(database, user.id, readQuery(request, historyQuerySchema)) }),
     ),
     route(operations.manageHistory, async ({ request, user }) => {
-      const body = await readJson(request, manageBodySchema);
+      const body = await readManageBody(request);
       const removed = await manageHistory(database, user.id, body);
       return json({
         code: "OK",
@@ -42,7 +47,7 @@ export function queueRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.interrupt, async ({ request, user }) => {
-      const { prompt_id } = await readJson(request, interruptBodySchema, {});
+      const { prompt_id } = await readJson(request, interruptBodySchema, parts.settings, {});
       if (typeof prompt_id === "string" && !findJob(database, user.id, prompt_id))
         throw new ServiceError("NOT_FOUND", "There is no such job.");
       await engine.cancelRunning(user.id, typeof prompt_id === "string" ? [prompt_id] : undefined);

@@ -1,23 +1,25 @@
-// A JSON body, bounded in size and depth, read with the contract's schema. A refusal names the field.
+// A JSON body, bounded in size, depth and time, read with the contract's schema. A refusal names the field.
 
 import { type z } from "zod";
-import { ServiceError } from "../service-error";
+import { isDeeperThan } from "@/lib/shared/json-depth";
+import { asRefusal, ServiceError } from "../service-error";
+import { type ServiceSettings } from "../settings";
+import { withDeadline } from "./body-time";
 import { invalid, toIssues } from "./read-query";
 
-const MOST_JSON_BYTES = 16 * 1024 * 1024;
-const DEEPEST_JSON = 100;
+type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTimeoutMs">;
 
 /** `emptyAs`: what an absent body means, where it may be absent. */
-export async function readJson<S extends z.ZodType>(request: Request, schema: S, emptyAs?: unknown): Promise<z.output<S>> {
-  const text = await readText(request, MOST_JSON_BYTES);
-  const value = text.trim() === "" && emptyAs !== undefined ? emptyAs : parseJson(text);
+export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits, emptyAs?: unknown): Promise<z.output<S>> {
+  const text = await readText(request, limits);
+  const value = text.trim() === "" && emptyAs !== undefined ? emptyAs : parseJson(text, limits);
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalid("INVALID_BODY", toIssues(parsed.error));
 }
 
-export function parseJson(text: string): unknown {
-  if (isDeeperThan(text, DEEPEST_JSON)) throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`);
+export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonDepth">): unknown {
+  if (isDeeperThan(text, maxJsonDepth)) throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -25,40 +27,38 @@ export function parseJson(text: string): unknown {
   }
 }
 
-async function readText(request: Request, mostBytes: number): Promise<string> {
-  const tooLarge = () => new ServiceError("FILE_TOO_LARGE", `The body is larger than ${mostBytes} bytes.`);
+/** For lists of ids: how many one call may name is a setting, so the contract cannot know it. */
+export function requireFew(
+  field: string,
+  ids: readonly string[] | undefined,
+  { maxIdsPerCall }: Pick<ServiceSettings, "maxIdsPerCall">,
+): void {
+  if (ids && ids.length > maxIdsPerCall)
+    throw invalid("INVALID_BODY", [{ field, message: `names more than the ${maxIdsPerCall} ids of one call` }]);
+}
+
+async function readText(request: Request, { maxJsonBytes, requestTimeoutMs }: Limits): Promise<string> {
   const declared = request.headers.get("content-length");
-  if (declared !== null) {
-    if (Number(declared) > mostBytes) throw tooLarge();
-    return request.text(); // the server cuts a body at its declared length
+  if (declared !== null && Number(declared) > maxJsonBytes) throw tooLarge(maxJsonBytes);
+  try {
+    // The server cuts a body at its declared length.
+    return await withDeadline(declared !== null ? request.text() : gather(request, maxJsonBytes), requestTimeoutMs);
+  } catch (error) {
+    throw asRefusal(error) ? error : new ServiceError("TRUNCATED_UPLOAD", "The body ended before it was complete.");
   }
+}
+
+async function gather(request: Request, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > mostBytes) throw tooLarge();
+    if (size > mostBytes) throw tooLarge(mostBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-const QUOTE = 34;
-const BACKSLASH = 92;
-
-/** Counts brackets outside texts, before anything is built from them. */
-function isDeeperThan(text: string, most: number): boolean {
-  let depth = 0;
-  let inText = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const letter = text.charCodeAt(at);
-    if (inText) {
-      if (letter === BACKSLASH) at += 1;
-      else if (letter === QUOTE) inText = false;
-    } else if (letter === QUOTE) inText = true;
-    else if (letter === 123 || letter === 91) {
-      depth += 1;
-      if (depth > most) return true;
-    } else if (letter === 125 || letter === 93) depth -= 1;
-  }
-  return false;
+function tooLarge(mostBytes: number): ServiceError {
+  return new ServiceError("FILE_TOO_LARGE", `The body is larger than ${mostBytes} bytes.`);
 }

@@ -1,18 +1,22 @@
 // A multipart body with one file: the file streams to disk while it is hashed, the text parts are gathered, in any order.
 // Guarantees: nothing is held in memory but the text parts; a body that ends early, or is cut short of its declared length,
-// is TRUNCATED_UPLOAD and leaves no file behind. The caller disposes of the staged file.
+// is TRUNCATED_UPLOAD, one that stands still REQUEST_TIMEOUT, and either leaves no file behind. The caller disposes of the staged file.
 
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { stageStream, type StagedFile } from "../assets/staged-file";
 import { asRefusal, ServiceError } from "../service-error";
+import { whileMoving } from "./body-time";
 
 export type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
 /** The values of each text part, in order; a part may be repeated. */
 export type Fields = ReadonlyMap<string, readonly string[]>;
 
-export async function readUpload(request: Request, options: { part: string; folder: string; maxBytes: number }): Promise<Upload> {
+export async function readUpload(
+  request: Request,
+  options: { part: string; folder: string; maxBytes: number; timeoutMs: number },
+): Promise<Upload> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\b/i.test(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
   if (!request.body) throw missing(options.part);
@@ -46,7 +50,7 @@ export async function readUpload(request: Request, options: { part: string; fold
   try {
     const finished = once(parser, "finish");
     finished.catch(() => undefined); // told by the pipeline as well
-    await pipeline(counted.pass(request.body), parser);
+    await pipeline(counted.pass(whileMoving(request.body, options.timeoutMs)), parser);
     await finished;
     if (!counted.isWhole()) throw truncated();
     if (refusal) throw refusal;

@@ -54,7 +54,7 @@ export function createRouter(parts: Parts): (request: Request) => Promise<Respon
     const answer = await app.fetch(request);
     if (answer.status === 405) answer.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
     // What is left of the body would be taken for the next request: the connection ends, and the client is told.
-    if (answer.status === 413 || (answer.status >= 400 && hasUnreadBody(request))) answer.headers.set("connection", "close");
+    if (answer.status >= 400 && mayHaveUnreadBody(request, answer.status)) answer.headers.set("connection", "close");
     return answer;
   };
 }
@@ -101,7 +101,9 @@ function methodsOf(routes: readonly Route[], path: string): string[] {
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
 }
 
-function hasUnreadBody(request: Request): boolean {
+/** A body that was begun counts as read where it was gathered whole: JSON that was neither late nor too long. */
+function mayHaveUnreadBody(request: Request, status: number): boolean {
+  if (status === 413 || status === 408 || /^multipart\//i.test(request.headers.get("content-type") ?? "")) return true;
   const length = request.headers.get("content-length");
   return (request.headers.has("transfer-encoding") || (length !== null && length !== "0")) && !request.bodyUsed;
 }

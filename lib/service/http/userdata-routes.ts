@@ -4,10 +4,11 @@ import { createReadStream } from "node:fs";
 import { operations } from "@/lib/contract/operations";
 import { userdataQuerySchema, userdataWriteQuerySchema } from "@/lib/contract/schemas/userdata";
 import { type Parts } from "../parts";
-import { ServiceError } from "../service-error";
+import { asRefusal, ServiceError } from "../service-error";
 import { createUserFiles, type UserFile } from "../userdata/files";
 import { parseFilePath, parseFolder } from "../userdata/paths";
 import { empty, json } from "./answers";
+import { whileMoving } from "./body-time";
 import { readQuery } from "./read-query";
 import { route, type Route } from "./route";
 import { toWeb } from "./send-bytes";
@@ -34,7 +35,7 @@ export function userdataRoutes(parts: Parts): Route[] {
         const mayReplace = new URL(request.url).searchParams.has("overwrite") && overwrite;
         return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), mayReplace), full_info);
       }
-      const written = await files.write(user.id, parseFilePath(raw), bytesOf(request), overwrite);
+      const written = await files.write(user.id, parseFilePath(raw), bytesOf(request, parts.settings.requestTimeoutMs), overwrite);
       return show(written, full_info);
     }),
 
@@ -62,15 +63,16 @@ function rawPath(request: Request): string {
   return pathname.slice(pathname.indexOf(PREFIX) + PREFIX.length);
 }
 
-async function* bytesOf(request: Request): AsyncGenerator<Uint8Array> {
+async function* bytesOf(request: Request, timeoutMs: number): AsyncGenerator<Uint8Array> {
   const declared = request.headers.get("content-length");
   let seen = 0;
   try {
-    for await (const chunk of request.body ?? []) {
+    for await (const chunk of request.body ? whileMoving(request.body, timeoutMs) : []) {
       seen += chunk.byteLength;
       yield chunk;
     }
-  } catch {
+  } catch (error) {
+    if (asRefusal(error)) throw error;
     throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing of it was kept.");
   }
   if (declared !== null && Number(declared) !== seen)

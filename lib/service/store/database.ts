@@ -4,6 +4,7 @@
 
 import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
 import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { type ServiceSettings } from "../settings";
 import { createGroupCommit } from "./group-commit";
 import { migrate } from "./migrations";
 import { type Tables } from "./schema";
@@ -20,7 +21,10 @@ export const query = new Kysely<Tables>({
   },
 });
 
+export type StoreLimits = Readonly<Partial<Pick<ServiceSettings, "maxTagsPerAsset" | "userQuotaBytes">>>;
+
 export type Database = {
+  readonly limits: StoreLimits;
   rows<R>(statement: Compilable<R>): R[];
   row<R>(statement: Compilable<R>): R | undefined;
   /** For writes; returns the number of rows changed. Inside `commit` only. */
@@ -36,7 +40,8 @@ export type Database = {
 
 const MOST_PREPARED = 400;
 
-export function openDatabase(file: string, now: () => number): Database {
+/** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
+export function openDatabase(file: string, now: () => number, limits: StoreLimits = {}): Database {
   const connection = new Sqlite(file, { timeout: 5000 });
   connection.pragma("journal_mode = WAL");
   connection.pragma("synchronous = FULL");
@@ -45,10 +50,10 @@ export function openDatabase(file: string, now: () => number): Database {
   connection.pragma("temp_store = MEMORY");
   connection.pragma("journal_size_limit = 67108864");
   migrate(connection, now);
-  return wrap(connection);
+  return wrap(connection, limits);
 }
 
-function wrap(connection: Connection): Database {
+function wrap(connection: Connection, limits: StoreLimits): Database {
   const prepared = new Map<string, Statement<unknown[], unknown>>();
 
   function prepare(sql: string): Statement<unknown[], unknown> {
@@ -71,6 +76,7 @@ function wrap(connection: Connection): Database {
   const commits = createGroupCommit(transaction);
 
   return {
+    limits,
     rows<R>(statement: Compilable<R>) {
       const { sql, parameters } = statement.compile();
       return prepare(sql).all(...parameters) as R[]; // kysely's type of this very statement

@@ -7,8 +7,6 @@ import { classes } from "../classes";
 import { type NodeDefinition } from "../definition";
 import { type PromptError } from "./prompt-error";
 
-const MOST_NODES = 5000;
-
 export type ParsedNode = { id: string; node: GraphNode; definition: NodeDefinition };
 
 /** By id, in graph order. */
@@ -18,9 +16,6 @@ export function parsePrompt(prompt: Record<string, unknown>): Result<ParsedGraph
   const entries = Object.entries(prompt);
   if (Array.isArray(prompt.nodes)) {
     return failed(invalid("This is a workflow in the editor's format. Export it in the API format and send that.", "nodes"));
-  }
-  if (entries.length > MOST_NODES) {
-    return failed(invalid(`A graph may have ${MOST_NODES} nodes; this one has ${entries.length}.`, ""));
   }
   const parsed = new Map<string, ParsedNode>();
   const missing: { node_id: string; class_type: string }[] = [];

@@ -1,0 +1,183 @@
+// What one request may ask for, and how long it may take: each limit at its edge, with its code.
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { canvas, record, string } from "./support";
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const tags = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `tag ${index + from}`);
+
+describe("limits of one request", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService({ maxJsonBytes: 4000, maxJsonDepth: 20, maxGraphNodes: 3, maxIdsPerCall: 4, maxTagsPerAsset: 5 });
+    client = bench.client();
+  });
+  afterAll(async () => {
+    await bench.dispose();
+    expect(bench.complaints).toEqual([]);
+  });
+
+  it("a JSON body beyond the bytes is 413 before it is read, with and without a declared length", async () => {
+    const body = JSON.stringify({ delete: ["x".repeat(4000)] });
+    const declared = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
+    expect(declared).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
+    expect(declared.headers.get("connection")).toBe("close");
+    const chunked = await bench.client().raw("POST", "/api/history", body);
+    expect(chunked.status).toBe(413);
+  });
+
+  it("JSON nested beyond the depth is 400, in a body and in a part of an upload", async () => {
+    const deep = `{"tags":["a"],"user_metadata":${nested(20)}}`;
+    expect(await client.call("POST", "/api/assets/from-hash", deep)).toMatchObject({ status: 400, body: { code: "INVALID_JSON" } });
+    const part = await client.upload("x", "x.txt", { user_metadata: nested(21) });
+    expect(part).toMatchObject({ status: 400, body: { code: "INVALID_BODY", details: [{ field: "user_metadata" }] } });
+    expect((await client.upload("x", "x.txt", { user_metadata: nested(20) })).status).toBe(201);
+  });
+
+  it("more ids than one call may name are 400 and nothing is done, as many as it may name are taken", async () => {
+    const ids = tags(5);
+    for (const [path, body] of [
+      ["/api/queue", { delete: ids }],
+      ["/api/history", { delete: ids }],
+      ["/api/jobs/cancel", { job_ids: ids }],
+    ] as const)
+      expect(await client.post(path, body)).toMatchObject({
+        status: 400,
+        body: { code: "INVALID_BODY", message: expect.stringContaining("4 ids") },
+      });
+    expect(await client.post("/api/queue", { delete: ids.slice(1) })).toMatchObject({ status: 200, body: { deleted: [] } });
+  });
+
+  it("a graph of too many nodes is refused in the prompt's shape, which names the limit", async () => {
+    const four = {
+      ...canvas(1),
+      "3": { class_type: "PrimitiveInt", inputs: { value: 1 } },
+      "4": { class_type: "PrimitiveInt", inputs: {} },
+    };
+    const refused = await client.post("/api/prompt", { prompt: four });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: {
+        error: { type: "invalid_prompt", message: expect.stringMatching(/\b3 nodes.* 4\b/), extra_info: { max_graph_nodes: 3 } },
+        node_errors: {},
+      },
+    });
+    expect((await client.post("/api/prompt", { prompt: canvas(1) })).status).toBe(200);
+  });
+
+  it("a prompt that is too long or too deep is refused in the prompt's shape", async () => {
+    const long = await client.post("/api/prompt", { prompt: canvas(1), extra_data: { note: "x".repeat(4000) } });
+    expect(long).toMatchObject({ status: 413, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
+    const deep = await client.call("POST", "/api/prompt", `{"prompt":${nested(20)}}`);
+    expect(deep).toMatchObject({ status: 400, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
+  });
+
+  it("an asset has so many tags and no more, however they come", async () => {
+    expect((await client.upload("many", "m.txt", { tags: JSON.stringify(tags(6)) })).status).toBe(400);
+    const { id } = record((await client.upload("five", "f.txt", { tags: JSON.stringify(tags(5)) })).body);
+    const more = await client.post(`/api/assets/${string(id)}/tags`, { tags: tags(2, 4) });
+    expect(more).toMatchObject({ status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("5 tags") } });
+    expect(record((await client.get(`/api/assets/${string(id)}`)).body).tags).toHaveLength(5);
+    expect(await client.call("PUT", `/api/assets/${string(id)}`, { tags: tags(6) })).toMatchObject({ status: 400 });
+  });
+
+  it("a tag has 200 characters at most and none that controls", async () => {
+    const { id } = record((await client.upload("tag me", "t.txt")).body);
+    for (const tag of ["x".repeat(201), "a\u0000b", "a\nb", " "])
+      expect(await client.post(`/api/assets/${string(id)}/tags`, { tags: [tag] }), JSON.stringify(tag)).toMatchObject({
+        status: 400,
+        body: { code: "INVALID_BODY" },
+      });
+    expect((await client.post(`/api/assets/${string(id)}/tags`, { tags: ["x".repeat(200)] })).status).toBe(200);
+  });
+
+  it("user_metadata beyond 64 KiB of JSON is refused in each way it may come", async () => {
+    const roomy = await startService();
+    try {
+      const ada = roomy.client();
+      const user_metadata = { note: "x".repeat(65 * 1024) };
+      expect(await ada.upload("a", "a.txt", { user_metadata: JSON.stringify(user_metadata) })).toMatchObject({ status: 400 });
+      const { id, asset_hash } = record((await ada.upload("a", "a.txt")).body);
+      const refusal = { status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("user_metadata") } };
+      expect(await ada.post("/api/assets/from-hash", { hash: asset_hash, tags: ["a"], user_metadata })).toMatchObject(refusal);
+      expect(await ada.call("PUT", `/api/assets/${string(id)}`, { user_metadata })).toMatchObject(refusal);
+      const source_url = "https://huggingface.co/x";
+      expect(await ada.post("/api/assets/download", { source_url, user_metadata })).toMatchObject(refusal);
+    } finally {
+      await roomy.dispose();
+    }
+  });
+
+  it("a picture of more than 50 MB ends the connection with its refusal", async () => {
+    const picture = await client.upload(new Uint8Array(50 * 1024 * 1024 + 1), "p.png", {}, "image", "/api/upload/image");
+    expect(picture).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+    expect(picture.headers.get("connection")).toBe("close");
+  });
+});
+
+describe("how long a request may take", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService({ requestTimeoutMs: 300 });
+    client = bench.client();
+  });
+  afterAll(async () => {
+    await bench.dispose();
+    expect(bench.complaints).toEqual([]);
+  });
+
+  /** Sends the first bytes and then nothing, or one more byte now and then. */
+  function slowly(begin: string, more?: { every: number; bytes: number; end: string }): RequestInit["body"] {
+    const encoder = new TextEncoder();
+    let left = more?.bytes ?? 0;
+    return new ReadableStream({
+      start: (controller) => controller.enqueue(encoder.encode(begin)),
+      pull: (controller) =>
+        new Promise((resolve) => {
+          if (!more) return; // nothing ever comes
+          setTimeout(() => {
+            controller.enqueue(encoder.encode(left > 0 ? "x" : more.end));
+            if (left <= 0) controller.close();
+            left -= 1;
+            resolve();
+          }, more.every);
+        }),
+    });
+  }
+  const send = (path: string, body: RequestInit["body"], headers: Record<string, string>) => {
+    const { key } = bench.service.keys.createKey("ada");
+    const init = { method: "POST", headers: { "x-api-key": key, ...headers }, body, duplex: "half" } as RequestInit;
+    return bench.service.fetch(new Request(`http://service.test${path}`, init));
+  };
+  const multipart = { "content-type": "multipart/form-data; boundary=b" };
+  const begun = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
+
+  it("a JSON body that trickles is ended as a whole", async () => {
+    const answer = await send("/api/history", slowly('{"delete":["', { every: 20, bytes: 1000, end: '"]}' }), {
+      "content-type": "application/json",
+    });
+    expect([answer.status, answer.headers.get("connection"), record(await answer.json()).code]).toEqual([408, "close", "REQUEST_TIMEOUT"]);
+  });
+
+  it("a prompt that does not come is refused in the prompt's shape", async () => {
+    const answer = await send("/api/prompt", slowly('{"prompt":'), { "content-type": "application/json" });
+    expect([answer.status, await answer.json()]).toMatchObject([408, { error: { type: "request_timeout" }, node_errors: {} }]);
+  });
+
+  it("an upload that stands still is ended and leaves no file, an asset and a file of userdata alike", async () => {
+    const asset = await send("/api/assets", slowly(`${begun}some bytes`), multipart);
+    expect([asset.status, record(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
+    expect((await send("/api/userdata/a.txt", slowly("some bytes"), {})).status).toBe(408);
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+    expect(await client.get("/api/assets?include_public=false")).toMatchObject({ body: { total: 0 } });
+  });
+
+  it("an upload that is slow and moves takes as long as it needs", async () => {
+    const answer = await send("/api/assets", slowly(begun, { every: 30, bytes: 20, end: "\r\n--b--\r\n" }), multipart);
+    expect([answer.status, record(await answer.json()).size]).toEqual([201, 20]);
+  });
+});
