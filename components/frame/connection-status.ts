@@ -32,7 +32,8 @@ export function statusNow(checked: ConnectionStatus = "unknown", heard?: Heard):
   return failureStatus[heard] ?? (checked === "active" ? "unknown" : checked);
 }
 
-export function keyWord(connection: ConnectionView): "noKey" | "sharedKey" | "ownKey" {
+export function keyWord(connection: ConnectionView): "localServer" | "noKey" | "sharedKey" | "ownKey" {
+  if (!connection.hasKey && connection.dialect === "local") return "localServer";
   if (!connection.hasKey) return "noKey";
   return connection.shared ? "sharedKey" : "ownKey";
 }

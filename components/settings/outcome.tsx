@@ -9,6 +9,7 @@ import { type ConnectionCheck } from "@/lib/contract/console";
 export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];
+  const words = check.outcome === "active" && check.dialect === "local" ? "local" : check.outcome;
   const hasFailed = tone === "bad";
   return (
     <div role="status" data-outcome={check.outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>
@@ -16,8 +17,8 @@ export function Outcome({ check }: { check: ConnectionCheck }) {
         <ToneIcon tone={tone} />
       </span>
       <div className="min-w-0">
-        <p className="font-semibold">{t(`${check.outcome}.title`)}</p>
-        <p className="text-ink-2">{t(`${check.outcome}.next`)}</p>
+        <p className="font-semibold">{t(`${words}.title`)}</p>
+        <p className="text-ink-2">{t(`${words}.next`)}</p>
         {hasFailed && check.message ? <p className="mt-1 font-mono text-sm break-words text-ink-2">{check.message}</p> : null}
       </div>
     </div>

@@ -10,6 +10,10 @@ export const checkOutcomes = ["active", "waitlisted", "refused", "strange", "unr
 export type CheckOutcome = (typeof checkOutcomes)[number];
 export type ConnectionStatus = CheckOutcome | "unknown";
 
+/** `local`: a plain local server, which has one user and no key. */
+export const dialects = ["interface", "local"] as const;
+export type Dialect = (typeof dialects)[number];
+
 export type ConnectionView = {
   id: string;
   name: string;
@@ -19,6 +23,7 @@ export type ConnectionView = {
   embedded: boolean;
   /** Everybody of the team works with it, through one key. */
   shared: boolean;
+  dialect: Dialect;
   hasKey: boolean;
   /** A short hash of the key, to tell two keys apart; the key itself never comes back. */
   fingerprint?: string;
@@ -27,7 +32,7 @@ export type ConnectionView = {
   status?: ConnectionStatus;
 };
 
-export type ConnectionCheck = { outcome: CheckOutcome; message: string };
+export type ConnectionCheck = { outcome: CheckOutcome; message: string; dialect: Dialect };
 /** Without a connection nothing was saved: the service did not accept it, and nobody said to keep it all the same. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 

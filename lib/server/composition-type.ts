@@ -1,6 +1,7 @@
 // What one process of the console is made of, as a type, so that the place where it is found needs none of its parts.
 
 import "server-only";
+import { type Dialect } from "@/lib/contract/console";
 import { type SignInLimits } from "./auth/sign-in-limits";
 import { type AttemptLimit } from "./bff/attempt-limit";
 import { type Env } from "./env";
@@ -11,7 +12,7 @@ import { type ThumbnailCache } from "./thumbnails/cache";
 import { type CapabilityMemory } from "./upstream/capabilities";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 
-type Target = { connectionId: string; baseUrl: string; apiKey: string | undefined };
+type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
 
 export type Composition = {
   env: Env;

@@ -20,6 +20,7 @@ import { runningComposition, setRunningComposition } from "./running";
 import { openStore } from "./store/store";
 import { createThumbnailCache } from "./thumbnails/cache";
 import { createCapabilityMemory } from "./upstream/capabilities";
+import { speakLocal } from "./upstream/local-dialect/speak-local";
 import { isEmbedded } from "./upstream/send";
 import { createGuardedSend, type GuardedSend } from "./upstream/send-guarded";
 import { createHttpSend } from "./upstream/send-http";
@@ -49,6 +50,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const store = openStore(env.dataDir);
   const capabilities = createCapabilityMemory(now);
   const sendHttp = createHttpSend();
+  const sendLocal = speakLocal(sendHttp);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;
@@ -57,10 +59,10 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     if (!service) throw new Error("the embedded service is not up yet");
     return service;
   };
-  const upstreamOptionsFor: Composition["upstreamOptionsFor"] = ({ connectionId, baseUrl, apiKey }) => ({
+  const upstreamOptionsFor: Composition["upstreamOptionsFor"] = ({ connectionId, baseUrl, dialect, apiKey }) => ({
     baseUrl,
     apiKey,
-    send: isEmbedded(baseUrl) ? (request) => running().fetch(request) : sendHttp,
+    send: isEmbedded(baseUrl) ? (request) => running().fetch(request) : dialect === "local" ? sendLocal : sendHttp,
     sendForeign,
     now,
     limits: upstreamLimits,

@@ -7,10 +7,10 @@ import { maskSecrets } from "@/lib/contract/mask-secrets";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 import { CONNECTION_PARAMETER } from "./read-request";
 
-type From = { connection: { id: string; baseUrl: string }; apiKey: string };
+type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
 export function toBrowser<T>(value: T, { connection, apiKey }: From): T {
-  const masked = maskSecrets(value, [apiKey]);
+  const masked = maskSecrets(value, apiKey === undefined ? [] : [apiKey]);
   return isEmbedded(connection.baseUrl) ? rewritten(masked, connection.id) : masked;
 }
 

@@ -14,7 +14,14 @@ import { type CallInput } from "../upstream/outgoing";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 import { withNames } from "../workflows/with-names";
 
-export type Access = { connection: Connection; apiKey: string; fingerprint: string; upstream: Upstream; upstreamOptions: UpstreamOptions };
+export type Access = {
+  connection: Connection;
+  /** A local server needs none. */
+  apiKey: string | undefined;
+  fingerprint: string | undefined;
+  upstream: Upstream;
+  upstreamOptions: UpstreamOptions;
+};
 
 /** Without an id: the member's last used connection, else the first that they may use. */
 export async function findConnection(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
@@ -38,17 +45,18 @@ export async function openConnection(viewer: Viewer, id: string | undefined): Pr
   const apiKey = stored && openApiKey(ring, stored);
   if (stored && apiKey === undefined)
     log.error({ connectionId: connection.id, ringKeyId: stored.ringKeyId }, "a stored key cannot be opened");
-  if (!stored || apiKey === undefined) {
+  const needsKey = stored !== undefined || connection.dialect === "interface";
+  if (needsKey && apiKey === undefined) {
     const why = stored
       ? "The stored key cannot be opened with the console's encryption keys. Enter it again."
       : "This connection has no key yet.";
     return failed({ code: "API_KEY_MISSING", message: why, status: 409 });
   }
-  const target = { connectionId: connection.id, baseUrl: connection.baseUrl, apiKey };
+  const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
   return ok({
     connection,
     apiKey,
-    fingerprint: stored.fingerprint,
+    fingerprint: stored?.fingerprint,
     upstream: upstreamFor(target),
     upstreamOptions: upstreamOptionsFor(target),
   });

@@ -43,6 +43,7 @@ export async function createConnection(
     baseUrl,
     accountUrl: body.accountUrl || undefined,
     memberId: shared ? undefined : viewer.memberId,
+    dialect: check.dialect,
     createdAt: now(),
   });
   await storeGivenKey(id, body);
@@ -73,7 +74,8 @@ export async function changeConnection(
   if (!isSame) return failed(changedMeanwhile);
   // The new key first: between the two writes the old address may see the new key refused, never the new address the old key.
   await storeGivenKey(id, body);
-  await store.connections.change(id, { name: body.name, baseUrl, accountUrl: body.accountUrl });
+  const learnt = moves || isAccepted(check) ? check.dialect : undefined;
+  await store.connections.change(id, { name: body.name, baseUrl, accountUrl: body.accountUrl, dialect: learnt });
   return saved(viewer, id, check);
 }
 

@@ -2,7 +2,8 @@
 // Guarantees: what is remembered is what the service said last. Must never: try with another key than the connection's own.
 
 import "server-only";
-import { type ConnectionCheck } from "@/lib/contract/console";
+import { type ConnectionCheck, isAccepted } from "@/lib/contract/console";
+import { isObject } from "@/lib/contract/json";
 import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { composition } from "../composition";
@@ -10,25 +11,35 @@ import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 
 const LONGEST_SAID = 120;
+const localServer: ConnectionCheck = { outcome: "active", message: "A local server answers; it needs no key.", dialect: "local" };
 
 export async function checkConnection(connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
   const { store, ring } = composition();
   const stored = await store.keys.getOf(connection.id);
   const apiKey = stored && openApiKey(ring, stored);
   const check = await askWhoseKey({ id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
+  // Nothing answered: that says nothing of its dialect.
+  if (isAccepted(check)) await store.connections.change(connection.id, { dialect: check.dialect });
   await rememberCheck(connection.id, check);
   return check;
 }
 
-/** Asks and remembers nothing: what is asked about need not be stored. */
+/**
+ * Asks and remembers nothing: what is asked about need not be stored. A plain local server is recognised here: it has no users, and tells
+ * of its system to everybody.
+ */
 export async function askWhoseKey(
   { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
   signal?: AbortSignal,
 ): Promise<ConnectionCheck> {
   const { capabilities, upstreamFor } = composition();
-  const answer = await upstreamFor({ connectionId: id, baseUrl, apiKey }).call(operations.getUser, { signal });
+  const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
+  const answer = await upstream.call(operations.getUser, { signal });
+  const hasNoUsers = !answer.ok && (answer.failure.status === 404 || answer.failure.status === 405);
+  const system = hasNoUsers ? await upstream.call(operations.getSystemStats, { signal }) : undefined;
   capabilities.forget(id);
-  return answer.ok ? toCheck(answer.value.status) : toRefusal(answer.failure);
+  if (system?.ok && isObject(system.value.system)) return localServer;
+  return { ...(answer.ok ? toCheck(answer.value.status) : toRefusal(answer.failure)), dialect: "interface" };
 }
 
 export async function rememberCheck(id: string, check: ConnectionCheck): Promise<void> {
@@ -36,7 +47,9 @@ export async function rememberCheck(id: string, check: ConnectionCheck): Promise
   await composition().store.connections.setStatus(id, check.outcome);
 }
 
-function toCheck(status: string): ConnectionCheck {
+type Said = Omit<ConnectionCheck, "dialect">;
+
+function toCheck(status: string): Said {
   if (status === "waitlisted") return { outcome: "waitlisted", message: "The key is good; the account is still on the waiting list." };
   return {
     outcome: "active",
@@ -44,7 +57,7 @@ function toCheck(status: string): ConnectionCheck {
   };
 }
 
-function toRefusal(failure: Failure): ConnectionCheck {
+function toRefusal(failure: Failure): Said {
   if (failure.code === "UPSTREAM_REFUSED_KEY") return { outcome: "refused", message: failure.message };
   // A 429 may speak of the plan: then it is the account that is refused, and waiting does not help.
   const refused = failure.status === 402 || failure.status === 403 || (failure.status === 429 && !isPlainRateLimit(failure));

@@ -29,6 +29,7 @@ export async function toConnectionView(connection: Connection, current: boolean)
     accountUrl: connection.accountUrl,
     embedded: isEmbedded(connection.baseUrl),
     shared: connection.memberId === undefined,
+    dialect: connection.dialect,
     hasKey: stored !== undefined,
     fingerprint: stored?.fingerprint,
     current,

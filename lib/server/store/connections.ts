@@ -3,7 +3,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { checkOutcomes, type CheckOutcome, type ConnectionStatus } from "@/lib/contract/console";
+import { checkOutcomes, type CheckOutcome, type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
 import { type Database } from "./database";
 import { type ConnectionRow } from "./tables";
 
@@ -15,11 +15,20 @@ export type Connection = {
   /** Undefined: shared by the team. */
   memberId: string | undefined;
   status: ConnectionStatus;
+  dialect: Dialect;
   createdAt: number;
 };
-export type NewConnection = { id?: string; name: string; baseUrl: string; accountUrl?: string; memberId?: string; createdAt: number };
+export type NewConnection = {
+  id?: string;
+  name: string;
+  baseUrl: string;
+  accountUrl?: string;
+  memberId?: string;
+  dialect?: Dialect;
+  createdAt: number;
+};
 /** What is left out stays as it is; an empty account URL is taken away. */
-export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string };
+export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect };
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 export function createConnectionStore(database: Database) {
@@ -49,6 +58,7 @@ export function createConnectionStore(database: Database) {
         account_url: connection.accountUrl ?? null,
         member_id: connection.memberId ?? null,
         status: "unknown",
+        dialect: connection.dialect ?? "interface",
         created_at: connection.createdAt,
       };
       await database
@@ -64,6 +74,7 @@ export function createConnectionStore(database: Database) {
         ...(change.name !== undefined && { name: change.name }),
         ...(change.baseUrl !== undefined && { base_url: change.baseUrl }),
         ...(change.accountUrl !== undefined && { account_url: change.accountUrl || null }),
+        ...(change.dialect !== undefined && { dialect: change.dialect }),
       };
       if (Object.keys(columns).length > 0) await database.updateTable("connections").set(columns).where("id", "=", id).execute();
     },
@@ -86,6 +97,7 @@ function toConnection(row: ConnectionRow): Connection {
     accountUrl: row.account_url ?? undefined,
     memberId: row.member_id ?? undefined,
     status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",
+    dialect: dialects.find((dialect) => dialect === row.dialect) ?? "interface",
     createdAt: Number(row.created_at),
   };
 }

@@ -4,5 +4,10 @@ import "server-only";
 import { type Migration } from "kysely";
 import { firstTables } from "./migrations/0001-first-tables";
 import { endedSessions } from "./migrations/0002-ended-sessions";
+import { connectionDialect } from "./migrations/0003-connection-dialect";
 
-export const migrations: Record<string, Migration> = { "0001-first-tables": firstTables, "0002-ended-sessions": endedSessions };
+export const migrations: Record<string, Migration> = {
+  "0001-first-tables": firstTables,
+  "0002-ended-sessions": endedSessions,
+  "0003-connection-dialect": connectionDialect,
+};

@@ -25,6 +25,7 @@ export type ConnectionRow = {
   /** Null: shared by the team. */
   member_id: string | null;
   status: string;
+  dialect: string;
   created_at: number;
 };
 

@@ -28,7 +28,7 @@ export function getThumbnail(
   const { subject, edge } = wanted;
   const named = "asset" in subject ? ["asset", subject.asset] : ["file", subject.type, subject.subfolder, subject.filename];
   // The fingerprint belongs to the name: another key may see other things under the same id.
-  const name = [access.connection.id, access.connection.baseUrl, access.fingerprint, String(edge), ...named];
+  const name = [access.connection.id, access.connection.baseUrl, access.fingerprint ?? "", String(edge), ...named];
   return cache.get(name, async () => {
     const opened = await open(access, subject, edge);
     if (!opened.ok) return opened;

@@ -14,17 +14,22 @@ afterEach(() => void vi.unstubAllGlobals());
 
 describe("the answer to a connection's check", () => {
   it("is another sentence and another advice for each outcome", () => {
-    renderInApp(checkOutcomes.map((outcome) => <Outcome key={outcome} check={{ outcome, message: "" }} />));
+    renderInApp(checkOutcomes.map((outcome) => <Outcome key={outcome} check={{ outcome, message: "", dialect: "interface" }} />));
     const said = screen.getAllByRole("status").map((element) => element.textContent);
     expect(said).toHaveLength(checkOutcomes.length);
     expect(new Set(said).size).toBe(checkOutcomes.length);
   });
 
+  it("does not speak of a key where a local server answers", () => {
+    renderInApp(<Outcome check={{ outcome: "active", message: "", dialect: "local" }} />);
+    expect(screen.getByRole("status").textContent).toMatch(/local server.*needs no key/);
+  });
+
   it("repeats what the other side said only where something is wrong", () => {
     renderInApp(
       <>
-        <Outcome check={{ outcome: "active", message: "fine" }} />
-        <Outcome check={{ outcome: "refused", message: "key revoked" }} />
+        <Outcome check={{ outcome: "active", message: "fine", dialect: "interface" }} />
+        <Outcome check={{ outcome: "refused", message: "key revoked", dialect: "interface" }} />
       </>,
     );
     expect(screen.queryByText("fine")).toBeNull();

@@ -1,0 +1,71 @@
+// The dialect of a plain local server: one user, no key, other words for the same things (wire facts, section 5).
+// Guarantees: what stands here looks like the interface to every caller, so that no page knows; what a local server lacks is answered as
+// an absent operation, with a sentence; an answer of another shape than a local server's fails as unreadable and never as empty.
+// Must never: be used for a service that has keys.
+
+import "server-only";
+import { z } from "zod";
+import { type Send } from "../send";
+import { notThere, openExchange, readLocal, type Translation } from "./local-exchange";
+import { historyTranslations } from "./local-history";
+import { jobTranslations } from "./local-jobs";
+import { queueTranslations } from "./local-queue";
+
+const LARGEST_EDGE = "res";
+
+const otherTranslations: readonly Translation[] = [
+  {
+    // Whoever reaches a local server may use it.
+    method: "GET",
+    path: /\/api\/user$/,
+    async speak({ ask }) {
+      const read = await readLocal(await ask("/api/system_stats"));
+      return read.ok ? Response.json({ status: "active" }) : read.answer;
+    },
+  },
+  {
+    method: "GET",
+    path: /\/api\/view$/,
+    speak: ({ pass }) => pass((query) => query.delete(LARGEST_EDGE)),
+  },
+  {
+    method: "GET",
+    path: /\/api\/userdata$/,
+    async speak({ pass }) {
+      const answer = await pass((query) => {
+        query.set("full_info", "true");
+        query.delete("split");
+      });
+      // A folder is there once it holds something: until then it is an empty one.
+      return answer.status === 404 ? Response.json([]) : answer;
+    },
+  },
+  {
+    // Without --enable-assets every path of them is 503, which elsewhere means "try again".
+    method: "*",
+    path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
+    async speak({ pass }) {
+      const answer = await pass();
+      return answer.status === 503 ? notThere("This local server runs without its asset library (--enable-assets).") : answer;
+    },
+  },
+];
+
+const translations: readonly Translation[] = [...jobTranslations, ...queueTranslations, ...historyTranslations, ...otherTranslations];
+
+export function speakLocal(send: Send): Send {
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    for (const { method, path, speak } of translations) {
+      const caught = method === "*" || method === request.method ? path.exec(pathname) : null;
+      if (!caught) continue;
+      try {
+        return await speak(openExchange(send, request, caught));
+      } catch (error) {
+        if (!(error instanceof z.ZodError)) throw error;
+        return Response.json(null); // no operation is answered by it: the reader of answers refuses it by its shape
+      }
+    }
+    return send(request);
+  };
+}

@@ -1,0 +1,152 @@
+// A plain local server behind the console: recognised when it is saved, and then like any other connection.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
+
+let harness: Harness;
+let local: LocalServer;
+let connection: string;
+
+beforeAll(async () => {
+  harness = await createHarness();
+  local = await startLocalServer();
+  const saved = await call("POST", "/api/console/connections", { name: "Workshop", baseUrl: local.url, shared: true });
+  expect(saved).toMatchObject({ status: 201, body: { check: { outcome: "active", dialect: "local" }, connection: { hasKey: false } } });
+  connection = saved.body.connection.id;
+});
+afterAll(async () => {
+  await local.close();
+  await harness.dispose();
+});
+
+async function call(method: string, path: string, json?: unknown) {
+  const answer = await harness.request(path, { as: "owner", method, json });
+  return { status: answer.status, body: await answer.json() };
+}
+const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
+const get = (path: string) => call("GET", at(path));
+const post = (path: string, json: unknown) => call("POST", at(path), json);
+
+function reset() {
+  local.place.running = [];
+  local.place.pending = [];
+  local.place.history.clear();
+}
+
+test("a workflow is run without a key and without an Origin, and its job is listed under the interface's words for sorting", async () => {
+  reset();
+  const prompt = { "1": { class_type: "SaveImage", inputs: {} } };
+  const { status, body } = await post("/api/prompt", { prompt, extra_data: {} });
+  expect(status).toBe(200);
+  for (const sort of ["create_time", "execution_time"]) {
+    const jobs = await get(`/api/jobs?sort_by=${sort}&status=pending&limit=10`);
+    expect(jobs).toMatchObject({ status: 200, body: { jobs: [{ id: body.prompt_id, status: "pending" }], pagination: { total: 1 } } });
+  }
+  expect(local.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+});
+
+test("a filter that a local server ignores is refused in words instead of shown as if it had worked", async () => {
+  const { status, body } = await get("/api/jobs?output_type=video");
+  expect([status, body.code]).toEqual([501, "NOT_IMPLEMENTED"]);
+  expect(body.message).toContain("kind of output");
+});
+
+test("the short status of a job is made of its details, in the status view's words", async () => {
+  reset();
+  const id = local.submit();
+  expect((await get(`/api/job/${id}/status`)).body).toMatchObject({ id, status: "pending" });
+  local.begin();
+  local.end();
+  const { body } = await get(`/api/job/${id}/status`);
+  expect(body).toMatchObject({ status: "completed" });
+  expect(Date.parse(body.updated_at) - Date.parse(body.created_at)).toBeGreaterThan(0);
+  expect((await get("/api/job/none/status")).status).toBe(404);
+});
+
+test("the queue's tuples are those of the interface, in the order in which they will run", async () => {
+  reset();
+  const [first, second] = [local.submit(), local.submit()];
+  local.place.pending.reverse();
+  const { body } = await get("/api/queue");
+  expect(body.queue_pending.map((item: unknown[]) => [item[0], item[1], item[3]])).toEqual([
+    [1, first, ["1"]],
+    [2, second, ["1"]],
+  ]);
+  expect(body.queue_pending[0][4].create_time).toBeGreaterThan(1e12);
+});
+
+test("cancelling names what really left the queue: not what has begun meanwhile, even where it has ended too", async () => {
+  reset();
+  const [begun, waiting, other] = [local.submit(), local.submit(), local.submit()];
+  local.beforeChange(() => {
+    local.begin();
+    local.end();
+  });
+  expect((await post("/api/queue", { delete: [begun, waiting, "unknown"] })).body).toMatchObject({ deleted: [waiting], cleared: false });
+  expect((await post("/api/queue", { clear: true })).body).toMatchObject({ deleted: [other], cleared: true });
+});
+
+test("the history comes newest first, page by page, and without the editor's graph", async () => {
+  reset();
+  const ids = Array.from({ length: 5 }, () => local.submit());
+  for (const [, , , extra] of local.place.pending) extra.extra_pnginfo = { workflow: { id: "w", nodes: [] } };
+  for (const _ of ids) {
+    local.begin();
+    local.end();
+  }
+  const page = async (offset: number, count: number) => (await get(`/api/history_v2?max_items=${count}&offset=${offset}`)).body.history;
+  const idsOf = (entries: { prompt_id: string }[]) => entries.map(({ prompt_id }) => prompt_id);
+  const newest = [...ids].reverse();
+  expect(idsOf(await page(0, 2))).toEqual(newest.slice(0, 2));
+  expect(idsOf(await page(2, 2))).toEqual(newest.slice(2, 4));
+  expect(idsOf(await page(4, 2))).toEqual(newest.slice(4));
+  expect(await page(5, 2)).toEqual([]);
+  const [entry] = await page(0, 1);
+  expect(entry).toMatchObject({ workflow_id: "w", prompt: { prompt_id: newest[0] } });
+  expect(JSON.stringify(entry)).not.toContain("nodes");
+});
+
+test("one entry of the history has the interface's shape, and one that is not there is missing", async () => {
+  reset();
+  const id = local.submit();
+  local.begin();
+  local.end();
+  expect((await get(`/api/history_v2/${id}`)).body[id].prompt).toMatchObject({ prompt_id: id, outputs_to_execute: ["1"] });
+  expect((await get("/api/history_v2/none")).status).toBe(404);
+  expect((await post("/api/history", { delete: [id] })).body).toMatchObject({ code: "OK" });
+  expect(local.place.history.size).toBe(0);
+});
+
+test("files are listed whole, and a folder that is not there yet is empty", async () => {
+  expect((await get("/api/userdata?dir=workflows/")).body).toMatchObject([{ path: "a.json", size: 2 }]);
+  expect((await get("/api/userdata?dir=other/")).body).toEqual([]);
+});
+
+test("assets that the server was not started with are absent, which is no outage", async () => {
+  const { status, body } = await get("/api/assets");
+  expect([status, body.code]).toEqual([501, "NOT_IMPLEMENTED"]);
+  expect(body.message).toContain("asset library");
+});
+
+test("a service with users is not taken for a local server, whatever it tells of its system", async () => {
+  const service = await startLittleServer(({ url }, response) =>
+    answerJson(response, url === "/api/user" ? { status: "active" } : { system: {}, devices: [] }),
+  );
+  const { body } = await call("POST", "/api/console/connections", { name: "Cloud", baseUrl: service.url, key: "k" });
+  expect(body.connection).toMatchObject({ dialect: "interface", hasKey: true });
+  await service.close();
+});
+
+test("a queue of another shape is unreadable, and not empty", async () => {
+  let isLocal = true;
+  const service = await startLittleServer(({ url }, response) => {
+    if (url === "/api/user") return void response.writeHead(404).end();
+    answerJson(response, isLocal ? { system: {}, devices: [] } : { queue: [] });
+  });
+  const { body } = await call("POST", "/api/console/connections", { name: "Odd", baseUrl: service.url });
+  isLocal = false;
+  const queue = await call("GET", `/api/queue?connection=${body.connection.id}`);
+  expect([queue.status, queue.body.code]).toEqual([502, "UPSTREAM_UNREADABLE"]);
+  await service.close();
+});
