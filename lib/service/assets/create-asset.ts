@@ -29,11 +29,27 @@ type Stores = { database: Database; blobs: BlobStore; now: () => number };
 
 /** The staged file stays the caller's to dispose of. */
 export async function createFromStaged(stores: Stores, staged: StagedFile, wanted: NewAsset): Promise<Created> {
-  return stores.blobs.hold([staged.hash], async () => {
-    await stores.blobs.adopt(staged);
+  const [created] = await createTogether(stores, [{ staged, wanted }]);
+  if (!created) throw new Error("nothing was created");
+  return created;
+}
+
+/** All of them or none, in one commit with what `also` writes. */
+export async function createTogether(
+  stores: Stores,
+  files: readonly { staged: StagedFile; wanted: NewAsset }[],
+  also: (created: readonly Created[]) => void = () => undefined,
+): Promise<Created[]> {
+  const hashes = files.map(({ staged }) => staged.hash);
+  return stores.blobs.hold(hashes, async () => {
+    for (const { staged } of files) await stores.blobs.adopt(staged);
     return stores.database.commit(() => {
-      insertBlob(stores.database, staged, stores.now());
-      return findOrInsert(stores, staged, wanted);
+      const created = files.map(({ staged, wanted }) => {
+        insertBlob(stores.database, staged, stores.now());
+        return findOrInsert(stores, staged, wanted);
+      });
+      also(created);
+      return created;
     });
   });
 }

@@ -2,6 +2,7 @@
 // The result is the original with the upload's alpha; three layers are derived from the two and stored beside it:
 //   mask     white where it was painted        paint    the upload's colours there, transparent elsewhere
 //   painted  the original with these colours, opaque
+// The four become assets in one commit: half a mask is never there.
 // Everything runs from file to file: a picture's pixels pass through, they are not gathered.
 
 import { randomUUID } from "node:crypto";
@@ -13,7 +14,7 @@ import { type Database, query } from "../store/database";
 import { type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";
-import { createFromStaged } from "./create-asset";
+import { createTogether } from "./create-asset";
 import { requireImage } from "./image-limits";
 import { stageFile, type StagedFile } from "./staged-file";
 
@@ -42,15 +43,21 @@ export async function storeMask(stores: Stores, userId: number, upload: StagedFi
       .toFile(files.painted);
 
     const stem = original.name.replace(/\.[^.]*$/, "");
-    const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
+    const wanted = [];
     for (const layer of layers) {
       const tags = layer === "result" ? ["input"] : ["mask-layer"];
       const metadata = { mask_layer: layer === "result" ? "painted_masked" : layer, original_hash: `blake3:${original.hash}` };
-      const wanted = { ownerId: userId, name: `${stem}-${layer === "result" ? "masked" : layer}.png`, tags, metadata };
-      const { asset } = await createFromStaged(stores, await stageFile(files[layer]), wanted);
-      names[layer] = fileNameOf(asset);
+      const name = `${stem}-${layer === "result" ? "masked" : layer}.png`;
+      wanted.push({ staged: await stageFile(files[layer]), wanted: { ownerId: userId, name, tags, metadata } });
     }
-    await stores.database.commit(() => remember(stores.database, userId, names));
+    const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
+    await createTogether(stores, wanted, (created) => {
+      for (const [index, layer] of layers.entries()) {
+        const asset = created[index]?.asset;
+        if (asset) names[layer] = fileNameOf(asset);
+      }
+      remember(stores.database, userId, names);
+    });
     return names;
   } finally {
     for (const file of [alpha, colours, flat, ...Object.values(files)]) await rm(file, { force: true });
