@@ -7,7 +7,7 @@ import "server-only";
 import { lookup as resolve, type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP } from "node:net";
 import { Agent, buildConnector } from "undici";
-import { isPublicAddress } from "./addresses";
+import { isPublicAddress } from "@/lib/shared/ip-address";
 import { createHttpSend, type HttpSend } from "./send-http";
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
