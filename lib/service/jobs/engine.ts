@@ -53,7 +53,8 @@ export function createEngine(parts: EngineParts) {
         if (again) queue.putBack(job.userId, seq);
       } finally {
         running.delete(job.id);
-        await rm(outputDir, { recursive: true, force: true });
+        // A worker that was ended may have had a write under way: it lands while the folder is emptied, once.
+        await rm(outputDir, { recursive: true, force: true, maxRetries: 5 });
       }
     } catch (error) {
       log.error({ err: error, job: job?.id }, "a job could not be brought to its end");
@@ -74,8 +75,8 @@ export function createEngine(parts: EngineParts) {
       pump();
     },
 
-    /** All of this user's pending jobs were cancelled in the store. */
-    forgetPending: (userId: number) => queue.forget(userId),
+    /** These pending jobs of the user (all, when absent) are cancelled in the store, or will be at once. */
+    forgetPending: (userId: number, seqs?: readonly number[]) => queue.forget(userId, seqs),
 
     progressOf: (jobId: string) => running.get(jobId)?.record.progress(),
 

@@ -1,42 +1,67 @@
-// What waits, in memory: round robin between users, submission order within one.
+// What waits, in memory: round robin between users, submission order within one. The next job is that of the user who was
+// served longest ago, so somebody who comes with a first job is not behind the second one of who just had a turn.
 // Holds numbers only; whether a job still is pending is asked of the store when it is taken.
 
+type Line = { seqs: number[]; head: number };
+
 export function createFairQueue() {
-  /** Users take turns in this map's order: whoever was served goes to its end. */
-  const waiting = new Map<number, { seqs: number[]; head: number }>();
+  const waiting = new Map<number, Line>();
+  /** The turn in which a user was last served; nobody is forgotten, there are as many as users. */
+  const served = new Map<number, number>();
+  let turns = 0;
+
+  /** Of users who were served equally long ago, who came first. */
+  function nextUser(): number | undefined {
+    let next: number | undefined;
+    let longestAgo = Infinity;
+    for (const userId of waiting.keys()) {
+      const turn = served.get(userId) ?? 0;
+      if (turn >= longestAgo) continue;
+      next = userId;
+      longestAgo = turn;
+    }
+    return next;
+  }
+
+  function setLine(userId: number, line: Line): void {
+    if (line.head >= line.seqs.length) waiting.delete(userId);
+    else waiting.set(userId, line);
+  }
 
   return {
     add(userId: number, seq: number): void {
-      const queue = waiting.get(userId);
-      if (queue) queue.seqs.push(seq);
+      const line = waiting.get(userId);
+      if (line) line.seqs.push(seq);
       else waiting.set(userId, { seqs: [seq], head: 0 });
     },
 
     /** Back to the front of its user's line. */
     putBack(userId: number, seq: number): void {
-      const queue = waiting.get(userId);
-      if (queue) waiting.set(userId, { seqs: [seq, ...queue.seqs.slice(queue.head)], head: 0 });
-      else waiting.set(userId, { seqs: [seq], head: 0 });
+      const line = waiting.get(userId);
+      waiting.set(userId, { seqs: [seq, ...(line ? line.seqs.slice(line.head) : [])], head: 0 });
     },
 
     take(): { userId: number; seq: number } | undefined {
-      for (const [userId, queue] of waiting) {
-        waiting.delete(userId);
-        const seq = queue.seqs[queue.head];
-        if (seq === undefined) continue;
-        queue.head += 1;
-        if (queue.head > 1024 && queue.head * 2 > queue.seqs.length) {
-          queue.seqs.splice(0, queue.head);
-          queue.head = 0;
-        }
-        if (queue.head < queue.seqs.length) waiting.set(userId, queue);
-        return { userId, seq };
+      const userId = nextUser();
+      const line = userId === undefined ? undefined : waiting.get(userId);
+      const seq = line?.seqs[line.head];
+      if (userId === undefined || line === undefined || seq === undefined) return undefined;
+      served.set(userId, ++turns);
+      line.head += 1;
+      if (line.head > 1024 && line.head * 2 > line.seqs.length) {
+        line.seqs.splice(0, line.head);
+        line.head = 0;
       }
-      return undefined;
+      setLine(userId, line);
+      return { userId, seq };
     },
 
-    forget(userId: number): void {
-      waiting.delete(userId);
+    /** What was cancelled while it waited takes no turn: these of the user, or all. */
+    forget(userId: number, seqs?: readonly number[]): void {
+      const line = waiting.get(userId);
+      if (!line) return;
+      const gone = seqs && new Set(seqs);
+      setLine(userId, { seqs: gone ? line.seqs.slice(line.head).filter((seq) => !gone.has(seq)) : [], head: 0 });
     },
   };
 }

@@ -1,0 +1,82 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { detail, ended, list, record, running, submit, waiting } from "./support";
+
+describe("whose turn it is", () => {
+  let bench: ServiceBench | undefined;
+  afterEach(() => bench?.dispose());
+
+  const began = async (client: Client, id: string) => Number((await ended(client, id)).execution_start_time);
+
+  it("goes round robin between users and in order within one, on one slot", async () => {
+    bench = await startService({ concurrency: 1 });
+    const [ada, bob, cy] = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
+    // Ada's first job holds the slot while everybody queues up behind it.
+    const first = await submit(ada, waiting(1));
+    await running(ada, first);
+    const sent: { name: string; client: Client; id: string }[] = [];
+    const send = async (name: string, client: Client) => void sent.push({ name, client, id: await submit(client, waiting(0.01)) });
+    for (let round = 1; round <= 4; round += 1) await send(`ada${round}`, ada);
+    for (let round = 1; round <= 3; round += 1) await send(`bob${round}`, bob);
+    for (let round = 1; round <= 2; round += 1) await send(`cy${round}`, cy);
+
+    const starts = await Promise.all(sent.map(async ({ name, client, id }) => ({ name, at: await began(client, id) })));
+    const order = starts.sort((a, b) => a.at - b.at).map(({ name }) => name);
+    expect(order).toEqual(["bob1", "cy1", "ada1", "bob2", "cy2", "ada2", "bob3", "ada3", "ada4"]);
+  });
+
+  it("runs no more jobs at once than the setting says, whoever sent them", async () => {
+    bench = await startService({ concurrency: 2 });
+    const clients = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
+    const sent = await Promise.all(
+      clients.flatMap((client) => [1, 2, 3].map(async (color) => ({ client, id: await submit(client, waiting(0.1, color)) }))),
+    );
+    const spans = await Promise.all(
+      sent.map(async ({ client, id }) => {
+        const job = await ended(client, id);
+        expect(job.status).toBe("completed");
+        return { from: Number(job.execution_start_time), to: Number(job.execution_end_time) };
+      }),
+    );
+    for (const { from } of spans) expect(spans.filter((span) => span.from <= from && from < span.to).length).toBeLessThanOrEqual(2);
+  });
+
+  it("counts each user's jobs on their own, and nobody sees or ends those of others", async () => {
+    bench = await startService({ concurrency: 1 });
+    const [ada, bob] = [bench.client("ada"), bench.client("bob")];
+    const held = await submit(ada, waiting(30));
+    await running(ada, held);
+    const numbers = [];
+    for (const client of [ada, bob, ada, bob]) numbers.push(record((await client.post("/api/prompt", { prompt: waiting(0) })).body).number);
+    expect(numbers).toEqual([2, 1, 3, 2]);
+    expect((await bob.get("/api/prompt")).body).toEqual({ exec_info: { queue_remaining: 2 } });
+    const bobs = record((await bob.get("/api/queue")).body);
+    expect([list(bobs.queue_running).length, list(bobs.queue_pending).map((item) => item[0])]).toEqual([0, [1, 2]]);
+
+    expect((await bob.post("/api/queue", { delete: [held] })).body).toEqual({ deleted: [], cleared: false });
+    await bob.post("/api/interrupt");
+    expect((await bob.post("/api/interrupt", { prompt_id: held })).status).toBe(404);
+    expect((await bob.post(`/api/jobs/${held}/cancel`)).status).toBe(404);
+    expect((await bob.post("/api/jobs/cancel", { job_ids: [held] })).status).toBe(404);
+    await bob.post("/api/history", { delete: [held], clear: true });
+    expect((await detail(ada, held)).status).toBe("in_progress");
+    expect(record((await bob.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
+    expect(record((await ada.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
+    expect((await detail(ada, held)).status).toBe("in_progress");
+    await ada.post("/api/interrupt");
+  });
+
+  it("clears a long queue in pieces, and the slot is free for what comes next", async () => {
+    bench = await startService({ concurrency: 1 });
+    const client = bench.client();
+    const held = await submit(client, waiting(3600));
+    await running(client, held);
+    const ids = await Promise.all(Array.from({ length: 1200 }, () => submit(client, waiting(3600))));
+    const receipt = record((await client.post("/api/queue", { clear: true })).body);
+    expect(receipt.cleared).toBe(true);
+    expect([...(Array.isArray(receipt.deleted) ? receipt.deleted : [])].sort()).toEqual([...ids].sort());
+    expect(record((await client.get("/api/queue")).body).queue_pending).toEqual([]);
+    await client.post("/api/interrupt");
+    expect((await ended(client, await submit(client, waiting(0)))).status).toBe("completed");
+  });
+});
