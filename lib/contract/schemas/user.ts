@@ -1,10 +1,16 @@
 // The user behind a key, and what the server says of itself.
 
 import { z } from "zod";
-import { maybe } from "./lenient";
+import { loosely, maybe } from "./lenient";
 
 /** `active` or `waitlisted`; other words are kept and shown. */
-export const userSchema = z.looseObject({ status: z.string(), id: maybe(z.string()), email: maybe(z.string()) });
+export const userSchema = z.looseObject({
+  status: z.string(),
+  id: maybe(z.string()),
+  email: maybe(z.string()),
+  /** Our own service's, where a quota is set. */
+  storage: loosely(z.looseObject({ used_bytes: z.number(), quota_bytes: z.number() })),
+});
 
 export const featuresSchema = z.looseObject({ supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(z.number()) });
 

@@ -8,6 +8,7 @@ import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { findAsset, readAssets, type StoredAsset } from "./asset-row";
 import { type BlobStore } from "./blob-store";
+import { hasBlobRow } from "./change-asset";
 import { byHash } from "./file-names";
 import { insertAsset } from "./insert-asset";
 import { type StagedFile } from "./staged-file";
@@ -41,17 +42,21 @@ export async function createTogether(
   also: (created: readonly Created[]) => void = () => undefined,
 ): Promise<Created[]> {
   const hashes = files.map(({ staged }) => staged.hash);
-  return stores.blobs.hold(hashes, async () => {
-    for (const { staged } of files) await stores.blobs.adopt(staged);
-    return stores.database.commit(() => {
-      const created = files.map(({ staged, wanted }) => {
-        insertBlob(stores.database, staged, stores.now());
-        return findOrInsert(stores, staged, wanted);
+  try {
+    return await stores.blobs.hold(hashes, async () => {
+      for (const { staged } of files) await stores.blobs.adopt(staged);
+      return stores.database.commit(() => {
+        const created = files.map(({ staged, wanted }) =>
+          findOrInsert(stores, staged, wanted, () => insertBlob(stores.database, staged, stores.now())),
+        );
+        also(created);
+        return created;
       });
-      also(created);
-      return created;
     });
-  });
+  } finally {
+    // What was refused, or turned out not to be needed, must not stay on the disk without a name.
+    for (const hash of hashes) stores.blobs.drop(hash, (one) => hasBlobRow(stores.database, one));
+  }
 }
 
 /** Content that the user may see already: own or public. */
@@ -83,7 +88,13 @@ export function insertBlob(database: Database, staged: StagedFile, at: number): 
   );
 }
 
-function findOrInsert(stores: Stores, content: { hash: string; size: number }, wanted: NewAsset): Created {
+/** `place` writes the row of the content, where an asset comes to name it. */
+function findOrInsert(
+  stores: Stores,
+  content: { hash: string; size: number },
+  wanted: NewAsset,
+  place: () => void = () => undefined,
+): Created {
   const { database } = stores;
   requirePreview(database, wanted);
   const existing = findExisting(database, content.hash, wanted);
@@ -94,6 +105,7 @@ function findOrInsert(stores: Stores, content: { hash: string; size: number }, w
   }
   const { ownerId, name, tags, metadata, mimeType, previewId } = wanted;
   const id = wanted.id ?? randomUUID();
+  place();
   const seq = insertAsset(database, { id, ownerId, origin: "upload", content, name, tags, metadata, mimeType, previewId }, at);
   const [asset] = readAssets(database, [seq]);
   if (!asset) throw new Error(`asset ${id} was inserted and is not there`);

@@ -1,7 +1,8 @@
-// One new row of an asset with its tags. Inside a commit only; the bytes must be held on disk by the caller.
+// One new row of an asset with its tags. Inside a commit only; the bytes must be held on disk by the caller. Refuses what the user's quota has no room for.
 
 import { type Database, query } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
+import { requireRoom } from "./quota";
 import { addTags } from "./tags";
 
 export type AssetToInsert = {
@@ -19,6 +20,7 @@ export type AssetToInsert = {
 
 /** Returns the row's number. */
 export function insertAsset(database: Database, asset: AssetToInsert, at: number): number {
+  requireRoom(database, asset.ownerId, asset.content);
   const inserted = database.row(
     query
       .insertInto("assets")

@@ -16,7 +16,7 @@ import { PUBLIC_OWNER } from "../users/user";
 import { empty, json } from "./answers";
 import { readJson } from "./read-json";
 import { readQuery } from "./read-query";
-import { readUpload } from "./read-upload";
+import { receiveUpload } from "./receive-upload";
 import { type Call, route, type Route } from "./route";
 import { sendBytes } from "./send-bytes";
 import { readUploadFields } from "./upload-fields";
@@ -40,12 +40,7 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.uploadAsset, async (call) => {
-      const upload = await readUpload(call.request, {
-        part: "file",
-        folder: parts.folders.temp,
-        maxBytes: parts.settings.maxUploadBytes,
-        timeoutMs: parts.settings.requestTimeoutMs,
-      });
+      const upload = await receiveUpload(parts, call, { part: "file", maxBytes: parts.settings.maxUploadBytes });
       try {
         const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = readUploadFields(upload.fields, parts.settings);
         const wanted = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };

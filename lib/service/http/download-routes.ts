@@ -6,6 +6,7 @@ import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { findAsset } from "../assets/asset-row";
 import { toAsset } from "../assets/asset-view";
 import { createFromHash, findVisibleContent } from "../assets/create-asset";
+import { requireSomeRoom } from "../assets/quota";
 import { openSource } from "../downloads/open-source";
 import { requireSource } from "../downloads/sources";
 import { type StoredTask } from "../downloads/tasks";
@@ -45,6 +46,7 @@ export function downloadRoutes(parts: Parts): Route[] {
         const { asset, createdNew } = await createFromHash(parts, earlier, { ownerId: user.id, name: "", tags, metadata, previewId });
         return json(toAsset(asset, baseUrl, (id) => findAsset(database, id, [user.id, PUBLIC_OWNER]), createdNew));
       }
+      requireSomeRoom(database, user.id);
       const task = await downloads.create(user.id, { sourceUrl, tags, metadata, previewId });
       return json({ task_id: task.id, status: task.status, message: "The download has been queued." }, 202);
     }),

@@ -15,15 +15,16 @@ import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
 import { parseJson } from "./read-json";
 import { invalid, readQuery, toIssues } from "./read-query";
-import { type Fields, readUpload, type Upload } from "./read-upload";
-import { route, type Route } from "./route";
+import { type Fields, type Upload } from "./read-upload";
+import { receiveUpload } from "./receive-upload";
+import { type Call, route, type Route } from "./route";
 import { sendBytes } from "./send-bytes";
 
 export function fileRoutes(parts: Parts): Route[] {
   const { database, blobs } = parts;
   return [
     route(operations.uploadImage, async ({ request, user }) => {
-      const upload = await readImageUpload(parts, request);
+      const upload = await readImageUpload(parts, { request, user });
       try {
         const { type, subfolder } = readFields(upload.fields);
         await requireImage(upload.staged);
@@ -36,7 +37,7 @@ export function fileRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.uploadMask, async ({ request, user }) => {
-      const upload = await readImageUpload(parts, request);
+      const upload = await readImageUpload(parts, { request, user });
       try {
         const original = requireOriginal(parts, user.id, upload.fields);
         const { result, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
@@ -85,16 +86,12 @@ export function fileRoutes(parts: Parts): Route[] {
 }
 
 /** 50 MB at most; beyond it the answer is 400 as for any image that is too large, not 413. */
-async function readImageUpload(parts: Parts, request: Request): Promise<Upload> {
+async function readImageUpload(parts: Parts, call: Pick<Call, "request" | "user">): Promise<Upload> {
+  const { maxUploadBytes } = parts.settings;
   try {
-    return await readUpload(request, {
-      part: "image",
-      folder: parts.folders.temp,
-      maxBytes: Math.min(MOST_IMAGE_BYTES, parts.settings.maxUploadBytes),
-      timeoutMs: parts.settings.requestTimeoutMs,
-    });
+    return await receiveUpload(parts, call, { part: "image", maxBytes: Math.min(MOST_IMAGE_BYTES, maxUploadBytes) });
   } catch (error) {
-    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || parts.settings.maxUploadBytes < MOST_IMAGE_BYTES) throw error;
+    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MOST_IMAGE_BYTES) throw error;
     throw new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
   }
 }

@@ -3,6 +3,7 @@
 import { createReadStream } from "node:fs";
 import { operations } from "@/lib/contract/operations";
 import { userdataQuerySchema, userdataWriteQuerySchema } from "@/lib/contract/schemas/userdata";
+import { quotaExceeded } from "../assets/quota";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { createUserFiles, type UserFile } from "../userdata/files";
@@ -20,6 +21,15 @@ const PREFIX = "/api/userdata/";
 export function userdataRoutes(parts: Parts): Route[] {
   const files = createUserFiles(parts.folders, Math.min(MOST_BYTES, parts.settings.maxUploadBytes));
 
+  /** User data has the quota once more for itself: its files are counted where they lie, when one is written. */
+  async function requireUserdataRoom(userId: number, request: Request): Promise<void> {
+    const quota = parts.settings.userQuotaBytes;
+    if (quota === undefined) return;
+    const used = (await files.list(userId, [], true)).reduce((sum, { size }) => sum + size, 0);
+    const coming = Number(request.headers.get("content-length") ?? MOST_BYTES);
+    if (used + coming > quota) throw quotaExceeded(used, quota);
+  }
+
   return [
     route(operations.listUserdata, async ({ request, user }) => {
       const { dir, recurse } = readQuery(request, userdataQuerySchema);
@@ -35,6 +45,7 @@ export function userdataRoutes(parts: Parts): Route[] {
         const mayReplace = new URL(request.url).searchParams.has("overwrite") && overwrite;
         return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), mayReplace), full_info);
       }
+      await requireUserdataRoom(user.id, request);
       const written = await files.write(user.id, parseFilePath(raw), bytesOf(request, parts.settings.requestTimeoutMs), overwrite);
       return show(written, full_info);
     }),

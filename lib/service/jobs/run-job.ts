@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { hasBlobRow } from "../assets/change-asset";
 import { type RunOutcome } from "../nodes/run";
+import { asRefusal } from "../service-error";
 import { type Database, query } from "../store/database";
 import { insertOutputs, stageOutputs } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";
@@ -116,9 +117,10 @@ async function close(
   outcome: Exclude<RunOutcome, { kind: "cancelled" }>,
 ): Promise<void> {
   const { database, blobs } = parts;
+  let hashes: string[] = [];
   try {
     const staged = await stageOutputs(record.files);
-    const hashes = [...new Set(staged.map((output) => output.staged.hash))];
+    hashes = [...new Set(staged.map((output) => output.staged.hash))];
     await blobs.hold(hashes, async () => {
       for (const output of staged) await blobs.adopt(output.staged);
       await database.commit(() => {
@@ -129,10 +131,16 @@ async function close(
         finishRun(database, job, record, outcome, kept, at);
       });
     });
-    for (const hash of hashes) blobs.drop(hash, (one) => hasBlobRow(database, one));
   } catch (error) {
-    parts.log.error({ err: error, job: job.id }, "the outputs of a job could not be stored");
-    await database.commit(() => failJob(database, job, "ServiceError", "The outputs could not be stored.", parts.now()));
+    const refusal = asRefusal(error);
+    const isBeyondQuota = refusal?.code === "STORAGE_QUOTA_EXCEEDED";
+    if (!isBeyondQuota) parts.log.error({ err: error, job: job.id }, "the outputs of a job could not be stored");
+    const [type, message] = isBeyondQuota
+      ? ["StorageQuotaExceeded", refusal.message]
+      : ["ServiceError", "The outputs could not be stored."];
+    await database.commit(() => failJob(database, job, type, message, parts.now()));
+  } finally {
+    for (const hash of hashes) blobs.drop(hash, (one) => hasBlobRow(database, one));
   }
   // Assets may have been deleted while the job kept their bytes.
   for (const image of job.images) await parts.collect(image.hash);

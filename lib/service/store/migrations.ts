@@ -4,8 +4,9 @@
 
 import { type Database as Connection } from "better-sqlite3";
 import { first } from "./migrations/001-first";
+import { userStorage } from "./migrations/005-user-storage";
 
-const migrations: readonly { name: string; sql: string }[] = [first];
+const migrations: readonly { name: string; sql: string }[] = [first, userStorage];
 
 export function migrate(connection: Connection, now: () => number): void {
   connection

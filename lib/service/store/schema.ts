@@ -90,6 +90,8 @@ export type AssetRow = {
 };
 
 export type AssetTagRow = { asset_seq: number; position: number; tag: string };
+/** Kept by triggers: the bytes of the distinct content that a user's assets refer to. */
+export type UserStorageRow = { owner_id: number; bytes: number };
 export type AssetCountRow = { owner_id: number; n: number };
 
 export type MaskLayersRow = { owner_id: number; result: string; mask: string; paint: string; painted: string };
@@ -124,6 +126,7 @@ export type Tables = {
   assets: AssetRow;
   asset_tags: AssetTagRow;
   asset_counts: AssetCountRow;
+  user_storage: UserStorageRow;
   mask_layers: MaskLayersRow;
   tasks: TaskRow;
 };
