@@ -59,7 +59,8 @@ export async function stageFile(path: string): Promise<StagedFile> {
   return { path, ...(await digest.finish()), dispose: () => rm(path, { force: true }) };
 }
 
-function createDigest() {
+/** Both hashes, the length and the head of bytes that pass. */
+export function createDigest() {
   const blake3 = new Blake3Hasher();
   const sha256 = createHash("sha256");
   const head: Uint8Array[] = [];
