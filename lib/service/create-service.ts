@@ -51,7 +51,9 @@ export async function startService(options: ServiceOptions) {
     const sources = createSourcePolicy(settings.downloadHosts ?? defaultDownloadHosts);
     const downloads = createDownloads({ database, blobs, folders, policy: sources, maxBytes: settings.maxDownloadBytes, now, log });
     downloads.start();
-    const sweeping = sweepBlobs(database, blobs).catch((error: unknown) => log.error({ err: error }, "the sweep of blobs failed"));
+    const sweeping = sweepBlobs(database, blobs, thumbnails).catch((error: unknown) =>
+      log.error({ err: error }, "the sweep of blobs failed"),
+    );
 
     const route = createRouter({
       database,

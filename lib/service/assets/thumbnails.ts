@@ -1,7 +1,8 @@
 // WebP previews by content and edge, made once and kept on disk; whoever asks for one that is being made waits for the same work.
 // Guarantees: at most two pictures are decoded at once, none above the pixel limit; a preview is never larger than its original.
 
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
@@ -24,17 +25,14 @@ export function createThumbnails(folders: { thumbnails: string; temp: string }) 
     busy += 1;
     const temporary = join(folders.temp, randomUUID());
     try {
-      await sharp(source, { limitInputPixels: MOST_PIXELS, failOn: "none" })
-        .rotate()
-        .resize({ width: edge, height: edge, fit: "inside", withoutEnlargement: true })
-        .webp({ quality: 80 })
-        .toFile(temporary);
+      const webp = await shrink(source, edge);
+      await writeFile(temporary, webp);
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       await rename(temporary, target);
       return target;
     } catch (error) {
       await rm(temporary, { force: true });
-      throw new ServiceError("UNPROCESSABLE", "No preview can be made of this file.", error instanceof Error ? error.message : undefined);
+      throw error;
     } finally {
       busy -= 1;
       queue.shift()?.();
@@ -53,8 +51,39 @@ export function createThumbnails(folders: { thumbnails: string; temp: string }) 
       return work;
     },
 
-    forget: (hash: string) => rm(folderOf(hash), { recursive: true, force: true }),
+    /** Also those that are being made at this moment. */
+    async forget(hash: string): Promise<void> {
+      const open = [...making].filter(([target]) => dirname(target) === folderOf(hash));
+      await Promise.allSettled(open.map(([, work]) => work));
+      await rm(folderOf(hash), { recursive: true, force: true });
+    },
+
+    /** What a crash left of originals that are gone. Returns how many went. */
+    async sweep(isNamed: (hash: string) => boolean): Promise<number> {
+      let removed = 0;
+      for (const shard of await readdir(folders.thumbnails)) {
+        for (const rest of await readdir(join(folders.thumbnails, shard))) {
+          if (isNamed(shard + rest)) continue;
+          rmSync(join(folders.thumbnails, shard, rest), { recursive: true, force: true });
+          removed += 1;
+        }
+      }
+      return removed;
+    },
   };
+}
+
+/** In memory, as it is small: what the disk says to it is then told apart from what is wrong with the picture. */
+async function shrink(source: string, edge: number): Promise<Buffer> {
+  try {
+    return await sharp(source, { limitInputPixels: MOST_PIXELS, failOn: "none" })
+      .rotate()
+      .resize({ width: edge, height: edge, fit: "inside", withoutEnlargement: true })
+      .webp({ quality: 80 })
+      .toBuffer();
+  } catch (error) {
+    throw new ServiceError("UNPROCESSABLE", "No preview can be made of this file.", error instanceof Error ? error.message : undefined);
+  }
 }
 
 function exists(path: string): Promise<boolean> {
