@@ -1,0 +1,105 @@
+// What lies on the disk once everything has ended and the process has stopped: the database, and every file beside it.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { blake3 } from "@napi-rs/blake-hash";
+import Sqlite from "better-sqlite3";
+import { expect } from "vitest";
+import { auditCounters } from "./audit-counters";
+import { left } from "./graphs";
+import { type Ledger } from "./ledger";
+import { readTrace } from "./trace";
+
+type JobRow = { id: string; state: string; attempts: number; error: string | null; messages: string | null; files: number };
+
+const finals = [">completed", ">failed", ">cancelled"];
+const legal = /^(>pending|pending>in_progress|pending>cancelled|in_progress>(pending|completed|failed|cancelled))$/;
+
+export function auditStore(folder: string, ledgers: readonly Ledger[]): void {
+  const database = new Sqlite(join(folder, "service.sqlite"), { readonly: true });
+  try {
+    expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+    expect(database.pragma("foreign_key_check")).toEqual([]);
+    auditRuns(database, ledgers);
+    auditCounters(database);
+    auditBytes(database, folder);
+    expect(database.prepare("SELECT * FROM job_images").all(), "what a job pinned is let go when it ends").toEqual([]);
+    const loose = database.prepare(
+      "SELECT id FROM assets WHERE origin = 'upload' AND metadata LIKE '%mask_layer%' AND NOT EXISTS (SELECT 1 FROM mask_layers AS l WHERE l.owner_id = assets.owner_id AND instr(l.result || l.mask || l.paint || l.painted, assets.hash))",
+    );
+    expect(loose.all(), "the four pictures of a mask are there together or not at all").toEqual([]);
+  } finally {
+    database.close();
+  }
+}
+
+/** Every job ended once, by legal steps; and what it left is what one run leaves. */
+function auditRuns(database: Sqlite.Database, ledgers: readonly Ledger[]): void {
+  const trace = readTrace(database);
+  const rows = database
+    .prepare<[], JobRow>(
+      "SELECT id, state, attempts, error, messages, (SELECT count(*) FROM assets WHERE prompt_id = jobs.id) AS files FROM jobs LEFT JOIN job_results ON job_seq = seq",
+    )
+    .all();
+  for (const [job, steps] of trace) {
+    const ends = steps.filter((step) => finals.some((final) => step.endsWith(final)));
+    expect(ends.length, `${job} ended once: ${steps.join(" ")}`).toBe(1);
+    expect(steps.at(-1), `nothing follows the end of ${job}`).toBe(ends[0]);
+    expect(steps.filter((step) => !legal.test(step))).toEqual([]);
+  }
+  for (const row of rows) {
+    const steps = trace.get(row.id) ?? [];
+    expect(row.attempts, `${row.id} counts its attempts: ${steps.join(" ")}`).toBe(
+      steps.filter((step) => step === "pending>in_progress").length,
+    );
+    const successes = (row.messages ?? "").split('"execution_success"').length - 1;
+    expect(successes, `${row.id} tells of one success`).toBe(row.state === "completed" ? 1 : 0);
+    if (row.state === "cancelled") expect(row.files, `${row.id} was cancelled and keeps nothing`).toBe(0);
+  }
+  const files = database.prepare<[string], number>("SELECT count(*) FROM assets WHERE prompt_id = ?").pluck();
+  const errors = new Map(rows.map((row) => [row.id, row.error ?? ""]));
+  for (const job of ledgers.flatMap((ledger) => [...ledger.jobs.values()])) {
+    const steps = trace.get(job.id) ?? [];
+    const end = steps.at(-1)?.split(">")[1];
+    const told = `${job.kind} ${job.id}: ${steps.join(" ")} ${errors.get(job.id) ?? ""}`;
+    if (job.cancelled === "yes") expect(end, told).toBe("cancelled");
+    if (end === "cancelled") continue;
+    const wasGivenUp = end === "failed" && steps.filter((step) => step === "pending>in_progress").length === 3 && files.get(job.id) === 0;
+    if (!wasGivenUp) expect({ state: end, files: files.get(job.id) }, told).toEqual(left[job.kind]);
+  }
+  const doubled = database
+    .prepare(
+      "SELECT prompt_id FROM assets WHERE prompt_id IS NOT NULL GROUP BY prompt_id, node_id, output_key, output_index HAVING count(*) > 1",
+    )
+    .all();
+  expect(doubled).toEqual([]);
+}
+
+/** One file for each row and one row for each file; each file's bytes are those its name says; nothing lies anywhere else. */
+function auditBytes(database: Sqlite.Database, folder: string): void {
+  const rows = database.prepare<[], { hash: string; size: number }>("SELECT hash, size FROM blobs").all();
+  const blobs = join(folder, "blobs", "blake3-v1");
+  const stored = filesIn(blobs).map((path) => path.replaceAll("/", ""));
+  expect(stored.sort()).toEqual(rows.map((row) => row.hash).sort());
+  for (const { hash, size } of rows) {
+    const bytes = readFileSync(join(blobs, hash.slice(0, 2), hash.slice(2)));
+    expect({ size: bytes.byteLength, hash: Buffer.from(blake3(bytes)).toString("hex") }).toEqual({ size, hash });
+  }
+  const unused =
+    "SELECT hash FROM blobs WHERE NOT EXISTS (SELECT 1 FROM assets WHERE assets.hash = blobs.hash) AND NOT EXISTS (SELECT 1 FROM job_images WHERE job_images.hash = blobs.hash)";
+  expect(database.prepare(unused).all(), "bytes that nobody refers to").toEqual([]);
+  const known = new Set(rows.map((row) => row.hash));
+  const thumbnails = filesIn(join(folder, "thumbnails")).map((path) => path.replace(/\/[^/]*$/, "").replaceAll("/", ""));
+  expect(
+    thumbnails.filter((hash) => !known.has(hash)),
+    "thumbnails of what is gone",
+  ).toEqual([]);
+  expect(readdirSync(join(folder, "tmp")), "temporary files").toEqual([]);
+  const userdata = filesIn(join(folder, "userdata")).map((path) => path.split("/").at(-1));
+  expect(userdata.filter((name) => !["a.json", "b.json", "c.json"].includes(name ?? ""))).toEqual([]);
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}

@@ -1,0 +1,240 @@
+// One user's mixed load against a running service, until the line is cut. Every step writes down what it was told.
+// An answer that the service should never give (a 5xx, an unknown refusal) ends the load with an error: a fault must not hide in it.
+import { blake3 } from "@napi-rs/blake-hash";
+import { z } from "zod";
+import { type Answered, type Client } from "@/tests/support/service";
+import { makeGraph } from "./graphs";
+import { type AssetFact, claiming, type JobFact, type Ledger } from "./ledger";
+import { type Random } from "./random";
+import { sendHalf } from "./half-upload";
+import { maskFor, pictureOf } from "./pictures";
+
+const prompted = z.looseObject({ prompt_id: z.string() });
+const created = z.looseObject({ id: z.string(), asset_hash: z.string(), tags: z.array(z.string()) });
+const named = z.looseObject({ name: z.string() });
+const masked = named.extend({ metadata: z.looseObject({ related_files: z.record(z.string(), z.string()) }) });
+const receipt = z.looseObject({ deleted: z.array(z.string()) });
+const jobList = z.looseObject({ jobs: z.array(z.looseObject({ id: z.string(), status: z.string() })) });
+
+const terminal = ["completed", "failed", "cancelled"];
+const kinds = ["single", "several", "loaded", "slow", "text", "failing", "partial"] as const;
+
+export type LoadParts = { client: Client; ledger: Ledger; random: Random; url: string };
+type Step = (parts: LoadParts) => Promise<void>;
+
+/** How often each is chosen, in parts. */
+const steps: readonly (readonly [number, Step])[] = [
+  [8, submit],
+  [5, upload],
+  [3, overwrite],
+  [2, cancel],
+  [2, look],
+  [2, changeTags],
+  [2, fromHash],
+  [2, deleteAsset],
+  [2, removeFromHistory],
+  [1, clearHistory],
+  [1, clearQueue],
+  [1, uploadMask],
+  [2, showAndDeletePicture],
+  [1, halfUpload],
+];
+
+export async function loadUntilCut(parts: LoadParts): Promise<void> {
+  const choice = steps.flatMap(([weight, step]) => Array.from({ length: weight }, () => step));
+  const [first, ...others] = choice;
+  if (!first) return;
+  for (;;) {
+    try {
+      await parts.random.pick([first, ...others])(parts);
+    } catch (error) {
+      if (isCut(error)) return;
+      throw error;
+    }
+  }
+}
+
+/** fetch's word for a connection that broke. */
+export function isCut(error: unknown): boolean {
+  return error instanceof TypeError && /fetch failed|terminated/.test(error.message);
+}
+
+async function expecting(parts: LoadParts, statuses: readonly number[], request: Promise<Answered>): Promise<Answered> {
+  parts.ledger.moments += 1;
+  const answer = await request;
+  parts.ledger.moments += 1;
+  if (!statuses.includes(answer.status)) throw new Error(`an answer nobody expects: ${answer.status} ${answer.text.slice(0, 500)}`);
+  return answer;
+}
+
+async function submit(parts: LoadParts): Promise<void> {
+  const { client, ledger, random } = parts;
+  const kind = random.pick(kinds);
+  const { clearsBegun, clearsOpen } = ledger;
+  const answer = await expecting(parts, [200], client.post("/api/prompt", makeGraph(kind, random, ledger.picture)));
+  const { prompt_id: id } = prompted.parse(answer.body);
+  const mayBeCleared = clearsOpen > 0 || clearsBegun !== ledger.clearsBegun ? "maybe" : "no";
+  ledger.jobs.set(id, { id, kind, cancelled: mayBeCleared, removed: mayBeCleared, isKnownToHaveEnded: false });
+}
+
+async function upload(parts: LoadParts): Promise<void> {
+  const { client, ledger, random } = parts;
+  const serial = (ledger.serial += 1);
+  // Every fourth text is the same for all users, so that one blob has several owners.
+  const isShared = serial % 4 === 0;
+  const text = `${isShared ? "everybody" : ledger.user} number ${serial} `.repeat(isShared ? 100 : 1 + random.below(8000));
+  const answer = await expecting(parts, [200, 201], client.upload(text, `${serial}.txt`, { tags: JSON.stringify(["first"]) }));
+  const { id, asset_hash, tags } = created.parse(answer.body);
+  if (asset_hash !== `blake3:${Buffer.from(blake3(text)).toString("hex")}`) throw new Error("the hash is not that of what was sent");
+  ledger.assets.set(id, { id, hash: asset_hash, text, removed: "no", tags: new Map(tags.map((tag) => [tag, "yes"])) });
+}
+
+async function overwrite(parts: LoadParts): Promise<void> {
+  const { client, ledger, random } = parts;
+  // One writer for each file, or nobody could say whose text must stand.
+  const serial = (ledger.serial += 1);
+  const free = ["a.json", "b.json", "c.json"].filter((name) => (ledger.files.get(name)?.length ?? 1) === 1);
+  const name = free[random.below(free.length)];
+  if (name === undefined) return;
+  const text = `${name} ${serial} `.repeat(1 + random.below(20_000));
+  ledger.files.set(name, [...(ledger.files.get(name) ?? [""]), text]);
+  const path = `/api/userdata/${name}?overwrite=true&full_info=true`;
+  const headers = { "content-type": "application/octet-stream" };
+  await expecting(parts, [200], client.call("POST", path, text, headers));
+  ledger.files.set(name, [text]);
+}
+
+async function cancel(parts: LoadParts): Promise<void> {
+  const { client, random, ledger } = parts;
+  const job = pickJob(parts, (one) => one.cancelled === "no" && one.removed === "no" && !one.isKnownToHaveEnded);
+  if (!job || ledger.clearsOpen > 0) return;
+  ledger.cancelsOpen += 1;
+  await claiming(
+    (sure) => (job.cancelled = sure),
+    async () => {
+      if (random.below(2) === 0) {
+        const answer = await expecting(parts, [200], client.post("/api/queue", { delete: [job.id] }));
+        return receipt.parse(answer.body).deleted.includes(job.id);
+      }
+      const answer = await expecting(parts, [200, 404], client.post(`/api/jobs/${job.id}/cancel`));
+      return z.looseObject({ cancelled: z.boolean() }).safeParse(answer.body).data?.cancelled === true;
+    },
+  );
+  ledger.cancelsOpen -= 1;
+}
+
+async function clearQueue({ client, ledger, ...parts }: LoadParts): Promise<void> {
+  if (ledger.user !== "bob" || ledger.cancelsOpen > 0 || ledger.clearsOpen > 0) return;
+  const open = [...ledger.jobs.values()].filter((job) => job.cancelled === "no" && !job.isKnownToHaveEnded);
+  for (const job of open) job.cancelled = "maybe";
+  ledger.clearsBegun += 1;
+  ledger.clearsOpen += 1;
+  const answer = await expecting({ client, ledger, ...parts }, [200], client.post("/api/queue", { clear: true }));
+  ledger.clearsOpen -= 1;
+  const deleted = new Set(receipt.parse(answer.body).deleted);
+  for (const job of open) job.cancelled = deleted.has(job.id) ? "yes" : "no";
+}
+
+async function look(parts: LoadParts): Promise<void> {
+  const answer = await expecting(parts, [200], parts.client.get("/api/jobs?limit=60"));
+  for (const { id, status } of jobList.parse(answer.body).jobs) {
+    const job = parts.ledger.jobs.get(id);
+    if (job && terminal.includes(status)) job.isKnownToHaveEnded = true;
+  }
+}
+
+async function removeFromHistory(parts: LoadParts): Promise<void> {
+  if (parts.ledger.user === "bob") return;
+  const job = pickJob(parts, (one) => one.isKnownToHaveEnded && one.removed === "no");
+  if (!job) return;
+  await claiming(
+    (sure) => (job.removed = sure),
+    async () => (await expecting(parts, [200], parts.client.post("/api/history", { delete: [job.id] }))).status === 200,
+  );
+}
+
+/** What ends while the request is on its way may be removed with the rest. */
+async function clearHistory(parts: LoadParts): Promise<void> {
+  if (parts.ledger.user !== "bob" || parts.ledger.clearsOpen > 0) return;
+  const all = [...parts.ledger.jobs.values()].filter((job) => job.removed === "no");
+  const ended = new Set(all.filter((job) => job.isKnownToHaveEnded));
+  for (const job of all) job.removed = "maybe";
+  parts.ledger.clearsBegun += 1;
+  parts.ledger.clearsOpen += 1;
+  await expecting(parts, [200], parts.client.post("/api/history", { clear: true }));
+  parts.ledger.clearsOpen -= 1;
+  for (const job of ended) job.removed = "yes";
+}
+
+async function changeTags(parts: LoadParts): Promise<void> {
+  const asset = pickAsset(parts);
+  if (!asset) return;
+  const tag = `tag-${parts.random.below(3)}`;
+  const adds = parts.random.below(2) === 0;
+  if (asset.tags.get(tag) === "maybe") return;
+  asset.tags.set(tag, "maybe");
+  const request = parts.client.call(adds ? "POST" : "DELETE", `/api/assets/${asset.id}/tags`, { tags: [tag] });
+  if ((await expecting(parts, [200, 404], request)).status === 200) asset.tags.set(tag, adds ? "yes" : "no");
+}
+
+async function fromHash(parts: LoadParts): Promise<void> {
+  const asset = pickAsset(parts);
+  if (!asset) return;
+  const body = { hash: asset.hash, tags: ["first"], name: "again.txt" };
+  const answer = await expecting(parts, [200, 201, 404], parts.client.post("/api/assets/from-hash", body));
+  if (answer.status === 404) return; // deleted a moment ago
+  const { id, tags } = created.parse(answer.body);
+  if (!parts.ledger.assets.has(id))
+    parts.ledger.assets.set(id, { ...asset, id, removed: "no", tags: new Map(tags.map((tag) => [tag, "yes"])) });
+}
+
+async function deleteAsset(parts: LoadParts): Promise<void> {
+  const asset = pickAsset(parts);
+  if (!asset) return;
+  await claiming(
+    (sure) => (asset.removed = sure),
+    async () => (await expecting(parts, [204], parts.client.call("DELETE", `/api/assets/${asset.id}`))).status === 204,
+  );
+}
+
+async function uploadMask(parts: LoadParts): Promise<void> {
+  const { client, ledger, random } = parts;
+  const reference = JSON.stringify({ filename: ledger.picture, type: "input" });
+  const mask = await maskFor((ledger.serial += 1), random.below(0xffffff));
+  const answer = await expecting(parts, [200], client.upload(mask, "m.png", { original_ref: reference }, "image", "/api/upload/mask"));
+  const { name, metadata } = masked.parse(answer.body);
+  ledger.masks.push([name, ...Object.values(metadata.related_files)]);
+}
+
+/** A picture that is gone a moment later, while previews of it are still being made. */
+async function showAndDeletePicture(parts: LoadParts): Promise<void> {
+  const { client, ledger, random } = parts;
+  const bytes = await maskFor((ledger.serial += 1), random.below(0xffffff));
+  const answer = await expecting(parts, [201], client.upload(bytes, "fleeting.png", { tags: JSON.stringify(["fleeting"]) }));
+  const { id, asset_hash } = created.parse(answer.body);
+  const path = `/api/view?filename=${encodeURIComponent(asset_hash)}&res=${64 + random.below(900)}`;
+  const shown = expecting(parts, [200, 404, 422], client.get(path));
+  if (random.below(2) === 0) await shown;
+  await Promise.all([shown, expecting(parts, [204], client.call("DELETE", `/api/assets/${id}`))]);
+}
+
+async function halfUpload({ url, ledger, random }: LoadParts): Promise<void> {
+  ledger.moments += 1;
+  await sendHalf({ url, key: ledger.key, bytes: 1 + random.below(500_000), goesAway: true });
+}
+
+function pickJob({ ledger, random }: LoadParts, isWanted: (job: JobFact) => boolean): JobFact | undefined {
+  const jobs = [...ledger.jobs.values()].filter(isWanted);
+  return jobs[random.below(jobs.length)];
+}
+
+function pickAsset({ ledger, random }: LoadParts): AssetFact | undefined {
+  const assets = [...ledger.assets.values()].filter((asset) => asset.removed === "no");
+  return assets[random.below(assets.length)];
+}
+
+/** The picture that this user's graphs load. */
+export async function prepareUser(client: Client, ledger: Ledger): Promise<void> {
+  const answer = await client.upload(await pictureOf(ledger.user), `${ledger.user}.png`, {}, "image", "/api/upload/image");
+  ledger.picture = named.parse(answer.body).name;
+}

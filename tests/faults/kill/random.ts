@@ -1,0 +1,19 @@
+// Chance that can be had again: everything random in a round follows from its seed, and the seed is printed when the round fails.
+
+export type Random = { below(bound: number): number; pick<T>(items: readonly [T, ...T[]]): T };
+
+/** mulberry32: a public-domain generator of 32 bits; short, and good enough to choose what to do next. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  function next(): number {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+  const below = (bound: number) => Math.floor(next() * bound);
+  return {
+    below,
+    pick: (items) => items[below(items.length)] ?? items[0],
+  };
+}

@@ -1,0 +1,22 @@
+// A durable trace of every job's steps, written by triggers in the same transactions as the steps themselves: it outlives the job's row.
+// From outside on purpose: what the service says of itself is no proof that a job did not run to its end twice.
+import Sqlite from "better-sqlite3";
+
+export type Step = { job: string; was: string | null; became: string };
+
+export function installTrace(file: string): void {
+  const database = new Sqlite(file);
+  database.exec(`
+    CREATE TABLE trace (n INTEGER PRIMARY KEY, job TEXT NOT NULL, was TEXT, became TEXT NOT NULL);
+    CREATE TRIGGER trace_begun AFTER INSERT ON jobs BEGIN INSERT INTO trace (job, was, became) VALUES (new.id, NULL, new.state); END;
+    CREATE TRIGGER trace_step AFTER UPDATE OF state ON jobs BEGIN INSERT INTO trace (job, was, became) VALUES (new.id, old.state, new.state); END;
+  `);
+  database.close();
+}
+
+export function readTrace(database: Sqlite.Database): Map<string, string[]> {
+  const steps = database.prepare<[], Step>("SELECT job, was, became FROM trace ORDER BY n").all();
+  const trace = new Map<string, string[]>();
+  for (const { job, was, became } of steps) trace.set(job, [...(trace.get(job) ?? []), `${was ?? ""}>${became}`]);
+  return trace;
+}
