@@ -6,6 +6,7 @@
 import { rmSync } from "node:fs";
 import { link, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { blobPath } from "./blob-path";
 import { type StagedFile } from "./staged-file";
 
 const HASH_LENGTH = 64;
@@ -14,7 +15,7 @@ export type BlobStore = ReturnType<typeof createBlobStore>;
 
 export function createBlobStore(folder: string) {
   const held = new Map<string, number>();
-  const pathOf = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
+  const pathOf = (hash: string) => blobPath(folder, hash);
 
   function release(hash: string): void {
     const left = (held.get(hash) ?? 1) - 1;

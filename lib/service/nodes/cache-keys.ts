@@ -1,15 +1,16 @@
 // A name for what a node will put out, made of its class and everything it reads: literals, the contents behind image names,
 // and the names of the nodes it is linked to. What must run every time, and all behind it, has none.
+// The same work has the same name in every worker and after a restart; a name is a safe file name.
 
 import { createHash } from "node:crypto";
-import { stat } from "node:fs/promises";
+import { generation } from "./generation";
 import { inputOf, unwrapLiteral } from "./link";
 import { readLiteral } from "./literal";
 import { type PlannedNode } from "./plan";
 import { type RunRequest } from "./run";
 
 /** Empty where the request names no cache. The order must be that of the plan. */
-export async function createCacheKeys(order: readonly PlannedNode[], request: RunRequest): Promise<Map<string, string>> {
+export function createCacheKeys(order: readonly PlannedNode[], request: RunRequest): Map<string, string> {
   const keys = new Map<string, string>();
   if (request.cacheDir === undefined) return keys;
   // Files carry the graph: with another graph they are other files.
@@ -17,35 +18,29 @@ export async function createCacheKeys(order: readonly PlannedNode[], request: Ru
   for (const planned of order) {
     const { id, definition, links } = planned;
     if (definition.cacheable === false || [...links.values()].some(({ source }) => !keys.has(source))) continue;
-    const inputs = await Promise.all(definition.inputs.map(({ name, type }) => nameInput(planned, { name, type }, keys, request)));
-    keys.set(id, digest([request.cacheDir, definition.name, inputs, definition.hidden ? carried : ""]));
+    const inputs = definition.inputs.map(({ name, type }) => nameInput(planned, { name, type }, keys, request));
+    keys.set(id, digest([generation, definition.name, inputs, definition.hidden ? carried : ""]));
   }
   return keys;
 }
 
-async function nameInput(
+function nameInput(
   { node, definition, links }: PlannedNode,
   { name, type }: { name: string; type: string },
   keys: ReadonlyMap<string, string>,
   request: RunRequest,
-): Promise<unknown> {
+): unknown {
   const link = links.get(name);
   if (link) return ["link", keys.get(link.source), link.index];
   const written = inputOf(node.inputs, name);
   if (written === undefined) return ["absent"];
   const literal = readLiteral(type, unwrapLiteral(written));
   const value = literal.ok ? literal.value : written;
-  return name === definition.imageInput && typeof value === "string" ? ["file", value, await nameFile(value, request)] : ["literal", value];
-}
-
-/** A file that is not there is found out by the node that reads it. */
-async function nameFile(name: string, request: RunRequest): Promise<unknown> {
-  const path = Object.hasOwn(request.images, name) ? request.images[name]?.path : undefined;
-  if (path === undefined) return undefined;
-  const found = await stat(path).catch(() => undefined);
-  return [path, found?.size, found?.mtimeMs, found?.ino];
+  if (name !== definition.imageInput || typeof value !== "string") return ["literal", value];
+  // A file that is not there is found out by the node that reads it.
+  return ["file", Object.hasOwn(request.images, value) ? request.images[value]?.hash : undefined];
 }
 
 function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64");
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }

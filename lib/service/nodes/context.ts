@@ -2,20 +2,17 @@
 // Files are named by node and number inside the job's folder; nothing a user wrote becomes part of a path.
 
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { type NodeContext, NodeFailure, type SavedFile } from "./definition";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
+import { type NodeContext, NodeFailure } from "./definition";
 import { type NodeRun } from "./node-run";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile } from "./run";
+import { producedPath } from "./stored-outputs";
 
-/** Beyond it the files of a node are not worth remembering. */
-const MOST_REMEMBERED_BYTES = 64 * 1024 * 1024;
-
-/** `files` takes what the node saves, as the runner is told; `contents` the same with its bytes, as long as they are few. */
-export function createContext(planned: PlannedNode, run: NodeRun, files: ProducedFile[], contents: SavedFile[]): NodeContext {
-  const { request, cancellation, kept, numbers } = run;
-  let bytes = 0;
+/** `files` takes what the node saves, as the runner is told. */
+export function createContext(planned: PlannedNode, run: NodeRun, files: ProducedFile[]): NodeContext {
+  const { request, cancellation, kept } = run;
   return {
     claim: kept.claim,
     tick: run.tick,
@@ -26,24 +23,15 @@ export function createContext(planned: PlannedNode, run: NodeRun, files: Produce
       return file.path;
     },
     pngText: request.pngText,
-    nextNumber(prefix) {
-      const number = (numbers.get(prefix) ?? 0) + 1;
-      numbers.set(prefix, number);
-      return number;
-    },
-    async save(file) {
+    nextNumber: run.nextNumber,
+    async save({ content, size, ...wish }) {
       cancellation.check();
-      files.push(await writeProduced(file, planned, files.length, request.outputDir));
-      bytes += file.content.byteLength;
-      if (bytes <= MOST_REMEMBERED_BYTES) contents.push(file);
+      const index = files.length;
+      const path = producedPath(request.outputDir, planned, index, wish.extension);
+      await writeFile(path, content, { flag: "wx" });
+      const bytes = { hash: new Blake3Hasher().update(content).digest("hex"), byteLength: content.byteLength };
+      files.push({ nodeId: planned.id, key: "images", index, path, ...bytes, ...wish, ...size });
     },
     now: () => new Date(),
   };
-}
-
-export async function writeProduced(file: SavedFile, { id, place }: PlannedNode, index: number, outputDir: string): Promise<ProducedFile> {
-  const { content, extension, size, ...wish } = file;
-  const path = join(outputDir, `${place}-${index}.${extension}`);
-  await writeFile(path, content, { flag: "wx" });
-  return { nodeId: id, key: "images", index, path, ...wish, ...size };
 }

@@ -14,7 +14,18 @@ export function displayName(prefix: string, picture: Picture, context: Pick<Node
     ?.replace(/[\u0000-\u001f]/g, "")
     .slice(0, 150);
   const name = base === undefined || base === "" || base === "." || base === ".." ? "image" : base;
-  return `${name}_${String(context.nextNumber(name)).padStart(5, "0")}_.${picture.extension}`;
+  return numbered(name, context.nextNumber(name), picture.extension);
+}
+
+/** The same name with this job's own number, for a file that an earlier job made. */
+export function renumber(shown: string, nextNumber: (prefix: string) => number): string {
+  const parts = /^(.*)_\d{5,}_\.([a-z]+)$/.exec(shown);
+  const [, name, extension] = parts ?? [];
+  return name === undefined || extension === undefined ? shown : numbered(name, nextNumber(name), extension);
+}
+
+function numbered(name: string, number: number, extension: string): string {
+  return `${name}_${String(number).padStart(5, "0")}_.${extension}`;
 }
 
 function fill(prefix: string, { size, frame }: Picture, now: Date): string {

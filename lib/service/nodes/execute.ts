@@ -3,17 +3,16 @@
 // It must never leave a rejection behind: every end is an outcome.
 
 import { Cancelled } from "./cancellation";
-import { createContext, writeProduced } from "./context";
-import { type SavedFile } from "./definition";
+import { createContext } from "./context";
+import { renumber } from "./display-name";
 import { type FailedNode, toExecutionError } from "./failure-report";
 import { gatherInputs } from "./gather-inputs";
 import { createInputs } from "./inputs";
 import { createKeptValues, type KeptValues } from "./kept-values";
-import { type CacheEntry } from "./node-cache";
 import { type Execution, type NodeRun } from "./node-run";
 import { planRun, type PlannedNode } from "./plan";
 import { createProgressReporter } from "./progress";
-import { planReuse } from "./reuse";
+import { type NodeResultKept, planReuse } from "./reuse";
 import { type ProducedFile, type RunOutcome } from "./run";
 import { checkTexts, createShownTexts } from "./text-bounds";
 
@@ -25,6 +24,11 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
     const kept = createKeptValues(plan.readers, request.maxPixels);
     const reuse = await planReuse(plan, request, execution.cache);
     const numbers = new Map<string, number>();
+    const nextNumber = (prefix: string) => {
+      const number = (numbers.get(prefix) ?? 0) + 1;
+      numbers.set(prefix, number);
+      return number;
+    };
     const show = createShownTexts();
     for (const [nodesDone, planned] of plan.order.entries()) {
       const state = { nodesDone, nodesTotal: plan.order.length, currentNode: planned.id };
@@ -36,8 +40,8 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
       progress.report(state);
       const known = reuse.of(planned.id);
       const failure = await (known
-        ? reuseNode(planned, known, { ...execution, kept, show })
-        : runNode(planned, { ...execution, kept, reuse, numbers, show, tick }));
+        ? reuseNode(planned, known, { ...execution, kept, nextNumber, show })
+        : runNode(planned, { ...execution, kept, reuse, nextNumber, show, tick }));
       if (failure) return failure;
     }
     return { kind: "success" };
@@ -50,21 +54,20 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
 }
 
 /** Puts out again what is known of a node. It fails where the job as a whole shows or holds too much text. */
-async function reuseNode(
+function reuseNode(
   planned: PlannedNode,
-  known: CacheEntry,
-  { request, kept, send, show }: Pick<NodeRun, "request" | "kept" | "send" | "show">,
-): Promise<RunOutcome | undefined> {
+  known: NodeResultKept,
+  { kept, nextNumber, send, show }: Pick<NodeRun, "kept" | "nextNumber" | "send" | "show">,
+): RunOutcome | undefined {
   const startMs = Date.now();
   const { id, links } = planned;
-  const files: ProducedFile[] = [];
   try {
     show(known.texts ?? []);
     kept.keep(id, known.values);
   } catch (cause) {
     return failed(cause, planned, gatherInputs(planned, kept), kept);
   }
-  for (const [index, file] of known.files.entries()) files.push(await writeProduced(file, planned, index, request.outputDir));
+  const files = known.files.map((file) => ({ ...file, displayName: renumber(file.displayName, nextNumber) }));
   for (const { source } of links.values()) kept.release(source);
   send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: true, files, ...(known.texts ? { texts: known.texts } : {}) });
   return undefined;
@@ -77,16 +80,15 @@ async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome |
   run.send({ kind: "start", nodeId: id, startMs });
   const given = gatherInputs(planned, run.kept);
   const files: ProducedFile[] = [];
-  const contents: SavedFile[] = [];
   try {
     checkTexts([...given.values()].map(({ value }) => value));
-    const context = createContext(planned, run, files, contents);
+    const context = createContext(planned, run, files);
     const { values, texts } = await definition.run(createInputs(definition, given), context);
     run.cancellation.check();
     checkTexts([...values, ...(texts ?? [])]);
     run.show(texts ?? []);
     run.kept.keep(id, values);
-    if (contents.length === files.length) run.reuse.keep(id, { values, files: contents, ...(texts ? { texts } : {}) });
+    await run.reuse.keep(planned, { values, files, ...(texts ? { texts } : {}) });
     for (const { source } of links.values()) run.kept.release(source);
     run.send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: false, files, ...(texts ? { texts } : {}) });
     return undefined;

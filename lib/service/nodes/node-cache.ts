@@ -1,16 +1,13 @@
-// What nodes put out, kept in a worker's memory so that the same work for the same user is not done twice.
-// The oldest goes first when the bound is reached; a restart forgets everything. Nothing is written to disk: what a user
-// deletes must not live on in a cache.
+// What nodes hand on, kept in a worker's memory so that the same work for the same user is not done twice.
+// The oldest goes first when the bound is reached; a restart forgets everything. Files are not kept here: what a node puts out
+// is found again by stored-outputs.ts, in every worker and after a restart, as long as its bytes are there.
 
-import { type SavedFile } from "./definition";
 import { isRaster, type NodeValue } from "./values";
 
-export type CacheEntry = { values: readonly NodeValue[]; texts?: string[]; files: readonly SavedFile[] };
-
-export type NodeCache = { get(key: string): CacheEntry | undefined; put(key: string, entry: CacheEntry): void };
+export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
 
 export function createNodeCache(maxBytes: number): NodeCache {
-  const entries = new Map<string, CacheEntry & { bytes: number }>();
+  const entries = new Map<string, { values: readonly NodeValue[]; bytes: number }>();
   let total = 0;
 
   const drop = (key: string) => {
@@ -23,13 +20,13 @@ export function createNodeCache(maxBytes: number): NodeCache {
       if (!entry) return undefined;
       entries.delete(key);
       entries.set(key, entry);
-      return entry;
+      return entry.values;
     },
-    put(key, entry) {
+    put(key, values) {
       drop(key);
-      const bytes = bytesOf(entry);
+      const bytes = bytesOf(values);
       if (bytes > maxBytes / 2) return;
-      entries.set(key, { ...entry, bytes });
+      entries.set(key, { values, bytes });
       total += bytes;
       for (const oldest of entries.keys()) {
         if (total <= maxBytes) break;
@@ -41,13 +38,11 @@ export function createNodeCache(maxBytes: number): NodeCache {
 
 const OVERHEAD = 200;
 
-function bytesOf({ values, files, texts = [] }: CacheEntry): number {
+function bytesOf(values: readonly NodeValue[]): number {
   const frames = new Set(values.filter(isRaster).flatMap((raster) => raster.frames));
-  const literals = [...values.filter((value) => typeof value === "string"), ...texts];
-  return [
-    OVERHEAD,
-    ...[...frames].map((frame) => frame.byteLength),
-    ...files.map(({ content }) => content.byteLength),
-    ...literals.map((text) => text.length * 2),
-  ].reduce((sum, bytes) => sum + bytes, 0);
+  const texts = values.filter((value) => typeof value === "string");
+  return [OVERHEAD, ...[...frames].map((frame) => frame.byteLength), ...texts.map((text) => text.length * 2)].reduce(
+    (sum, bytes) => sum + bytes,
+    0,
+  );
 }

@@ -16,8 +16,8 @@ export type Execution = {
 export type NodeRun = Execution & {
   kept: KeptValues;
   reuse: Reuse;
-  /** The last number given to a file, by prefix. */
-  numbers: Map<string, number>;
+  /** Counts from 1 for each prefix of the job. */
+  nextNumber: (prefix: string) => number;
   /** Counts the texts that the job shows; throws beyond their bound. */
   show: (texts: readonly string[]) => void;
   tick: (part: number) => void;

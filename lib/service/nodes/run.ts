@@ -13,13 +13,15 @@ export type RunRequest = {
   /** Ids of the output nodes to run; only what they reach is executed. */
   outputs: string[];
   /** By the name that a LoadImage node holds. */
-  images: Record<string, { path: string }>;
+  images: Record<string, { path: string; hash: string }>;
   /** Exists, is empty, and lies on the disk of the blob store. */
   outputDir: string;
   /** Pixels times batch that may be alive at once. */
   maxPixels: number;
-  /** Of this user alone; without it nothing is cached. */
+  /** Of this user alone; it exists. Without it nothing is cached. */
   cacheDir?: string;
+  /** Where what earlier jobs put out is found again by its hash, on the disk of `outputDir`. */
+  blobsDir?: string;
   /** JSON values by tEXt keyword: prompt, workflow, … */
   pngText: Record<string, unknown>;
 };
@@ -30,6 +32,10 @@ export type ProducedFile = {
   key: string;
   index: number;
   path: string;
+  /** BLAKE3 of the bytes, as the worker wrote them. */
+  hash: string;
+  byteLength: number;
+  extension: "png" | "webp";
   displayName: string;
   type: "output" | "temp";
   mimeType: string;

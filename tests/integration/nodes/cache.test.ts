@@ -1,9 +1,11 @@
 // The same work for the same user is done once; what it put out comes again as files of the new job.
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { createBlobStore } from "@/lib/service/assets/blob-store";
+import { stageFile } from "@/lib/service/assets/staged-file";
 import { type Bench, goldenDir, openBench, type Ran, runGraph } from "./support";
 
 let bench: Bench;
@@ -20,8 +22,14 @@ const graph = (sigma: number, prefix = "x"): Graph => ({
 });
 
 const cachedNodes = ({ events }: Ran) => events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
-const runFor = (user: string, what: Graph, imagesDir = goldenDir) =>
-  runGraph(bench, what, { cacheDir: join(bench.folder, user), imagesDir });
+const runFor = async (user: string, what: Graph, imagesDir = goldenDir) => {
+  const [cacheDir, blobsDir] = [join(bench.folder, user), join(bench.folder, `${user}-blobs`)];
+  for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
+  const ran = await runGraph(bench, what, { cacheDir, blobsDir, imagesDir });
+  // As the service does when a job has ended: what was put out becomes blobs.
+  for (const file of ran.files) await createBlobStore(blobsDir).adopt(await stageFile(file.path));
+  return { ...ran, blobsDir };
+};
 
 describe("the cache", () => {
   it("gives every node of the same graph again, with equal files in the new job's folder", async () => {
@@ -34,6 +42,31 @@ describe("the cache", () => {
     expect(after?.path).not.toBe(before?.path);
     expect({ ...after, path: "" }).toEqual({ ...before, path: "" });
     expect(await readFile(after?.path ?? "")).toEqual(await readFile(before?.path ?? ""));
+  });
+
+  it("makes a file again whose bytes are gone", async () => {
+    const { blobsDir } = await runFor("gina", graph(1));
+    await rm(blobsDir, { recursive: true });
+    expect(cachedNodes(await runFor("gina", graph(1)))).toEqual(["b", "i", "l"]);
+    expect(cachedNodes(await runFor("gina", graph(1)))).toEqual(["b", "i", "l", "o"]);
+  });
+
+  it("numbers files that come again among those that the job makes anew", async () => {
+    const twice = (sigma: number): Graph => ({
+      ...graph(1),
+      other: { class_type: "ImageBlur", inputs: { image: ["i", 0], blur_radius: 3, sigma } },
+      second: { class_type: "SaveImage", inputs: { images: ["other", 0], filename_prefix: "x" } },
+    });
+    // Not the graph itself: files carry it, and with another one they are other files.
+    const pngText = {};
+    const [cacheDir, blobsDir] = [join(bench.folder, "hans"), join(bench.folder, "hans-blobs")];
+    for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
+    const run = (sigma: number) => runGraph(bench, twice(sigma), { cacheDir, blobsDir, pngText });
+    const first = await run(2);
+    for (const file of first.files) await createBlobStore(blobsDir).adopt(await stageFile(file.path));
+    const second = await run(3);
+    expect(cachedNodes(second)).toEqual(["b", "i", "l", "o"]);
+    expect(second.files.map((file) => file.displayName)).toEqual(["x_00001_.png", "x_00002_.png"]);
   });
 
   it("runs what a changed input reaches, and nothing else", async () => {

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
 import sharp from "sharp";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "@/lib/service/nodes/run";
@@ -53,12 +54,19 @@ export async function toRequest(bench: Bench, graph: Graph, options: JobOptions 
     jobId: `job-${++jobs}`,
     graph: validation.graph,
     outputs: validation.outputs,
-    images: Object.fromEntries(validation.images.map((name) => [name, { path: join(imagesDir, name) }])),
+    images: Object.fromEntries(
+      await Promise.all(validation.images.map(async (name) => [name, await pinned(join(imagesDir, name))] as const)),
+    ),
     outputDir,
     maxPixels: 100_000_000,
     pngText: { prompt: graph },
     ...rest,
   };
+}
+
+async function pinned(path: string): Promise<{ path: string; hash: string }> {
+  const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+  return { path, hash: new Blake3Hasher().update(bytes).digest("hex") };
 }
 
 export async function runGraph(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<Ran> {

@@ -1,0 +1,108 @@
+// What output nodes put out, found again in every worker and after a restart: one small file for each result in the user's cache
+// folder, which names the blobs and holds the texts. The bytes are those of the blob store and of nobody else: a blob that is gone
+// makes the node run again. Best effort on purpose: a cache that cannot be read or written costs time, never a job.
+// It must never hand out a file that it has not linked: what a user deletes meanwhile stays readable for this job alone.
+
+import { randomUUID } from "node:crypto";
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { blobPath } from "../assets/blob-path";
+import { type PlannedNode } from "./plan";
+import { type ProducedFile, type RunRequest } from "./run";
+
+type Shown = { files: ProducedFile[]; texts?: string[] };
+type StoredFile = Pick<ProducedFile, "hash" | "byteLength" | "extension" | "displayName" | "type" | "mimeType" | "width" | "height"> & {
+  animated?: boolean;
+};
+type Entry = { files: StoredFile[]; texts?: string[] };
+
+/** Folders of a part of the key keep each one small. */
+function entryPath(cacheDir: string, key: string): string {
+  return join(cacheDir, key.slice(0, 2), `${key.slice(2)}.json`);
+}
+
+/** The node's files, linked into the job's folder; undefined where anything of it is not there any more. */
+export async function recallOutputs(request: RunRequest, key: string, planned: PlannedNode): Promise<Shown | undefined> {
+  const { cacheDir, blobsDir, outputDir } = request;
+  if (cacheDir === undefined || blobsDir === undefined) return undefined;
+  const path = entryPath(cacheDir, key);
+  const entry = await readEntry(path);
+  if (!entry) return undefined;
+  const files: ProducedFile[] = [];
+  for (const [index, file] of entry.files.entries()) {
+    const target = producedPath(outputDir, planned, index, file.extension);
+    if (!(await linkBlob(blobPath(blobsDir, file.hash), target, file.byteLength))) {
+      await Promise.all([...files.map((linked) => linked.path), path].map((one) => rm(one, { force: true })));
+      return undefined;
+    }
+    files.push({ nodeId: planned.id, key: "images", index, path: target, ...file });
+  }
+  // What was used last goes last when the folder is trimmed.
+  const now = new Date();
+  await utimes(path, now, now).catch(() => undefined);
+  return { files, ...(entry.texts && { texts: entry.texts }) };
+}
+
+/** Before the job that names the blobs has ended: until then, and if it is cancelled, the entry names nothing that is there. */
+export async function rememberOutputs(request: RunRequest, key: string, { files, texts }: Shown): Promise<void> {
+  if (request.cacheDir === undefined || request.blobsDir === undefined) return;
+  const entry: Entry = {
+    files: files.map(({ nodeId: _node, key: _key, index: _index, path: _path, ...file }) => file),
+    ...(texts && { texts }),
+  };
+  const path = entryPath(request.cacheDir, key);
+  const unfinished = join(request.outputDir, `entry-${randomUUID()}`);
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(unfinished, JSON.stringify(entry), { flag: "wx", mode: 0o600 });
+    await rename(unfinished, path);
+  } catch {
+    // A full disk, or a cancelled job whose folder is gone: the next run computes it again.
+  }
+}
+
+export function producedPath(outputDir: string, { place }: PlannedNode, index: number, extension: string): string {
+  return join(outputDir, `${place}-${index}.${extension}`);
+}
+
+async function readEntry(path: string): Promise<Entry | undefined> {
+  try {
+    const entry: unknown = JSON.parse(await readFile(path, "utf8"));
+    return isEntry(entry) ? entry : undefined;
+  } catch {
+    return undefined; // not there, or cut short by a crash
+  }
+}
+
+async function linkBlob(blob: string, target: string, byteLength: number): Promise<boolean> {
+  try {
+    await link(blob, target);
+    if ((await stat(target)).size === byteLength) return true;
+    await rm(target);
+  } catch {
+    // The blob is gone: nobody has an asset of it any more.
+  }
+  return false;
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (typeof value !== "object" || value === null || !("files" in value)) return false;
+  const texts = "texts" in value ? value.texts : undefined;
+  const isText = texts === undefined || (Array.isArray(texts) && texts.every((text) => typeof text === "string"));
+  return isText && Array.isArray(value.files) && value.files.every(isStoredFile);
+}
+
+function isStoredFile(value: unknown): value is StoredFile {
+  if (typeof value !== "object" || value === null) return false;
+  const { hash, byteLength, extension, displayName, type, mimeType, width, height, animated }: Partial<Record<keyof StoredFile, unknown>> =
+    value;
+  return (
+    typeof hash === "string" &&
+    /^[0-9a-f]{64}$/.test(hash) &&
+    (extension === "png" || extension === "webp") &&
+    (type === "output" || type === "temp") &&
+    [displayName, mimeType].every((text) => typeof text === "string") &&
+    [byteLength, width, height].every((number) => Number.isSafeInteger(number)) &&
+    (animated === undefined || typeof animated === "boolean")
+  );
+}
