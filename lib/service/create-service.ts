@@ -5,6 +5,7 @@ import { createBlobStore } from "./assets/blob-store";
 import { collectBlob } from "./assets/change-asset";
 import { makeFolders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
+import { keepSearchIndex } from "./assets/search-index";
 import { createThumbnails } from "./assets/thumbnails";
 import { createSourcePolicy, defaultDownloadHosts } from "./downloads/sources";
 import { createDownloads } from "./downloads/tasks";
@@ -37,6 +38,7 @@ export async function startService(options: ServiceOptions) {
     const folders = makeFolders(options.dataDir);
     await emptyFolder(folders.temp);
     const database = openDatabase(folders.database, now, settings);
+    keepSearchIndex(database);
     const blobs = createBlobStore(folders.blobs);
     const thumbnails = createThumbnails(folders);
     const accessTimes = createAccessTimes(database, now);

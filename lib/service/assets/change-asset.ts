@@ -7,7 +7,7 @@ import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { findAsset, type StoredAsset } from "./asset-row";
 import { type BlobStore } from "./blob-store";
-import { foldName } from "./insert-asset";
+import { foldName } from "./fold-name";
 import { addTags, removeTags } from "./tags";
 import { type Thumbnails } from "./thumbnails";
 

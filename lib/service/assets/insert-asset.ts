@@ -2,6 +2,7 @@
 
 import { type Database, query } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
+import { foldName } from "./fold-name";
 import { requireRoom } from "./quota";
 import { addTags } from "./tags";
 
@@ -48,9 +49,4 @@ export function insertAsset(database: Database, asset: AssetToInsert, at: number
   if (!inserted) throw new Error(`asset ${asset.id} was not inserted`);
   addTags(database, inserted.seq, asset.tags, at);
   return inserted.seq;
-}
-
-/** Letters are compared without case, beyond ASCII too. */
-export function foldName(name: string): string {
-  return name.normalize("NFC").toLocaleLowerCase("en-US").normalize("NFC");
 }

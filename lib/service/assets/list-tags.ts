@@ -1,39 +1,101 @@
-// Tags with how many assets carry them: over everything visible, or over the assets that a filter leaves.
+// Tags with how many assets carry them: over everything visible from kept counters, or over the assets that a filter leaves.
+// Guarantees: exact; what a filter leaves is read slice by slice from narrow rows, so that a library of any size is counted in bounded
+// memory.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { type z } from "zod";
 import { type tagsQuerySchema } from "@/lib/contract/schemas/tags";
 import { type Database, query } from "../store/database";
-import { PUBLIC_OWNER } from "../users/user";
-import { type AssetFilter, matching } from "./list-assets";
+import { statement } from "../store/statement";
+import { anyTag, type AssetFilter, forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
+import { ownersOf } from "./list-assets";
 
 type TagsQuery = z.output<typeof tagsQuerySchema>;
+type Counts = Map<string, number>;
 
 export function listTags(database: Database, userId: number, wanted: TagsQuery) {
-  const owners = wanted.include_public ? [userId, PUBLIC_OWNER] : [userId];
   let counts = query
-    .selectFrom("asset_tags")
-    .innerJoin("assets", "assets.seq", "asset_tags.asset_seq")
-    .select(({ fn }) => ["tag as name", fn.countAll<number>().as("count")])
-    .where("owner_id", "in", owners)
+    .selectFrom("tag_counts")
+    .select(({ fn }) => ["tag as name", fn.sum<number>("n").as("count")])
+    .where("owner_id", "in", ownersOf(userId, wanted.include_public))
     .groupBy("tag");
-  if (wanted.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, ${wanted.prefix.length}) = ${wanted.prefix}`);
-  const tags = database.rows(wanted.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag"));
-  const page = tags.slice(wanted.offset, wanted.offset + wanted.limit);
-  return { tags: page, total: tags.length, has_more: wanted.offset + page.length < tags.length };
+  if (wanted.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, length(${wanted.prefix})) = ${wanted.prefix}`);
+  // A tag that nothing carries any more is remembered with 0.
+  if (!wanted.include_zero) counts = counts.where("n", ">", 0);
+  const total = database.row(query.selectFrom(counts.as("tags")).select(({ fn }) => fn.countAll<number>().as("n")))?.n ?? 0;
+  const ordered = wanted.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");
+  const tags = database.rows(ordered.limit(wanted.limit).offset(wanted.offset));
+  return { tags, total, has_more: wanted.offset + tags.length < total };
 }
 
-export function refineTags(database: Database, userId: number, filter: AssetFilter & { limit: number }): Record<string, number> {
-  const seqs = matching(userId, filter)
-    .map((owned) => owned.select("assets.seq"))
-    .reduce((all, owned) => all.unionAll(owned));
-  const counts = query
-    .selectFrom("asset_tags")
-    .select(({ fn }) => ["tag", fn.countAll<number>().as("n")])
-    .where("asset_seq", "in", seqs)
-    .groupBy("tag")
-    .orderBy("n", "desc")
-    .orderBy("tag")
-    .limit(filter.limit);
-  return Object.fromEntries(database.rows(counts).map((row) => [row.tag, row.n]));
+export function refineTags(database: Database, userId: number, wanted: AssetFilter & { limit: number }): Record<string, number> {
+  const filter = readFilter(wanted);
+  const counts: Counts = new Map();
+  if (!filter.isNever) {
+    for (const owner of ownersOf(userId, wanted.include_public)) add(counts, countOf(database, filter, forOwner(database, owner, filter)));
+  }
+  const ranked = [...counts].filter(([, n]) => n > 0).sort(([tag, n], [other, m]) => m - n || (tag < other ? -1 : 1));
+  return Object.fromEntries(ranked.slice(0, wanted.limit));
+}
+
+function countOf(database: Database, filter: ReadFilter, owned: OwnerFilter): Counts {
+  const { owner, found, isExact } = owned;
+  if (found !== undefined && isExact) return countCodes(database, owner, search(found));
+  const isOnlyExcluding = found === undefined && filter.name === "" && filter.metadata.length === 0;
+  if (!isOnlyExcluding) return countCodes(database, owner, tested(owned));
+  // All of them, less those that are left out.
+  const all = database.rows(query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner));
+  const counts: Counts = new Map(all.map(({ tag, n }) => [tag, n]));
+  if (filter.exclude.length > 0) add(counts, countCodes(database, owner, search(anyTag(owner, filter.exclude))), -1);
+  return counts;
+}
+
+/** Rows of `asset_tag_codes` between two numbers of assets. */
+type Slice = (from: number, to: number) => RawBuilder<unknown>;
+
+const search =
+  (found: string): Slice =>
+  (from, to) => sql`asset_search cross join asset_tag_codes on asset_seq = asset_search.rowid
+    where asset_search match ${found} and asset_search.rowid between ${from} and ${to}`;
+
+const tested =
+  ({ owner, found, tests }: OwnerFilter): Slice =>
+  (from, to) => {
+    const rows =
+      found === undefined
+        ? sql`assets where`
+        : sql`asset_search cross join assets on assets.seq = asset_search.rowid where asset_search match ${found} and`;
+    return sql`asset_tag_codes where asset_seq in
+      (select assets.seq from ${rows} owner_id = ${owner} and assets.seq between ${from} and ${to} and ${sql.join(tests, sql` and `)})`;
+  };
+
+const SLICE = 2 ** 18;
+
+function countCodes(database: Database, owner: number, slice: Slice): Counts {
+  const last = database.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq")))?.seq ?? 0;
+  const byCode = new Map<number, number>();
+  for (let from = 0; from <= last; from += SLICE) {
+    const rows = sql<{ codes: string | null }>`select group_concat(codes, '') as codes from ${slice(from, from + SLICE - 1)}`;
+    tally(database.row(statement(rows))?.codes ?? "", byCode);
+  }
+  const names = database.rows(query.selectFrom("tag_counts").select(["id", "tag"]).where("owner_id", "=", owner).where("n", ">", 0));
+  return new Map(names.flatMap(({ id, tag }) => (byCode.has(id) ? [[tag, byCode.get(id) ?? 0] as const] : [])));
+}
+
+/** `,3,17,3`: read digit by digit, since splitting would make a text of each. */
+function tally(codes: string, counts: Map<number, number>): void {
+  let code = 0;
+  for (let at = 1; at <= codes.length; at += 1) {
+    const digit = codes.charCodeAt(at) - 48;
+    if (digit >= 0 && digit <= 9) {
+      code = code * 10 + digit;
+      continue;
+    }
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+    code = 0;
+  }
+}
+
+function add(counts: Counts, more: Counts, sign = 1): void {
+  for (const [tag, n] of more) counts.set(tag, (counts.get(tag) ?? 0) + sign * n);
 }

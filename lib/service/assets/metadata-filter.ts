@@ -1,61 +1,77 @@
-// metadata_filter as SQL: equality on nested paths, a list as any-of, numbers and booleans by their type.
-// `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` mean the same path; every condition must hold.
+// What metadata_filter means: equality on nested paths, a list as any-of, numbers and booleans by their type; every condition must hold.
+// `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` name the same path. Where the metadata holds a list, one equal item is enough.
+// Each condition is both a question to the search index and a test of one row, and the two mean the same.
 
 import { type RawBuilder, sql } from "kysely";
 import { ServiceError } from "../service-error";
+import { type Scalar, unlistedToken, valueToken } from "./search-tokens";
 
 const MOST_CONDITIONS = 50;
 
-export function matchesMetadata(filter: Record<string, unknown>): RawBuilder<boolean> {
+/** One of the values at one of the paths. */
+export type MetadataCondition = { paths: string[][]; values: Scalar[] };
+
+export function readMetadataFilter(text: string | undefined): MetadataCondition[] {
+  if (text === undefined || text.trim() === "") return [];
+  let filter: unknown;
+  try {
+    filter = JSON.parse(text);
+  } catch {
+    throw refused("must be the JSON text of an object");
+  }
+  if (!isRecord(filter)) throw refused("must be the JSON text of an object");
   const conditions = flatten(filter, []);
-  if (conditions.length > MOST_CONDITIONS)
-    throw new ServiceError("INVALID_QUERY", `metadata_filter: holds more than ${MOST_CONDITIONS} conditions.`);
-  if (conditions.length === 0) return sql<boolean>`1`;
-  return sql<boolean>`(${sql.join(conditions.map(toCondition), sql` AND `)})`;
+  if (conditions.length > MOST_CONDITIONS) throw refused(`holds more than ${MOST_CONDITIONS} conditions`);
+  return conditions;
 }
 
-type Condition = { path: string[]; value: unknown };
-
-function flatten(filter: Record<string, unknown>, path: string[]): Condition[] {
+function flatten(filter: Record<string, unknown>, path: readonly string[]): MetadataCondition[] {
   return Object.entries(filter).flatMap(([key, value]) => {
     const inner = [...path, key];
-    return isRecord(value) ? flatten(value, inner) : [{ path: inner, value }];
+    if (isRecord(value)) return flatten(value, inner);
+    if (inner.some((one) => /["\\\0]/.test(one))) throw refused("keys hold no quotes, no backslashes and no NUL");
+    const steps = inner.flatMap((one) => one.split("."));
+    // The path as written, or with its dots taken as steps.
+    const paths = steps.length === inner.length ? [inner] : [inner, steps];
+    return [{ paths, values: (Array.isArray(value) ? value : [value]).map(readScalar) }];
   });
 }
 
-function toCondition({ path, value }: Condition): RawBuilder<boolean> {
-  if (!Array.isArray(value)) return equals(path, value);
-  if (value.length === 0) return sql<boolean>`0`;
-  return sql<boolean>`(${sql.join(
-    value.map((one) => equals(path, one)),
-    sql` OR `,
-  )})`;
+function readScalar(value: unknown): Scalar {
+  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  throw refused("values are texts, numbers, booleans, null or lists of these");
 }
 
-function equals(path: string[], value: unknown): RawBuilder<boolean> {
-  // The path as written, or with its dots taken as steps; a label in quotes may hold anything but a quote.
-  const paths = [...new Set([toPath(path), toPath(path.flatMap((key) => key.split(".")))])];
-  return sql<boolean>`(${sql.join(
-    paths.map((at) => equalsAt(at, value)),
-    sql` OR `,
-  )})`;
+/** For the search index: these assets, and those whose metadata it does not know in full. */
+export function toSearchTerm(owner: number, { paths, values }: MetadataCondition): string {
+  const tokens = paths.flatMap((path) => values.map((value) => valueToken(owner, path, value)));
+  return `(${[...tokens, unlistedToken(owner)].join(" OR ")})`;
 }
 
-function equalsAt(path: string, value: unknown): RawBuilder<boolean> {
-  const type = sql`json_type(metadata, ${path})`;
-  if (value === null) return sql<boolean>`${type} IS 'null'`;
-  if (typeof value === "boolean") return sql<boolean>`${type} IS ${String(value)}`;
-  if (typeof value === "number") return sql<boolean>`(${type} IN ('integer', 'real') AND json_extract(metadata, ${path}) = ${value})`;
-  if (typeof value === "string") return sql<boolean>`(${type} IS 'text' AND json_extract(metadata, ${path}) = ${value})`;
-  throw new ServiceError("INVALID_QUERY", "metadata_filter: values are texts, numbers, booleans, null or lists of these.");
+/** For one row. */
+export function toRowTest({ paths, values }: MetadataCondition): RawBuilder<boolean> {
+  const tests = paths.flatMap((path) => values.map((value) => holds(toPath(path), value)));
+  return tests.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(tests, sql` or `)})`;
 }
 
-function toPath(keys: string[]): string {
-  if (keys.some((key) => key.includes('"') || key.includes("\\") || key.includes("\0")))
-    throw new ServiceError("INVALID_QUERY", "metadata_filter: keys hold no quotes, no backslashes and no NUL.");
+/** json_each gives a list item by item, and any other value as the one item that it is. */
+function holds(path: string, value: Scalar): RawBuilder<boolean> {
+  const items = sql`select 1 from json_each(assets.metadata, ${path}) as item where json_type(assets.metadata, ${path}) <> 'object' and`;
+  if (value === null) return sql<boolean>`exists (${items} item.type = 'null')`;
+  if (typeof value === "boolean") return sql<boolean>`exists (${items} item.type = ${String(value)})`;
+  const types = typeof value === "number" ? sql`('integer', 'real')` : sql`('text')`;
+  return sql<boolean>`exists (${items} item.type in ${types} and item.value = ${value})`;
+}
+
+/** A label in quotes may hold anything but a quote. */
+function toPath(keys: readonly string[]): string {
   return `$${keys.map((key) => `."${key}"`).join("")}`;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function refused(message: string): ServiceError {
+  return new ServiceError("INVALID_QUERY", `metadata_filter: ${message}.`, [{ field: "metadata_filter", message }]);
 }

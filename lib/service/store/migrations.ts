@@ -4,9 +4,13 @@
 
 import { type Database as Connection } from "better-sqlite3";
 import { first } from "./migrations/001-first";
+import { lists } from "./migrations/002-lists";
 import { userStorage } from "./migrations/005-user-storage";
 
-const migrations: readonly { name: string; sql: string }[] = [first, userStorage];
+/** `prepare` gives the connection the functions that the statements call. */
+type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
+
+const migrations: readonly Migration[] = [first, lists, userStorage];
 
 export function migrate(connection: Connection, now: () => number): void {
   connection
@@ -19,8 +23,9 @@ export function migrate(connection: Connection, now: () => number): void {
         throw new Error(
           `The service's database was written by a newer version (${foreign}). Start that version, or use another data folder.`,
         );
-      for (const { name, sql } of migrations) {
+      for (const { name, sql, prepare } of migrations) {
         if (applied.has(name)) continue;
+        prepare?.(connection);
         connection.exec(sql);
         connection.prepare("INSERT INTO migrations (name, applied_at) VALUES (?, ?)").run(name, now());
       }

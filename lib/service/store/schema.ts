@@ -94,6 +94,13 @@ export type AssetTagRow = { asset_seq: number; position: number; tag: string };
 export type UserStorageRow = { owner_id: number; bytes: number };
 export type AssetCountRow = { owner_id: number; n: number };
 
+/** Kept by triggers: how many assets of an owner carry a tag; a tag that no asset carries any more stays with 0. */
+export type TagCountRow = { id: Generated<number>; owner_id: number; tag: string; n: number };
+/** The numbers of an asset's tags, each after a comma: narrow rows for counting the tags of many assets. */
+export type AssetTagCodesRow = { asset_seq: number; codes: string };
+/** Filled by triggers: assets that `asset_search` and `asset_tag_codes` do not know as they are. */
+export type AssetUnsearchedRow = { asset_seq: number };
+
 export type MaskLayersRow = { owner_id: number; result: string; mask: string; paint: string; painted: string };
 
 export type TaskRow = {
@@ -127,6 +134,9 @@ export type Tables = {
   asset_tags: AssetTagRow;
   asset_counts: AssetCountRow;
   user_storage: UserStorageRow;
+  tag_counts: TagCountRow;
+  asset_tag_codes: AssetTagCodesRow;
+  assets_unsearched: AssetUnsearchedRow;
   mask_layers: MaskLayersRow;
   tasks: TaskRow;
 };

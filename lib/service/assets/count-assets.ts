@@ -1,0 +1,48 @@
+// How many assets of an owner a filter leaves: from kept counters where there is one, else counted inside the search index.
+// Only a name of one or two letters is looked for in every row, along the narrow index of names.
+
+import { type RawBuilder, sql } from "kysely";
+import { type Database, query } from "../store/database";
+import { statement } from "../store/statement";
+import { anyTag, type OwnerFilter, type ReadFilter } from "./asset-filter";
+
+export function countOwned(database: Database, owner: number): number {
+  return database.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner))?.n ?? 0;
+}
+
+export function countMatching(database: Database, filter: ReadFilter, owned: OwnerFilter): number {
+  const { owner, found, isExact } = owned;
+  const { include, exclude, name, metadata } = filter;
+  if (filter.isNever) return 0;
+  if (name === "" && metadata.length === 0) {
+    if (include.length === 0 && exclude.length === 0) return countOwned(database, owner);
+    if (include.length + exclude.length === 1) {
+      const n = countTag(database, owner, [...include, ...exclude][0] ?? "");
+      return include.length === 1 ? n : countOwned(database, owner) - n;
+    }
+    if (found === undefined) return countOwned(database, owner) - countFound(database, anyTag(owner, exclude));
+  }
+  if (include.some((tag) => countTag(database, owner, tag) === 0)) return 0;
+  if (found !== undefined && isExact) return countFound(database, found);
+  return countRows(database, gathered(owned));
+}
+
+/** The matching rows of `assets`, by the search index where it helps. */
+export function gathered({ owner, found, isExact, tests }: OwnerFilter): RawBuilder<unknown> {
+  const all = sql.join(tests, sql` and `);
+  if (found === undefined) return sql`assets indexed by assets_by_folded_name where owner_id = ${owner} and ${all}`;
+  const rest = isExact ? sql`` : sql` and ${all}`;
+  return sql`asset_search cross join assets on assets.seq = asset_search.rowid where asset_search match ${found}${rest}`;
+}
+
+function countTag(database: Database, owner: number, tag: string): number {
+  return database.row(query.selectFrom("tag_counts").select("n").where("owner_id", "=", owner).where("tag", "=", tag))?.n ?? 0;
+}
+
+function countFound(database: Database, found: string): number {
+  return countRows(database, sql`asset_search where asset_search match ${found}`);
+}
+
+function countRows(database: Database, rows: RawBuilder<unknown>): number {
+  return database.row(statement(sql<{ n: number }>`select count(*) as n from ${rows}`))?.n ?? 0;
+}

@@ -1,0 +1,23 @@
+// How names are compared without case, beyond ASCII too: Unicode's full case folding, as far as JavaScript's own tables give it.
+// Guarantees: "ß", "SS" and "ẞ" are one, as are the three sigmas; accents are kept; composed and decomposed letters are equal.
+// Must not change without a migration: folded names are stored and indexed.
+
+/** Its upper case is the letter I, but it folds to itself. */
+const DOTLESS_I = "ı";
+
+export function foldName(name: string): string {
+  const text = name.normalize("NFC");
+  // Letter by letter: lower case of a whole text depends on neighbours (a final sigma), and a substring has other ones.
+  const folded = isAscii(text) ? text.toLowerCase() : Array.from(text, foldLetter).join("");
+  return folded.normalize("NFC");
+}
+
+function foldLetter(letter: string): string {
+  if (letter === DOTLESS_I) return letter;
+  // Through upper case, because several small letters share one capital; what that makes is folded letter by letter again.
+  return Array.from(letter.toUpperCase(), (capital) => capital.toLowerCase()).join("");
+}
+
+function isAscii(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}

@@ -1,0 +1,55 @@
+// What the search index knows an asset by: its tags, the values in its metadata, and every three letters of its folded name.
+// Guarantees: a token is letters and digits only, whatever a person wrote, so no text can be mistaken for the index's own syntax; every
+// token names its owner, so nobody's search walks through the assets of others.
+// Must not change without a migration that fills the index anew.
+
+import { createHash } from "node:crypto";
+
+export type Scalar = string | number | boolean | null;
+
+/** Shorter pieces of a name are not in the index. */
+export const GRAM = 3;
+
+/** Beyond it an asset's metadata is marked as not known in full, and is read where a filter asks for it. */
+const MOST_VALUES = 500;
+
+export function tagToken(owner: number, tag: string): string {
+  return `t${owner}x${Buffer.from(tag).toString("hex")}`;
+}
+
+/** The pieces of a text in order, one for each letter that has two more behind it. */
+export function gramTokens(owner: number, folded: string): string[] {
+  const units = Array.from({ length: folded.length }, (_, at) => folded.charCodeAt(at).toString(16).padStart(4, "0"));
+  return units.slice(GRAM - 1).map((last, at) => `n${owner}x${units[at]}${units[at + 1]}${last}`);
+}
+
+export function valueToken(owner: number, path: readonly string[], value: Scalar): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([path, value]))
+    .digest("hex");
+  return `m${owner}x${digest.slice(0, 32)}`;
+}
+
+/** Carried by an asset whose metadata holds more values than the index keeps. */
+export function unlistedToken(owner: number): string {
+  return `m${owner}xunlisted`;
+}
+
+export function metadataTokens(owner: number, metadata: Record<string, unknown>): string[] {
+  const tokens = new Set<string>();
+  for (const { path, value } of leaves(metadata)) {
+    if (tokens.size >= MOST_VALUES) return [...tokens, unlistedToken(owner)];
+    tokens.add(valueToken(owner, path, value));
+  }
+  return [...tokens];
+}
+
+/** Every value with the path of keys that leads to it; the values of a list stand at the path of the list. */
+function* leaves(value: unknown, path: readonly string[] = []): Generator<{ path: readonly string[]; value: Scalar }> {
+  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") yield { path, value };
+  else if (Array.isArray(value)) {
+    for (const item of value) if (typeof item !== "object" || item === null) yield* leaves(item, path);
+  } else if (typeof value === "object") {
+    for (const [key, inner] of Object.entries(value)) yield* leaves(inner, [...path, key]);
+  }
+}
