@@ -33,7 +33,7 @@ export function queueRoutes(parts: Parts): Route[] {
     ),
     route(operations.manageHistory, async ({ request, user }) => {
       const body = await readManageBody(request);
-      const removed = await manageHistory(database, user.id, body);
+      const removed = await manageHistory(parts, user.id, body);
       return json({
         code: "OK",
         message: body.clear ? `The history was cleared: ${removed} removed.` : `${removed} removed from the history.`,

@@ -1,7 +1,8 @@
 // The history: jobs that have ended, newest first. Removing an entry removes the job from every list; its assets stay.
 
 import { type ManageBody } from "@/lib/contract/schemas/queue";
-import { type Database, query } from "../store/database";
+import { type Database } from "../store/database";
+import { removeEnded, removeEndedByIds } from "./ended-jobs";
 import { listJobs } from "./list-jobs";
 import { readStrings, type StoredJob } from "./job-row";
 import { readInputs, readResult } from "./job-view";
@@ -45,13 +46,13 @@ export function toHistoryEntry(database: Database, job: StoredJob) {
   return { prompt, ...result };
 }
 
-/** clear wins over delete; what still waits or runs is left alone. Returns how many entries went. */
-export async function manageHistory(database: Database, userId: number, body: ManageBody): Promise<number> {
-  const ids = body.clear ? undefined : [...new Set(body.delete ?? [])];
-  if (ids?.length === 0) return 0;
-  let removal = query.deleteFrom("jobs").where("user_id", "=", userId).where("state", "in", terminalStates);
-  if (ids) removal = removal.where("id", "in", ids);
-  return database.commit(() => database.run(removal));
+/** clear wins over delete; what still waits or runs, or ends while this goes on, is left alone. Returns how many entries went. */
+export async function manageHistory(
+  { database, now }: { database: Database; now: () => number },
+  userId: number,
+  body: ManageBody,
+): Promise<number> {
+  return body.clear ? removeEnded(database, { userId, endedUntil: now() }) : removeEndedByIds(database, userId, body.delete ?? []);
 }
 
 /** The list leaves the editor's graph out: it is by far the largest part. */

@@ -1,0 +1,36 @@
+// Work in the background that comes again and again: at the start and then after each pause, one round of a chore at a time.
+// A round that fails is told to the log and tried again; none keeps the process alive. `stop` waits for what is under way.
+
+import { type ServiceLog } from "./options";
+
+/** `goOn` is false once the service stops: a long round then ends early. */
+export type Chore = { name: string; everyMs: number; round: (goOn: () => boolean) => Promise<unknown> };
+
+export type Housekeeping = { stop(): Promise<void> };
+
+export function startHousekeeping(chores: readonly Chore[], log: ServiceLog): Housekeeping {
+  let isStopping = false;
+  const underWay = new Map<Chore, Promise<void>>();
+
+  function begin(chore: Chore): void {
+    if (isStopping || underWay.has(chore)) return;
+    const round = chore
+      .round(() => !isStopping)
+      .then(() => undefined)
+      .catch((error: unknown) => log.error({ err: error, chore: chore.name }, "a round of housekeeping failed"))
+      .finally(() => underWay.delete(chore));
+    underWay.set(chore, round);
+  }
+
+  const timers = chores.map((chore) => {
+    begin(chore);
+    return setInterval(() => begin(chore), chore.everyMs).unref();
+  });
+  return {
+    async stop() {
+      isStopping = true;
+      timers.forEach(clearInterval);
+      await Promise.all(underWay.values());
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// Keeps the folder of stored results within its bound: what was used longest ago goes first.
+// It must never touch blobs: the entries only name them.
+
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What an entry takes on a disk, however short it is. */
+const BLOCK = 4096;
+/** Down to this part of the bound, so that not every round has something to do. */
+const SLACK = 0.9;
+
+type Entry = { path: string; bytes: number; usedMs: number };
+
+/** Returns how many entries went. */
+export async function trimCache(folder: string, maxBytes: number, goOn: () => boolean): Promise<number> {
+  const entries: Entry[] = [];
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!goOn()) return 0;
+    const path = join(folder, name);
+    // It may have gone or come again since the folder was read.
+    const found = name.endsWith(".json") ? await stat(path).catch(() => undefined) : undefined;
+    if (found?.isFile()) entries.push({ path, bytes: Math.ceil(found.size / BLOCK) * BLOCK, usedMs: found.mtimeMs });
+  }
+  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total <= maxBytes) return 0;
+  let removed = 0;
+  for (const { path, bytes } of entries.sort((a, b) => a.usedMs - b.usedMs)) {
+    if (total <= maxBytes * SLACK || !goOn()) break;
+    await rm(path, { force: true });
+    total -= bytes;
+    removed += 1;
+  }
+  return removed;
+}
