@@ -7,8 +7,10 @@ import { makeFolders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
 import { keepSearchIndex } from "./assets/search-index";
 import { createThumbnails } from "./assets/thumbnails";
+import { serviceChores } from "./chores";
 import { createSourcePolicy, defaultDownloadHosts } from "./downloads/sources";
 import { createDownloads } from "./downloads/tasks";
+import { startHousekeeping } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { createEngine } from "./jobs/engine";
@@ -71,6 +73,7 @@ export async function startService(options: ServiceOptions) {
       now,
       log,
     });
+    const housekeeping = startHousekeeping(serviceChores({ database, settings, folders, now }), log);
     const inFlight = new Set<Promise<Response>>();
     let isStopping = false;
 
@@ -87,7 +90,7 @@ export async function startService(options: ServiceOptions) {
       async stop(): Promise<void> {
         isStopping = true;
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
-        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop()]);
+        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop()]);
         await sweeping;
         await accessTimes.flush();
         database.close();
