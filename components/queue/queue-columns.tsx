@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import { type useTranslations } from "next-intl";
+import { useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
 import { JobStatus } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/button";
@@ -21,15 +21,34 @@ type Choices = {
   /** `?connection=` of the page's own address, which its links keep. */
   linked: string | undefined;
   canCancel: boolean;
+  /** What runs can be stopped too. */
+  canStop: boolean;
   pendingCount: number;
   selected: ReadonlySet<string>;
   busyIds: ReadonlySet<string>;
+  /** Cancelled, unless it is taken back. */
+  heldIds: ReadonlySet<string>;
+  undo: () => void;
   select: (id: string, isOn: boolean) => void;
   selectAll: (isOn: boolean) => void;
   cancel: (ids: readonly string[]) => void;
 };
 
-export function queueColumns({ t, linked, canCancel, pendingCount, selected, busyIds, select, selectAll, cancel }: Choices) {
+export function queueColumns({
+  t,
+  linked,
+  canCancel,
+  canStop,
+  pendingCount,
+  selected,
+  busyIds,
+  heldIds,
+  undo,
+  select,
+  selectAll,
+  cancel,
+}: Choices) {
+  const isOffered = ({ state }: QueueRow) => state === "pending" || (canStop && state === "in_progress");
   const columns = column.columns([
     column.display({
       id: "select",
@@ -37,14 +56,14 @@ export function queueColumns({ t, linked, canCancel, pendingCount, selected, bus
       header: () => (
         <Checkbox
           aria-label={t("selectAll", { count: pendingCount })}
-          checked={pendingCount > 0 && selected.size === pendingCount}
+          checked={pendingCount > 0 && selected.size >= pendingCount}
           indeterminate={selected.size > 0 && selected.size < pendingCount}
           disabled={pendingCount === 0}
           onChange={(event) => selectAll(event.currentTarget.checked)}
         />
       ),
       cell: ({ row: { original } }) =>
-        original.state === "pending" ? (
+        isOffered(original) ? (
           <Checkbox
             aria-label={t("select", { id: original.id.slice(0, 8) })}
             checked={selected.has(original.id)}
@@ -105,20 +124,37 @@ export function queueColumns({ t, linked, canCancel, pendingCount, selected, bus
       header: t("column.act"),
       meta: queueLooks.act,
       cell: ({ row: { original } }) =>
-        original.state === "pending" ? (
-          <Button
-            tone="danger"
-            size="small"
-            busy={busyIds.has(original.id)}
-            aria-label={t("cancelOne", { id: original.id.slice(0, 8) })}
-            onClick={() => cancel([original.id])}
-          >
-            {t("cancel")}
-          </Button>
+        isOffered(original) ? (
+          <CancelOrUndo
+            row={original}
+            isBusy={busyIds.has(original.id)}
+            isHeld={heldIds.has(original.id)}
+            onCancel={() => cancel([original.id])}
+            onUndo={undo}
+          />
         ) : null,
     }),
   ]);
   return canCancel ? columns : columns.filter(({ id }) => id !== "select" && id !== "act");
+}
+
+type CancelOrUndoProps = { row: QueueRow; isBusy: boolean; isHeld: boolean; onCancel: () => void; onUndo: () => void };
+
+function CancelOrUndo({ row: { id, state }, isBusy, isHeld, onCancel, onUndo }: CancelOrUndoProps) {
+  const t = useTranslations("queue");
+  const [word, named] = state === "pending" ? (["cancel", "cancelOne"] as const) : (["stop", "stopOne"] as const);
+  if (isHeld) {
+    return (
+      <Button size="small" aria-label={t("undoOne", { id: id.slice(0, 8) })} onClick={onUndo}>
+        {t("undo")}
+      </Button>
+    );
+  }
+  return (
+    <Button tone="danger" size="small" busy={isBusy} aria-label={t(named, { id: id.slice(0, 8) })} onClick={onCancel}>
+      {t(word)}
+    </Button>
+  );
 }
 
 function Progress({ value, label, words }: { value: number | undefined; label: string; words: (percent: number) => string }) {

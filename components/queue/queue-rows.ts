@@ -22,16 +22,19 @@ export type QueueList = {
   pendingTotal: number;
   /** The service told no order of its own, so that of submission is shown. */
   isBySubmission: boolean;
+  /** What runs can be stopped. */
+  canStop: boolean;
 };
 
 /** The waiting in the order of the view, which is the service's own where it tells one. */
-export function toQueueList({ running, pending, source, total }: QueueView): QueueList {
+export function toQueueList({ running, pending, source, canStop, total }: QueueView): QueueList {
   const waiting = pending.map((job) => ({ ...toQueueRow(job), ...(job.position !== undefined && { position: job.position }) }));
   return {
     running: running.map(toQueueRow).sort(bySubmission),
     pending: source === "queue" ? waiting : waiting.sort(bySubmission).map((row, index) => ({ ...row, position: index + 1 })),
     pendingTotal: Math.max(pending.length, (total ?? 0) - running.length),
     isBySubmission: source === "jobs",
+    canStop,
   };
 }
 

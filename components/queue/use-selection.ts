@@ -15,7 +15,7 @@ export function useSelection(listed: readonly string[]) {
       else next.delete(id);
       setChosen(next);
     },
-    selectAll: (isOn: boolean) => setChosen(new Set(isOn ? listed : [])),
+    selectAll: (these: readonly string[]) => setChosen(new Set(these)),
     clear: () => setChosen(new Set()),
   };
 }

@@ -41,9 +41,24 @@ export function isAccepted({ outcome }: ConnectionCheck): boolean {
   return outcome === "active" || outcome === "waitlisted";
 }
 
+/** What became of running jobs that were named; every id is in one of the lists. */
+export type StopReceipt = {
+  stopped: string[];
+  /** Asked to stop; the service does not say whether they did. */
+  stopping: string[];
+  /** Ran no longer. */
+  over: string[];
+  /** Still run: the service cannot stop them, or not alone. */
+  unable: string[];
+  /** How many would stop together, where the service can stop them only so; 0 elsewhere. */
+  together: number;
+};
+
 export type QueueRow = JobListItem & { position?: number };
-/** `source`: who told the order of the waiting. `total` counts what runs and waits, and may be more than is listed. */
-export type QueueView = { running: QueueRow[]; pending: QueueRow[]; source: "queue" | "jobs"; total?: number };
+/** `source`: who told the order of the waiting. `canStop`: what runs can be stopped. `total` counts what runs and waits, and may be more than is listed. */
+export type QueueView = { running: QueueRow[]; pending: QueueRow[]; source: "queue" | "jobs"; canStop: boolean; total?: number };
+
+export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
 const nameSchema = z.string().trim().min(1).max(100);
 const passwordSchema = z.string().min(10, "must have at least 10 characters").max(200);

@@ -18,6 +18,10 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await page.goto(`${freshDesk.url}/queue`);
   await expect(page.getByText("1 running, 6 pending")).toBeVisible();
 
+  // Five seconds in which it can be taken back.
+  await page.getByRole("button", { name: `Cancel job ${one}` }).click();
+  await page.getByRole("button", { name: `Undo cancelling job ${one}` }).click();
+  await expect(page.getByText("Cancelling 1 job")).toBeHidden();
   await page.getByRole("button", { name: `Cancel job ${one}` }).click();
   await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 5 pending")).toBeVisible();
@@ -36,4 +40,10 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await expect(page.getByText("1 running, 0 pending")).toBeVisible();
   for (const id of pending) await untilState(page.request, freshDesk, id, "cancelled");
   await untilState(page.request, freshDesk, running, "in_progress");
+
+  // What runs is stopped; leaving the page sends what is held at once.
+  await page.getByRole("button", { name: `Stop job ${running.slice(0, 8)}` }).click();
+  await page.getByRole("link", { name: "Assets" }).first().click();
+  await untilState(page.request, freshDesk, running, "cancelled");
+  await expect(page.getByText("1 stopped")).toBeVisible();
 });

@@ -4,7 +4,7 @@ import "server-only";
 
 const LONGEST = 500;
 const told = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
-const counted = ["deleted", "added", "removed", "cancelled"] as const;
+const counted = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
 
 export function outcomeOf(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;

@@ -25,14 +25,18 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MOST_ROWS };
   const jobs = await upstream.call(operations.listJobs, { query, signal });
   if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
-  const hasOrder = jobs.value.jobs.filter(isPending).length > 1 && composition().capabilities.knows(used.id, "queue.list") !== false;
+  const knowsQueue = () => composition().capabilities.knows(used.id, "queue.list");
+  const pending = jobs.value.jobs.filter(isPending).length;
+  // Where something runs, whether it can be stopped is learnt by the cheapest read of the same generation, once in a while.
+  if (jobs.value.jobs.length > pending && knowsQueue() === undefined) await upstream.call(operations.getQueueDepth, { signal });
+  const hasOrder = pending > 1 && knowsQueue() !== false;
   const queue = hasOrder ? await upstream.call(operations.listQueue, { signal }) : undefined;
   const named = await withNames(operations.listJobs, used.id, jobs.value);
   const view = toQueueView(named.jobs, queue?.ok ? queue.value : undefined);
-  return ok(toBrowser({ ...view, total: jobs.value.pagination.total }, access.value));
+  return ok(toBrowser({ ...view, canStop: knowsQueue() === true, total: jobs.value.pagination.total }, access.value));
 }
 
-export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): QueueView {
+export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): Omit<QueueView, "canStop"> {
   const running = jobs.filter((job) => toJobState(job.status) === "in_progress");
   const pending = jobs.filter(isPending);
   if (!queue) return { running, pending, source: "jobs" };

@@ -1,12 +1,18 @@
 // @vitest-environment jsdom
-import { act, cleanup, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
+import { HELD_MS } from "@/components/ui/use-held";
+import { type QueueRow } from "@/components/queue/queue-rows";
 import { QueueScreen } from "@/components/queue/queue-screen";
 import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 async function show(queue: Parameters<typeof QueueScreen>[0]["queue"]) {
   await act(async () => {
@@ -28,7 +34,71 @@ it("a queue that could not be read states no figures, offers no clearing, and do
 });
 
 it("an empty queue that was read says so", async () => {
-  await show(Promise.resolve(ok({ value: { running: [], pending: [], pendingTotal: 0, isBySubmission: false }, atMs: 1 })));
+  await show(Promise.resolve(ok({ value: { running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false }, atMs: 1 })));
   expect(screen.getByText("0 running, 0 pending")).toBeDefined();
   expect(screen.getByText("The queue is empty")).toBeDefined();
+});
+
+const row = (id: string, state: "pending" | "in_progress"): QueueRow => ({ id, word: state, state, createdMs: 1 });
+const busy = { running: [row("runs-1", "in_progress")], pending: [row("wait-1", "pending"), row("wait-2", "pending")] };
+
+/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
+function noteCalls() {
+  const sent: { path: string; json: unknown; keepalive: boolean }[] = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+    if (init.method === "POST") sent.push({ path, json: JSON.parse(String(init.body)), keepalive: init.keepalive === true });
+    if (init.method !== "POST") return Response.json({ running: [], pending: [], source: "jobs", canStop: false });
+    if (path.startsWith("/api/queue")) return Response.json({ deleted: ["wait-1"], cleared: false });
+    return Response.json({ stopped: ["runs-1"], stopping: [], over: [], unable: [], together: 0 });
+  });
+  return sent;
+}
+async function showBusy(canStop: boolean) {
+  vi.useFakeTimers();
+  const sent = noteCalls();
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop }, atMs: 1 })));
+  return sent;
+}
+const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
+
+it("a cancelled job is held for five seconds, in which Undo takes it back and nothing is sent", async () => {
+  const sent = await showBusy(false);
+  press("Cancel job wait-1");
+  expect(screen.getByText("Cancelling 1 job")).toBeDefined();
+  press("Undo cancelling job wait-1");
+  await act(() => vi.advanceTimersByTimeAsync(HELD_MS * 2));
+  expect(sent).toEqual([]);
+  expect(screen.queryByText("Cancelling 1 job")).toBeNull();
+});
+
+it("is sent when its time has passed, and the receipt follows", async () => {
+  const sent = await showBusy(false);
+  press("Cancel job wait-1");
+  await act(() => vi.advanceTimersByTimeAsync(HELD_MS - 1));
+  expect(sent).toEqual([]);
+  await act(() => vi.advanceTimersByTimeAsync(2));
+  expect(sent).toMatchObject([{ json: { delete: ["wait-1"] }, keepalive: false }]);
+  expect(screen.getByText("1 cancelled")).toBeDefined();
+});
+
+it("is sent at once when another one is cancelled, and when the page goes away, in a request that outlives it", async () => {
+  const sent = await showBusy(false);
+  press("Cancel job wait-1");
+  press("Cancel job wait-2");
+  expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
+  await act(async () => void window.dispatchEvent(new Event("pagehide")));
+  expect(sent).toMatchObject([{}, { json: { delete: ["wait-2"] }, keepalive: true }]);
+  cleanup();
+  expect(sent).toHaveLength(2);
+});
+
+it("what runs can be stopped where the service can, and shows no control where it cannot", async () => {
+  await showBusy(false);
+  expect(screen.queryByRole("button", { name: "Stop job runs-1" })).toBeNull();
+  cleanup();
+  const sent = await showBusy(true);
+  press("Stop job runs-1");
+  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  expect(sent).toMatchObject([{ path: expect.stringContaining("/api/console/jobs/stop"), json: { ids: ["runs-1"] } }]);
+  expect(screen.getByText("1 stopped")).toBeDefined();
 });

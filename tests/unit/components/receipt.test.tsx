@@ -1,13 +1,25 @@
 // @vitest-environment jsdom
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
-import { ReceiptLine } from "@/components/queue/receipt-line";
-import { receiptOf, receiptOfClear } from "@/components/queue/receipt";
+import { useTranslations } from "next-intl";
+import { type Receipt, receiptOf, receiptOfClear, receiptSentences } from "@/components/queue/receipt";
+import { type StopReceipt } from "@/lib/contract/console";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `job-${index}`);
+
+function Said({ receipt, stop, waiting }: { receipt?: Receipt; stop?: StopReceipt; waiting: number }) {
+  const t = useTranslations("queue.receipt");
+  return (
+    <p role="status">
+      {receiptSentences(receipt, stop, waiting)
+        .map(({ key, values }) => t(key, values))
+        .join(", ")}
+    </p>
+  );
+}
 
 const said = (deleted: string[] | undefined) => ({ deleted, cleared: false });
 
@@ -27,7 +39,7 @@ describe("the receipt of a cancellation", () => {
     [1, 0, "Not cancelled: it had already started"],
     [3, 0, "None cancelled: all 3 had already started"],
   ])("of %i asked and %i cancelled it says: %s", (asked, cancelled, words) => {
-    renderInApp(<ReceiptLine receipt={receiptOf(ids(asked), said(ids(cancelled)))} waiting={0} onDismiss={() => undefined} />);
+    renderInApp(<Said receipt={receiptOf(ids(asked), said(ids(cancelled)))} waiting={0} />);
     expect(screen.getByRole("status").textContent).toBe(words);
   });
 
@@ -41,9 +53,25 @@ describe("the receipt of a cancellation", () => {
       receiptOfClear(asked, said(undefined)),
       receiptOfClear(asked, said([])),
     ]) {
-      renderInApp(<ReceiptLine receipt={receipt} waiting={waiting} onDismiss={() => undefined} />);
+      renderInApp(<Said receipt={receipt} waiting={waiting} />);
       expect(screen.getByRole("status").textContent).toBe(words);
       cleanup();
     }
+  });
+
+  const nothing: StopReceipt = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
+  it.each<[Partial<StopReceipt>, string]>([
+    [{ stopped: ids(2), over: ids(1) }, "2 stopped, 1 had already ended"],
+    [{ stopping: ids(1) }, "1 asked to stop"],
+    [{ unable: ids(1) }, "1 still runs: this service cannot stop it"],
+    [{ unable: ids(1), together: 3 }, "this service can stop its 3 running jobs only together"],
+  ])("of running jobs, where %o, it says: %s", (stop, words) => {
+    renderInApp(<Said stop={{ ...nothing, ...stop }} waiting={0} />);
+    expect(screen.getByRole("status").textContent).toBe(words);
+  });
+
+  it("says both where waiting and running jobs were meant", () => {
+    renderInApp(<Said receipt={receiptOf(ids(2), said(ids(2)))} stop={{ ...nothing, stopped: ids(1) }} waiting={0} />);
+    expect(screen.getByRole("status").textContent).toBe("2 cancelled, 1 stopped");
   });
 });

@@ -1,0 +1,20 @@
+import { stopBodySchema } from "@/lib/contract/console";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { guarded } from "@/lib/server/bff/guard";
+import { outcomeOf } from "@/lib/server/bff/outcome";
+import { CONNECTION_PARAMETER, readJson, searchOf } from "@/lib/server/bff/read-request";
+import { openConnection } from "@/lib/server/connections/access";
+import { stopJobs } from "@/lib/server/jobs/stop-jobs";
+import { ok } from "@/lib/shared/result";
+
+export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ request, viewer, note }) => {
+  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  const body = await readJson(request, stopBodySchema);
+  if (!body.ok) return body;
+  note({ connectionId: access.value.connection.id, target: `${body.value.ids.length} jobs` });
+  const receipt = await stopJobs(access.value, body.value.ids, request.signal);
+  if (!receipt.ok) return receipt;
+  note({ outcome: outcomeOf(receipt.value) });
+  return ok(jsonAnswer(receipt.value));
+});

@@ -1,0 +1,57 @@
+// Stopping running jobs by id, at services of every generation.
+// Guarantees: a job is stopped alone or not at all, since an interrupt may stop everything that runs; a job that was only asked to stop
+// is not called stopped. Must never: interrupt while another job of this key runs, unless the server is known to heed the id.
+
+import "server-only";
+import { type StopReceipt } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../bff/to-browser";
+import { type Access } from "../connections/access";
+import { composition } from "../composition";
+
+const MOST_RUNNING = 1000;
+type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible";
+
+export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopReceipt, Failure>> {
+  const query = { status: ["in_progress"], offset: 0, limit: MOST_RUNNING };
+  const jobs = await access.upstream.call(operations.listJobs, { query, signal });
+  if (!jobs.ok) return failed(toBrowser(jobs.failure, access));
+  const running = new Set(jobs.value.jobs.map((job) => job.id));
+  const receipt: StopReceipt = { stopped: [], stopping: [], over: ids.filter((id) => !running.has(id)), unable: [], together: 0 };
+  for (const id of ids.filter((one) => running.has(one))) {
+    const outcome = await stop(access, id, running.size, signal);
+    // What was stopped before this one must be told; the rest is as it was.
+    if (!outcome.ok && receipt.stopped.length + receipt.stopping.length === 0) return failed(toBrowser(outcome.failure, access));
+    const became = outcome.ok ? outcome.value : "impossible";
+    if (became === "stopped" || became === "stopping" || became === "over") receipt[became].push(id);
+    else receipt.unable.push(id);
+    if (became === "not-alone") receipt.together = running.size;
+    if (became === "stopped" || became === "over") running.delete(id);
+  }
+  return ok(receipt);
+}
+
+async function stop(
+  { upstream, connection }: Access,
+  id: string,
+  howMany: number,
+  signal?: AbortSignal,
+): Promise<Result<Outcome, Failure>> {
+  const knows = (capability: "jobs.cancel" | "interrupt") => composition().capabilities.knows(connection.id, capability);
+  if (knows("jobs.cancel") !== false) {
+    const said = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
+    if (said.ok) return ok(said.value.cancelled === false ? "over" : "stopped");
+    if (!isAbsent(said.failure)) return said;
+  }
+  if (knows("interrupt") === false) return ok("impossible");
+  if (howMany > 1 && connection.dialect !== "local") return ok("not-alone");
+  const said = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
+  if (said.ok) return ok("stopping");
+  return isAbsent(said.failure) ? ok("impossible") : said;
+}
+
+function isAbsent({ status }: Failure): boolean {
+  return status === 404 || status === 405 || status === 501;
+}

@@ -1,0 +1,71 @@
+// Stopping what runs, at services of three generations.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.dispose());
+
+const post = (path: string, json: unknown, as: "operator" | "viewer" = "operator") => harness.request(path, { as, method: "POST", json });
+
+async function connect(operations: Record<string, [number, unknown]>, running: string[]) {
+  const server = await startLittleServer(({ method, url }, response) => {
+    const path = url.split("?")[0] ?? "";
+    if (path === "/api/user") return answerJson(response, { status: "active" });
+    if (path === "/api/jobs" && method === "GET") {
+      const jobs = running.map((id) => ({ id, status: "in_progress", create_time: 1_767_225_600_000 }));
+      return answerJson(response, { jobs, pagination: { offset: 0, limit: 1000, total: jobs.length, has_more: false } });
+    }
+    const [status, body] = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
+    answerJson(response, body, status);
+  });
+  const saved = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
+  const { connection } = await saved.json();
+  const sent = (path: string) =>
+    server.seen.filter(({ method, url }) => method === "POST" && url.startsWith(path)).map(({ body }) => body.toString());
+  return {
+    server,
+    sent,
+    stop: async (ids: string[]) => (await post(`/api/console/jobs/stop?connection=${connection.id}`, { ids })).json(),
+  };
+}
+
+test("the embedded service stops one running job by its id, and the job is cancelled", async () => {
+  const prompt = { "1": { class_type: "Wait", inputs: { seconds: 600 } }, "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } } };
+  const { prompt_id } = await (await post("/api/prompt", { prompt })).json();
+  const stateOf = async () => (await (await harness.request(`/api/jobs/${prompt_id}`, { as: "viewer" })).json()).status;
+  await until("it runs", async () => (await stateOf()) === "in_progress");
+  const queue = await (await harness.request("/api/console/queue", { as: "viewer" })).json();
+  expect(queue).toMatchObject({ canStop: true, running: [{ id: prompt_id }] });
+  const receipt = await (await post("/api/console/jobs/stop", { ids: [prompt_id, "unknown"] })).json();
+  expect(receipt).toEqual({ stopped: [prompt_id], stopping: [], over: ["unknown"], unable: [], together: 0 });
+  expect(await stateOf()).toBe("cancelled");
+});
+
+test("a service without the newer operation is interrupted while only the meant job runs, which is asking and not stopping", async () => {
+  const { server, sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a"]);
+  expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: ["a"], together: 0 });
+  expect(sent("/api/interrupt")).toHaveLength(1);
+  await server.close();
+});
+
+test("it is not interrupted while others run, since all of them would stop", async () => {
+  const { server, sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
+  expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 2 });
+  expect(sent("/api/interrupt")).toEqual([]);
+  await server.close();
+});
+
+test("a service that can stop nothing says so, and a queue there offers no stopping", async () => {
+  const { server, stop } = await connect({}, ["a"]);
+  expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 0 });
+  await server.close();
+});
+
+test("a viewer stops nothing", async () => {
+  expect((await post("/api/console/jobs/stop", { ids: ["a"] }, "viewer")).status).toBe(403);
+});
