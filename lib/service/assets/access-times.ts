@@ -1,5 +1,5 @@
 // When an asset's bytes were last read. Gathered in memory and written once a second: a gallery must not cost a commit per picture.
-// A crash may lose the last second of these times, and nothing else.
+// A crash or a full disk may lose the last second of these times, and nothing else.
 
 import { type Database, query } from "../store/database";
 import { type StoredAsset } from "./asset-row";
@@ -16,19 +16,20 @@ export function createAccessTimes(database: Database, now: () => number) {
     if (unwritten.size === 0) return;
     const batch = [...unwritten];
     unwritten.clear();
-    await database.commit(() => {
-      for (const [seq, at] of batch) database.run(query.updateTable("assets").set({ last_access_time: at }).where("seq", "=", seq));
-    });
+    try {
+      await database.commit(() => {
+        for (const [seq, at] of batch) database.run(query.updateTable("assets").set({ last_access_time: at }).where("seq", "=", seq));
+      });
+    } catch {
+      // A disk that takes nothing must not keep anybody from reading, and these times are told anew with the next read.
+    }
   }
 
   return {
     flush,
     touch(asset: StoredAsset): void {
       unwritten.set(asset.seq, now());
-      timer ??= setTimeout(() => {
-        // A lost access time is no reason to fail anything: the next one is written again.
-        flush().catch(() => undefined);
-      }, 1000).unref();
+      timer ??= setTimeout(() => void flush(), 1000).unref();
     },
     /** The row with a time that is not written yet. */
     fresh: (asset: StoredAsset): StoredAsset => ({ ...asset, last_access_time: unwritten.get(asset.seq) ?? asset.last_access_time }),

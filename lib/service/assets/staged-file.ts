@@ -42,8 +42,6 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
     return { path, ...(await digest.finish()), dispose };
   } catch (error) {
     await dispose();
-    if (error instanceof Error && "code" in error && error.code === "ENOSPC")
-      throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");
     throw error;
   }
 }

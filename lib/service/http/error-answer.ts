@@ -4,6 +4,7 @@
 import { errorStatus } from "@/lib/contract/errors";
 import { type ServiceLog } from "../options";
 import { asRefusal, type Refusal } from "../service-error";
+import { asStorageFailure } from "../storage-failure";
 import { json, text } from "./answers";
 
 export function toErrorAnswer(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
@@ -15,11 +16,6 @@ export function toErrorAnswer(error: unknown, request: { method: string; path: s
 }
 
 function unforeseen(error: unknown, request: { method: string; path: string }, log: ServiceLog): Refusal {
-  const systemCode = error instanceof Error && "code" in error ? String(error.code) : "";
   log.error({ err: error, method: request.method, path: request.path }, "a request failed");
-  if (systemCode === "ENOSPC" || systemCode === "SQLITE_FULL")
-    return { code: "INSUFFICIENT_STORAGE", message: "The disk of the service is full." };
-  if (systemCode === "EROFS" || systemCode === "SQLITE_READONLY")
-    return { code: "SERVICE_UNAVAILABLE", message: "The data folder of the service cannot be written to." };
-  return { code: "INTERNAL", message: "The service failed to answer this request." };
+  return asStorageFailure(error) ?? { code: "INTERNAL", message: "The service failed to answer this request." };
 }

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { stageStream, type StagedFile } from "../assets/staged-file";
 import { asRefusal, ServiceError } from "../service-error";
+import { asStorageFailure } from "../storage-failure";
 import { whileMoving } from "./body-time";
 
 export type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
@@ -57,13 +58,13 @@ export async function readUpload(
     if (!file) throw missing(options.part);
     return { staged: await file.staging, fileName: file.fileName, declaredType: file.declaredType, fields };
   } catch (error) {
-    const cause = asRefusal(refusal) ? refusal : error;
+    const cause = asRefusal(refusal) || asStorageFailure(refusal) ? refusal : error;
     file?.stream.destroy(error instanceof Error ? error : undefined);
     await file?.staging.then(
       (staged) => staged.dispose(),
       () => undefined, // it has left nothing
     );
-    throw asRefusal(cause) || isSystemError(cause) ? cause : truncated();
+    throw asRefusal(cause) || asStorageFailure(cause) ? cause : truncated();
   }
 }
 
@@ -87,11 +88,6 @@ function countBytes(request: Request) {
       }
     },
   };
-}
-
-/** The disk's complaints are ours, not the sender's. */
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && ["ENOSPC", "EROFS", "EACCES", "EIO", "EMFILE"].includes(String(error.code));
 }
 
 function truncated(): ServiceError {

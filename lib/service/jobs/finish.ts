@@ -2,6 +2,7 @@
 // Inside a commit. Every function answers false when the job has already left the state it is expected in.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { asStorageException } from "../storage-failure";
 import { type Database, query } from "../store/database";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
@@ -62,6 +63,15 @@ export function failJob(database: Database, job: Job, type: string, message: str
     meta: {},
   });
   return true;
+}
+
+/** What went wrong is a matter of the service or of its disk. */
+export function failAround(database: Database, job: Job, cause: unknown, at: number): boolean {
+  const { type, message } = asStorageException(cause) ?? {
+    type: "ServiceError",
+    message: "The outputs could not be stored. Whoever runs the service finds the cause in its log.",
+  };
+  return failJob(database, job, type, message, at);
 }
 
 function runTimes(record: RunRecord, at: number) {

@@ -57,26 +57,23 @@ export function createRunning(job: Claimed): Running {
   };
 }
 
-/** Undefined when the job no longer waits. Inside a commit. */
-export function claimJob(database: Database, seq: number, slot: string, at: number): Claimed | undefined {
+/** Undefined when the job no longer waits, or cannot be read and has failed for that. Inside a commit. */
+export function claimJob({ database, now, log }: EngineParts, seq: number, slot: string): Claimed | undefined {
+  const at = now();
   const job = database.row(query.selectFrom("jobs").innerJoin("job_inputs", "job_seq", "seq").selectAll().where("seq", "=", seq));
   if (job?.state !== "pending") return undefined;
   const attempts = job.attempts + 1;
   move(database, { seq, from: "pending", to: "in_progress", at }, { attempts, slot, start_time: at });
   const images = database.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
-  const extraData = readRecord(job.extra_data);
-  return {
-    seq,
-    id: job.id,
-    userId: job.user_id,
-    attempts,
-    slot,
-    startMs: at,
-    graph: readGraph(job),
-    outputs: readStrings(job.outputs_to_execute),
-    extraData,
-    images,
-  };
+  try {
+    const extraData = readRecord(job.extra_data);
+    const outputs = readStrings(job.outputs_to_execute);
+    return { seq, id: job.id, userId: job.user_id, attempts, slot, startMs: at, graph: readGraph(job), outputs, extraData, images };
+  } catch (error) {
+    log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
+    failJob(database, job, "DamagedJob", "What the service stored of this job is damaged, so it cannot run. Submit it again.", at);
+    return undefined;
+  }
 }
 
 /** True when the job waits again: its worker was lost and it may be tried once more. */
@@ -134,17 +131,11 @@ async function close(
     });
   } catch (error) {
     const refusal = asRefusal(error);
-    const isBeyondQuota = refusal?.code === "STORAGE_QUOTA_EXCEEDED";
-    if (!isBeyondQuota) parts.log.error({ err: error, job: job.id }, "the outputs of a job could not be stored");
-    const [type, message] = isBeyondQuota
-      ? ["StorageQuotaExceeded", refusal.message]
-      : ["ServiceError", "The outputs could not be stored."];
-    await database.commit(() => failJob(database, job, type, message, parts.now()));
+    if (refusal?.code !== "STORAGE_QUOTA_EXCEEDED") throw error;
+    await database.commit(() => failJob(database, job, "StorageQuotaExceeded", refusal.message, parts.now()));
   } finally {
     for (const hash of hashes) blobs.drop(hash, (one) => hasBlobRow(database, one));
   }
-  // Assets may have been deleted while the job kept their bytes.
-  for (const image of job.images) await parts.collect(image.hash);
 }
 
 /** `prompt` and every text of extra_pnginfo (the editor's `workflow` among them), as the family writes them into a PNG. */

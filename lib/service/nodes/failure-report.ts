@@ -2,6 +2,7 @@
 // Every text in it is short, whatever a node was given. It must never show a path of this machine or a sample of an image.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { asStorageException } from "../storage-failure";
 import { NodeFailure } from "./definition";
 import { type GivenInput } from "./inputs";
 import { describeValue, type NodeValue } from "./values";
@@ -19,8 +20,9 @@ export type FailedNode = {
 
 export function toExecutionError(cause: unknown, node: FailedNode): ExecutionError {
   const error = cause instanceof Error ? cause : new Error(String(cause));
-  const type = exceptionType(error);
-  const message = cut(error.message);
+  const storage = asStorageException(error);
+  const type = storage?.type ?? exceptionType(error);
+  const message = cut(storage?.message ?? error.message);
   const name = node.title === undefined ? node.classType : `${node.classType} "${cut(node.title)}"`;
   const first = `In node ${node.id} (${name}):`;
   return {

@@ -80,7 +80,7 @@ function wrap(connection: Connection, limits: StoreLimits): Database {
     if (!result) throw new Error("the transaction did not run");
     return result.value;
   }
-  const commits = createGroupCommit(transaction);
+  const commits = createGroupCommit(transaction, () => connection.inTransaction);
 
   return {
     limits,

@@ -3,7 +3,8 @@
 
 type Waiting = { work: () => unknown; settle: (outcome: { ok: boolean; value: unknown }) => void };
 
-export function createGroupCommit(transaction: <T>(work: () => T) => T) {
+/** `isOpen`: whether a transaction is under way. */
+export function createGroupCommit(transaction: <T>(work: () => T) => T, isOpen: () => boolean) {
   let waiting: Waiting[] = [];
 
   function flush(): void {
@@ -12,7 +13,7 @@ export function createGroupCommit(transaction: <T>(work: () => T) => T) {
     if (batch.length === 0) return;
     let outcomes: { ok: boolean; value: unknown }[];
     try {
-      outcomes = transaction(() => batch.map(({ work }) => attempt(() => transaction(work))));
+      outcomes = transaction(() => batch.map(({ work }) => tryOne(work)));
     } catch (error) {
       // The shared commit itself failed (a full disk, a lost file): nothing of the batch is there.
       outcomes = batch.map(() => ({ ok: false, value: error }));
@@ -21,6 +22,14 @@ export function createGroupCommit(transaction: <T>(work: () => T) => T) {
       const outcome = outcomes[index];
       if (outcome) item.settle(outcome);
     });
+  }
+
+  function tryOne(work: () => unknown): { ok: boolean; value: unknown } {
+    const outcome = attempt(() => transaction(work));
+    // SQLite undoes everything by itself when the disk fails in the middle: then the whole batch has failed, with this cause,
+    // and what comes after it must not be committed on its own.
+    if (!outcome.ok && !isOpen()) throw outcome.value;
+    return outcome;
   }
 
   return {

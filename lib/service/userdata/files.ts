@@ -1,40 +1,45 @@
 // A user's data files: plain files in a folder of their own.
-// Guarantees: a write is whole or not there (temp file, sync, then rename or link); without overwrite an existing file is never touched.
+// Guarantees: a write is whole and on the disk, or not there (temp file, sync, then rename or link, then the folder's own sync);
+// without overwrite an existing file is never touched, not by two writers at once either.
 
-import { link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type Dirent } from "node:fs";
+import { link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { ServiceError } from "../service-error";
 import { resolveInside } from "./paths";
 
+/** `modified`: milliseconds since 1970. */
 export type UserFile = { path: string; size: number; modified: number };
-const MOST_LISTED = 10_000;
+/** A bound on the answer; nobody keeps so many by hand. */
+const MOST_LISTED = 100_000;
 
 export function createUserFiles(folders: { userdata: string; temp: string }, maxBytes: number) {
   const rootOf = (userId: number) => join(folders.userdata, String(userId));
 
   return {
-    /** Paths are relative to the listed folder; a folder that does not exist is NOT_FOUND. */
+    /** Paths are relative to the listed folder; a folder that does not exist is NOT_FOUND. Links and what is no file are left out. */
     async list(userId: number, folder: readonly string[], recurse: boolean): Promise<UserFile[]> {
       const top = await resolveInside(rootOf(userId), folder);
       const files: UserFile[] = [];
-      const open = [""];
-      for (let at = open.shift(); at !== undefined && files.length < MOST_LISTED; at = open.shift()) {
-        const entries = await readdir(join(top, at), { withFileTypes: true }).catch(() => undefined);
+      const folders = [""];
+      for (let at = folders.pop(); at !== undefined && files.length < MOST_LISTED; at = folders.pop()) {
+        const entries = await readFolder(join(top, at));
         if (!entries && at === "" && folder.length > 0) throw new ServiceError("NOT_FOUND", "There is no such folder.");
-        for (const entry of (entries ?? []).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        for (const entry of entries ?? []) {
           const path = at === "" ? entry.name : `${at}/${entry.name}`;
-          if (entry.isDirectory() && recurse) open.push(path);
-          if (entry.isFile()) files.push({ path, ...(await describe(join(top, path))) });
+          if (entry.isDirectory() && recurse) folders.push(path);
+          // Whoever was deleted in between is not listed.
+          const found = entry.isFile() && (await describe(join(top, path)));
+          if (found) files.push({ path, ...found });
         }
       }
-      return files;
+      return files.sort((one, other) => (one.path < other.path ? -1 : 1));
     },
 
     async locate(userId: number, segments: readonly string[]): Promise<string> {
       const path = await resolveInside(rootOf(userId), segments);
-      const found = await stat(path).catch(() => undefined);
-      if (!found?.isFile()) throw new ServiceError("NOT_FOUND", "There is no such file.");
+      if (!(await describe(path))) throw new ServiceError("NOT_FOUND", "There is no such file.");
       return path;
     },
 
@@ -42,33 +47,41 @@ export function createUserFiles(folders: { userdata: string; temp: string }, max
       const target = await resolveInside(rootOf(userId), segments);
       const temporary = join(folders.temp, randomUUID());
       try {
-        await writeWhole(temporary, body, maxBytes);
-        await makeParent(target);
+        const size = await writeWhole(temporary, body, maxBytes);
+        const written = await describe(temporary);
+        await makeParent(target, folders.userdata);
         await place(temporary, target, overwrite);
+        await syncFolder(dirname(target));
+        return { path: segments.join("/"), size, modified: written?.modified ?? Date.now() };
       } finally {
         await rm(temporary, { force: true });
       }
-      return { path: segments.join("/"), ...(await describe(target)) };
     },
 
     async move(userId: number, from: readonly string[], to: readonly string[], overwrite: boolean): Promise<UserFile> {
       const source = await this.locate(userId, from);
       const target = await resolveInside(rootOf(userId), to);
-      await makeParent(target);
+      await makeParent(target, folders.userdata);
       if (source !== target) {
         await place(source, target, overwrite);
         await rm(source, { force: true });
+        await syncFolder(dirname(target));
+        await syncFolder(dirname(source));
       }
-      return { path: to.join("/"), ...(await describe(target)) };
+      const moved = await describe(target);
+      if (!moved) throw new ServiceError("NOT_FOUND", "The file was taken away while it was moved.");
+      return { path: to.join("/"), ...moved };
     },
 
     async remove(userId: number, segments: readonly string[]): Promise<void> {
-      await rm(await this.locate(userId, segments));
+      const path = await this.locate(userId, segments);
+      await rm(path, { force: true });
+      await syncFolder(dirname(path));
     },
   };
 }
 
-async function writeWhole(path: string, body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<void> {
+async function writeWhole(path: string, body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
   const handle = await open(path, "wx", 0o600);
   try {
     let size = 0;
@@ -78,33 +91,73 @@ async function writeWhole(path: string, body: AsyncIterable<Uint8Array>, maxByte
       for (let written = 0; written < chunk.byteLength;) written += (await handle.write(chunk, written)).bytesWritten;
     }
     await handle.sync();
+    return size;
   } finally {
     await handle.close();
   }
 }
 
-async function makeParent(target: string): Promise<void> {
+/** New folders are synced into the ones that hold them. */
+async function makeParent(target: string, top: string): Promise<void> {
   try {
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  } catch {
+    const first = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    if (first === undefined) return;
+    for (let at = dirname(target); at.length >= dirname(first).length && at.startsWith(top); at = dirname(at)) await syncFolder(at);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST", "ENOTDIR")) throw error;
     throw new ServiceError("CONFLICT", "A file stands where a folder of this path would be.");
   }
 }
 
 /** Leaves the source in place or takes it away; the caller removes what is left. */
 async function place(source: string, target: string, overwrite: boolean): Promise<void> {
-  if ((await stat(target).catch(() => undefined))?.isDirectory()) throw new ServiceError("CONFLICT", "A folder of this name exists.");
-  if (overwrite) return rename(source, target);
   try {
-    await link(source, target);
+    await (overwrite ? rename(source, target) : link(source, target));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST")
-      throw new ServiceError("CONFLICT", "The file exists, and overwrite is false.");
+    if (hasCode(error, "EISDIR", "ENOTEMPTY", "ENOTDIR") || (await isFolder(target)))
+      throw new ServiceError("CONFLICT", "A folder of this name exists.");
+    if (hasCode(error, "EEXIST")) throw new ServiceError("CONFLICT", "The file exists, and overwrite is false.");
+    if (hasCode(error, "ENOENT")) throw new ServiceError("NOT_FOUND", "The file was taken away in the meantime.");
     throw error;
   }
 }
 
-async function describe(path: string): Promise<{ size: number; modified: number }> {
-  const { size, mtimeMs } = await stat(path);
-  return { size, modified: Math.floor(mtimeMs) };
+/** Undefined where nothing is; an outage is no empty folder. */
+async function readFolder(path: string): Promise<Dirent[] | undefined> {
+  try {
+    return await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined where no file is. */
+async function describe(path: string): Promise<{ size: number; modified: number } | undefined> {
+  try {
+    const found = await lstat(path);
+    return found.isFile() ? { size: found.size, modified: Math.floor(found.mtimeMs) } : undefined;
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+}
+
+const isFolder = (path: string) =>
+  lstat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

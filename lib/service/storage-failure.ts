@@ -1,0 +1,64 @@
+// What the disk or the database said, as something that a person can act on: what happened, whose matter it is, what to do.
+// Guarantees: nothing of the machine (no path, no name) is in the sentences; the cause itself belongs in the log.
+
+import { type ErrorCode } from "@/lib/contract/errors";
+import { type Refusal } from "./service-error";
+
+type Failure = { code: ErrorCode; what: string; remedy: string };
+
+const full: Failure = {
+  code: "INSUFFICIENT_STORAGE",
+  what: "The disk that holds the service's data is full.",
+  remedy: "Whoever runs the service must free space there; then try again.",
+};
+const unwritable: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The service's data folder cannot be written to.",
+  remedy: "Whoever runs the service must make it writable; then try again.",
+};
+const damaged: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The service's database is damaged.",
+  remedy: "Whoever runs the service must stop it and restore the data folder from a backup.",
+};
+const failing: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The disk that holds the service's data reported an error.",
+  remedy: "Whoever runs the service finds the cause in its log.",
+};
+const crowded: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The service has too many files open, or waits for its database, at this moment.",
+  remedy: "Try again in a while.",
+};
+
+/** SQLite's codes carry their detail behind them. */
+const known: readonly (readonly [RegExp, Failure])[] = [
+  [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, full],
+  [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, unwritable],
+  [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, damaged],
+  [/^(EIO|SQLITE_IOERR.*)$/, failing],
+  [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, crowded],
+];
+
+function find(error: unknown): Failure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = "code" in error ? String(error.code) : "";
+  // The image library tells a full disk in words only.
+  if (code === "" && /No space left on device|File too large|Disk quota exceeded/i.test(error.message)) return full;
+  return known.find(([pattern]) => pattern.test(code))?.[1];
+}
+
+/** Of a request. Undefined for what is no matter of the disk. */
+export function asStorageFailure(error: unknown): Refusal | undefined {
+  const failure = find(error);
+  return failure && { code: failure.code, message: `${failure.what} Nothing of this request was kept. ${failure.remedy}` };
+}
+
+/** Of a job. */
+export function asStorageException(error: unknown): { type: string; message: string } | undefined {
+  const failure = find(error);
+  if (!failure) return undefined;
+  const type = failure.code === "INSUFFICIENT_STORAGE" ? "InsufficientStorage" : "StorageUnavailable";
+  return { type, message: `${failure.what} ${failure.remedy}` };
+}
