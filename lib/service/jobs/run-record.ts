@@ -6,7 +6,8 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ProducedFile, type RunEvent } from "../nodes/run";
 
 export type Message = [string, Record<string, unknown>];
-export type Progress = { value: number; nodes_done: number; nodes_total: number; current_node?: string; step?: number; steps?: number };
+/** `current_node` is absent until the first node begins; a node that tells no steps is at step 0 of `STEPS`. */
+export type Progress = { value: number; nodes_done: number; nodes_total: number; current_node?: string; step: number; steps: number };
 export type NodeMeta = {
   node_id: string;
   display_node: string;
@@ -17,6 +18,8 @@ export type NodeMeta = {
   cached: boolean;
 };
 
+const STEPS = 100;
+
 export type Ending = { kind: "success" } | { kind: "error"; error: ExecutionError } | { kind: "interrupted" };
 export type RunRecord = ReturnType<typeof createRunRecord>;
 
@@ -26,7 +29,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const texts = new Map<string, string[]>();
   /** The node at work, with the moment it began. */
   let working: { nodeId: string; since: number } | undefined;
-  let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs) };
+  let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
 
   return {
     startMs,
@@ -46,6 +49,9 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     note(event: RunEvent): void {
       if (event.kind === "start") {
         working = { nodeId: event.nodeId, since: event.startMs };
+        // At once: the reporter speaks ten times a second, and a node that computes says nothing until its first rows are done.
+        const { nodes_total } = progress;
+        progress = { value: meta.size / Math.max(1, nodes_total), nodes_done: meta.size, nodes_total, ...workingOn(event.nodeId) };
         return;
       }
       if (event.kind === "progress") {
@@ -54,8 +60,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
           value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + within) / event.nodesTotal) : 0,
           nodes_done: event.nodesDone,
           nodes_total: event.nodesTotal,
-          current_node: event.currentNode,
-          ...(event.steps !== undefined && { step: event.step ?? 0, steps: event.steps }),
+          ...workingOn(event.currentNode, event.step, event.steps),
         };
         return;
       }
@@ -82,6 +87,10 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       ];
     },
   };
+}
+
+function workingOn(current_node: string, step = 0, steps = STEPS): Pick<Progress, "current_node" | "step" | "steps"> {
+  return { current_node, step, steps };
 }
 
 function toMeta(nodeId: string, start_time: number, end_time: number, cached: boolean): NodeMeta {
