@@ -1,0 +1,115 @@
+// Cancelling a running job: soon, whatever it is doing, with nothing left of it, and with no harm to its neighbour.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { until } from "@/tests/support/until";
+import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "./support";
+
+/** Puts one picture out, then computes for a long time. */
+const heavy = (color: number): Json => ({
+  "1": { class_type: "EmptyImage", inputs: { width: 2048, height: 2048, batch_size: 6, color } },
+  "2": { class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size: 1, color } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "early" } },
+  "4": { class_type: "ImageBlur", inputs: { image: ["1", 0], blur_radius: 31, sigma: 10 } },
+  "5": { class_type: "SaveImage", inputs: { images: ["4", 0], filename_prefix: "late" } },
+});
+
+describe("a running job that is cancelled", () => {
+  let bench: ServiceBench;
+  afterEach(() => bench.dispose());
+
+  const filesIn = (folder: string) => readdirSync(join(bench.folder, folder), { recursive: true, withFileTypes: true });
+  const blobs = () => filesIn("blobs").filter((entry) => entry.isFile()).length;
+  const outputs = async (client: Client) => list(record((await client.get("/api/assets?include_public=false")).body).assets);
+  const at = (client: Client, id: string, node: string) =>
+    until(`node ${node} is at work`, async () => record((await running(client, id)).progress).current_node === node);
+
+  for (const [how, cancel] of [
+    ["interrupt", (client: Client) => client.post("/api/interrupt")],
+    ["interrupt of one", (client: Client, id: string) => client.post("/api/interrupt", { prompt_id: id })],
+    ["jobs.cancel", (client: Client, id: string) => client.post(`/api/jobs/${id}/cancel`)],
+    ["jobs.cancel of many", (client: Client, id: string) => client.post("/api/jobs/cancel", { job_ids: [id] })],
+  ] as const) {
+    it(`keeps nothing, in the middle of a loop over pixels, by ${how}; its neighbour goes on`, async () => {
+      bench = await startService({ concurrency: 2, maxJobPixels: 1e9 });
+      const [ada, bob] = [bench.client("ada"), bench.client("bob")];
+      const before = blobs();
+      const neighbour = await submit(bob, waiting(1));
+      const id = await submit(ada, heavy(1));
+      await running(bob, neighbour);
+      await at(ada, id, "4");
+
+      expect((await cancel(ada, id)).status).toBe(200);
+      // It is cancelled in every view as soon as the cancel has answered.
+      const job = await detail(ada, id);
+      expect(job).toMatchObject({ status: "cancelled", outputs: {}, outputs_count: 0 });
+      expect(job).not.toHaveProperty("preview_output");
+      expect(job).not.toHaveProperty("execution_error");
+      expect(record(job.execution_status)).toMatchObject({ status_str: "error", completed: false });
+      expect(JSON.stringify(record(job.execution_status).messages)).toContain('"execution_interrupted"');
+      expect(record((await ada.get(`/api/job/${id}/status`)).body).status).toBe("cancelled");
+      expect(Object.keys(record((await ada.get(`/api/history_v2/${id}`)).body))).toEqual([id]);
+      expect(list(record((await ada.get(`/api/jobs/${id}/assets`)).body).assets)).toEqual([]);
+      expect(await outputs(ada)).toEqual([]);
+      expect(record((await ada.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: false });
+
+      // The slot takes the next job, and no byte of the cancelled one is left.
+      expect((await ended(ada, await submit(ada, canvas(77)))).status).toBe("completed");
+      expect((await ended(bob, neighbour)).status).toBe("completed");
+      await until("the folders of the jobs are gone", () => filesIn("tmp").length === 0);
+      expect(blobs()).toBe(before + 2);
+      expect(await outputs(ada)).toHaveLength(1);
+      expect(bench.complaints).toEqual([]);
+    });
+  }
+
+  it("races its completion: every view tells the same end, and a cancelled one has no assets", async () => {
+    bench = await startService({ concurrency: 2 });
+    const client = bench.client();
+    let cancelled = 0;
+    for (let color = 1; color <= 40; color += 1) {
+      const id = await submit(client, canvas(color));
+      const isRunning = color % 2 === 0 ? running(client, id).catch(() => undefined) : undefined;
+      if (isRunning) await Promise.race([isRunning, ended(client, id)]);
+      const [one, other] = await Promise.all([client.post(`/api/jobs/${id}/cancel`), client.post("/api/jobs/cancel", { job_ids: [id] })]);
+      const claims = [record(one.body).cancelled === true, JSON.stringify(other.body).includes(id)];
+      const job = await ended(client, id);
+      // Whoever was told that the job is cancelled was told the truth, and one of them alone.
+      expect(claims.filter(Boolean)).toHaveLength(job.status === "cancelled" ? 1 : 0);
+      const assets = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
+      expect(assets).toHaveLength(job.status === "completed" ? 1 : 0);
+      expect(job.outputs_count).toBe(assets.length);
+      const status = string(record((await client.get(`/api/job/${id}/status`)).body).status);
+      const inList = list(record((await client.get("/api/jobs?limit=1")).body).jobs)[0];
+      expect([status, inList?.id, inList?.status]).toEqual([job.status, id, job.status]);
+      if (job.status === "cancelled") cancelled += 1;
+    }
+    expect(cancelled).toBeGreaterThan(0);
+    await until("the folders of the jobs are gone", () => filesIn("tmp").length === 0);
+    expect(bench.complaints).toEqual([]);
+  });
+
+  it("is found by a valid id alone", async () => {
+    bench = await startService({ concurrency: 1 });
+    const client = bench.client();
+    const unknown = "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22";
+    for (const answer of [
+      await client.post(`/api/jobs/${unknown}/cancel`),
+      await client.post("/api/jobs/cancel", { job_ids: [unknown] }),
+      await client.post("/api/interrupt", { prompt_id: unknown }),
+      await client.get(`/api/jobs/${unknown}`),
+      await client.get(`/api/job/${unknown}/status`),
+      await client.get(`/api/jobs/${unknown}/assets`),
+      await client.get(`/api/history_v2/${unknown}`),
+    ])
+      expect(answer).toMatchObject({ status: 404, body: { code: "NOT_FOUND", message: expect.any(String) } });
+    // Nothing runs: nothing to say, and no error.
+    expect(await client.post("/api/interrupt")).toMatchObject({ status: 200, text: "" });
+    for (const body of [{}, { job_ids: [] }, { job_ids: "all" }, { job_ids: Array.from({ length: 101 }, () => unknown) }])
+      expect(await client.post("/api/jobs/cancel", body)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining("job_ids") },
+      });
+  });
+});
