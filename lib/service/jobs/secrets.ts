@@ -1,23 +1,43 @@
-// Keys of partner services ride in `extra_data`. They are taken out before a submission is stored, so no view, file or log can hold them.
+// Keys of partner services ride in `extra_data`. They are taken out before a submission is stored, so no view, file or log can hold
+// them: the fields by their names, wherever they stand, and their values wherever these are repeated in a text.
 
 const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
+const REDACTED = "[REDACTED]";
+/** Shorter ones are no keys, and would tear words apart. */
+const SHORTEST_VALUE = 8;
 
-/** As JSON text, ready to be stored. Mostly there is nothing to take out, and then nothing is walked through. */
-export function toStoredText(value: Record<string, unknown>): string {
-  const text = JSON.stringify(value);
-  return [...secretKeys].some((key) => text.includes(key)) ? JSON.stringify(withoutSecrets(value)) : text;
+type Fields = Record<string, unknown>;
+type Parts<T> = { prompt: T; graph: T; extra_data: T };
+
+/** Each part as JSON text, ready to be stored. Mostly there is nothing to take out, and then nothing is walked through. */
+export function toStoredTexts(parts: Parts<Fields>): Parts<string> {
+  const texts = mapParts(parts, (part) => JSON.stringify(part));
+  const hasSecret = Object.values(texts).some((text) => [...secretKeys].some((key) => text.includes(key)));
+  if (!hasSecret) return texts;
+  // The longest first, so that of two that begin alike nothing is left.
+  const secrets = [...new Set(Object.values(parts).flatMap((part) => [...secretsIn(part)]))].sort((a, b) => b.length - a.length);
+  return mapParts(parts, (part) => JSON.stringify(clean(part, secrets)));
 }
 
-function withoutSecrets(value: Record<string, unknown>): Record<string, unknown> {
+function* secretsIn(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (secretKeys.has(key) && typeof inner === "string" && inner.length >= SHORTEST_VALUE) yield inner;
+    else yield* secretsIn(inner);
+  }
+}
+
+function clean(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return secrets.reduce((text, secret) => text.replaceAll(secret, () => REDACTED), value);
+  if (Array.isArray(value)) return value.map((item) => clean(item, secrets));
+  if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !secretKeys.has(key))
-      .map(([key, inner]) => [key, clean(inner)]),
+      .map(([key, inner]) => [key, clean(inner, secrets)]),
   );
 }
 
-function clean(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(clean);
-  if (typeof value === "object" && value !== null) return withoutSecrets({ ...value });
-  return value;
+function mapParts<A, B>({ prompt, graph, extra_data }: Parts<A>, change: (part: A) => B): Parts<B> {
+  return { prompt: change(prompt), graph: change(graph), extra_data: change(extra_data) };
 }

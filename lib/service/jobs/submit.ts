@@ -6,7 +6,7 @@ import { type PromptBody } from "@/lib/contract/schemas/prompt";
 import { findByName } from "../assets/file-names";
 import { validatePrompt, type Validation } from "../nodes/validate";
 import { type Database, query } from "../store/database";
-import { toStoredText } from "./secrets";
+import { toStoredTexts } from "./secrets";
 import { workflowIdOf } from "./workflow-id";
 
 export type Accepted = { ok: true; id: string; seq: number; number: number; nodeErrors: NodeErrors };
@@ -30,13 +30,11 @@ export async function submitPrompt(
   const id = randomUUID();
   const extraData = body.extra_data ?? {};
   const images = validation.images.filter(hasImage).map((name) => ({ name, hash: pinned.get(name) ?? "" }));
-  const prompt = toStoredText(body.prompt);
-  const graph = toStoredText(validation.graph);
+  const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });
   const inputs = {
-    prompt,
+    ...texts,
     // Mostly the same text: then it is stored once.
-    graph: graph === prompt ? "" : graph,
-    extra_data: toStoredText(extraData),
+    graph: texts.graph === texts.prompt ? "" : texts.graph,
     outputs_to_execute: JSON.stringify(validation.outputs),
   };
   const workflowId = workflowIdOf(body.prompt, extraData);

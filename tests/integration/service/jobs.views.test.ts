@@ -1,0 +1,222 @@
+// A job in all of its views: every field in its unit, its words, and what must never be in any of them.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { canvas, detail, ended, type Json, list, record, running, sample, string, submit, waiting } from "./support";
+
+describe("the views of a job", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService({ concurrency: 1 });
+    client = bench.client();
+  });
+  afterAll(() => bench.dispose());
+
+  const inList = async (id: string) => list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
+  const statusOf = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
+  const inHistory = async (id: string) =>
+    list(record((await client.get("/api/history_v2?max_items=1000")).body).history).find((entry) => entry.prompt_id === id) ?? {};
+
+  it("hold every field of a completed job, in milliseconds, seconds and words of time", async () => {
+    const workflow = { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22", nodes: [] };
+    const id = await submit(client, canvas(21), { extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
+    const job = await ended(client, id);
+    const item = await inList(id);
+    expect(item).toMatchObject({
+      id,
+      status: "completed",
+      workflow_id: workflow.id,
+      outputs_count: 1,
+      preview_output: { nodeId: "2", mediaType: "images", type: "output", subfolder: "", display_name: "plain_00001_.png" },
+    });
+    for (const field of ["workflow", "outputs", "execution_error", "progress"]) expect(item).not.toHaveProperty(field);
+    const [created, began, over] = [item.create_time, item.execution_start_time, item.execution_end_time].map(Number);
+    expect(created).toBeGreaterThan(1e12);
+    expect(began).toBeGreaterThanOrEqual(created ?? Infinity);
+    expect(over).toBeGreaterThanOrEqual(began ?? Infinity);
+
+    expect(job).toMatchObject({ id, status: "completed", workflow_id: workflow.id, outputs_count: 1, preview_output: item.preview_output });
+    expect(job.workflow).toEqual({ prompt: canvas(21), extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
+    expect(job.create_time).toBe(Math.floor(Number(created) / 1000));
+    expect(Number.isInteger(job.update_time)).toBe(true);
+    expect(job.update_time).toBeLessThan(1e11);
+    const [output] = list(record(record(job.outputs)["2"]).images);
+    expect(output).toEqual({
+      filename: expect.stringMatching(/^[0-9a-f]{64}\.png$/),
+      subfolder: "",
+      type: "output",
+      display_name: "plain_00001_.png",
+    });
+    expect(job.execution_status).toEqual({
+      status_str: "success",
+      completed: true,
+      messages: [
+        ["execution_start", { prompt_id: id, timestamp: began }],
+        ["execution_cached", { nodes: [], prompt_id: id, timestamp: expect.any(Number) }],
+        ["execution_success", { prompt_id: id, timestamp: over }],
+      ],
+    });
+
+    const entry = await inHistory(id);
+    expect(entry).toEqual({
+      prompt_id: id,
+      create_time: created,
+      workflow_id: workflow.id,
+      prompt: { priority: expect.any(Number), prompt_id: id, extra_data: { client_id: "c", extra_pnginfo: {} } },
+      outputs: job.outputs,
+      status: job.execution_status,
+      meta: job.execution_meta,
+    });
+    expect(record(record((await client.get(`/api/history_v2/${id}`)).body)[id])).toEqual({
+      prompt: {
+        priority: record(entry.prompt).priority,
+        prompt_id: id,
+        prompt: canvas(21),
+        extra_data: { client_id: "c", extra_pnginfo: { workflow } },
+        outputs_to_execute: ["2"],
+      },
+      outputs: job.outputs,
+      status: job.execution_status,
+      meta: job.execution_meta,
+    });
+    const status = await statusOf(id);
+    expect(status).toEqual({
+      id,
+      status: "completed",
+      created_at: new Date(Number(created)).toISOString(),
+      updated_at: expect.any(String),
+      last_state_update: expect.any(String),
+      assigned_inference: "slot-1",
+    });
+
+    const page = record((await client.get(`/api/jobs/${id}/assets?limit=1`)).body);
+    expect(page).toMatchObject({ job_id: id, pagination: { offset: 0, limit: 1, total: 1, has_more: false } });
+    const [asset] = list(page.assets);
+    expect(asset).toMatchObject({
+      id: expect.any(String),
+      name: "plain_00001_.png",
+      created_at: expect.any(String),
+      hash: expect.stringMatching(/^blake3:[0-9a-f]{64}$/),
+      mime_type: "image/png",
+      size: expect.any(Number),
+      preview_url: expect.stringMatching(/^http/),
+      node_id: "2",
+      output_key: "images",
+      output_index: 0,
+      prompt_id: id,
+      tags: ["output"],
+    });
+  });
+
+  it("hold the error of a failed job, with what was made before, and the word of each view", async () => {
+    const id = await submit(client, sample("06-fails-half-way"));
+    const job = await ended(client, id);
+    const error = record(job.execution_error);
+    expect(Object.keys(error).sort()).toEqual([
+      "current_inputs",
+      "current_outputs",
+      "exception_message",
+      "exception_type",
+      "node_id",
+      "node_type",
+      "traceback",
+    ]);
+    expect((await inList(id)).execution_error).toEqual(error);
+    expect((await inList(id)).status).toBe("failed");
+    expect(await statusOf(id)).toMatchObject({ status: "error", error_message: error.exception_message });
+    const { messages, ...rest } = record(job.execution_status);
+    expect(rest).toEqual({ status_str: "error", completed: false });
+    const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+    expect(last).toEqual(["execution_error", { prompt_id: id, ...error, executed: expect.any(Array), timestamp: expect.any(Number) }]);
+    expect((await inHistory(id)).status).toEqual(job.execution_status);
+    expect(job.outputs_count).toBe(Number(list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets).length));
+  });
+
+  it("hold nothing of an end while a job waits or runs, nor does the history", async () => {
+    const busy = await submit(client, waiting(3600));
+    await running(client, busy);
+    const queued = await submit(client, canvas(22));
+    for (const [id, word] of [
+      [busy, "in_progress"],
+      [queued, "pending"],
+    ] as const) {
+      for (const view of [await inList(id), await detail(client, id)]) {
+        expect(view).toMatchObject({ id, status: word });
+        for (const field of ["outputs", "outputs_count", "preview_output", "execution_status", "execution_meta", "execution_error"])
+          expect(view).not.toHaveProperty(field);
+        for (const field of ["execution_start_time", "execution_end_time"]) expect(view).not.toHaveProperty(field);
+      }
+      expect(await statusOf(id)).toMatchObject({ status: word });
+      expect(await statusOf(id)).not.toHaveProperty("error_message");
+      expect((await client.get(`/api/history_v2/${id}`)).status).toBe(404);
+      expect(await inHistory(id)).toEqual({});
+    }
+    const removal = await client.post("/api/history", { delete: [busy, queued, "unknown", "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22"] });
+    expect(removal).toMatchObject({ status: 200, body: { code: "OK", message: "0 removed from the history." } });
+    expect([(await detail(client, busy)).status, (await detail(client, queued)).status]).toEqual(["in_progress", "pending"]);
+    await client.post("/api/interrupt");
+    await ended(client, queued);
+  });
+
+  it("never hold a partner's key: not as a field anywhere, not where its value is repeated, not in files or errors", async () => {
+    const secret = 'comfyui-"0123456789abcdef';
+    const nested = { list: [{ api_key_comfy_org: secret, note: `uses ${secret}` }], api_key_comfy_org: secret };
+    const prompt: Json = {
+      ...canvas(23),
+      "3": { class_type: "Wait", inputs: { seconds: 0.3, anything: ["1", 0], api_key_comfy_org: secret } },
+      "4": { class_type: "Fail", inputs: { message: `refused: ${secret}`, anything: ["3", 0] } },
+      "5": { class_type: "PreviewAny", inputs: { source: ["4", 0] }, _meta: { title: secret } },
+    };
+    const extra_data = {
+      api_key_comfy_org: secret,
+      nested,
+      extra_pnginfo: { workflow: { nodes: [nested], extra: nested }, other: nested },
+    };
+    const id = await submit(client, prompt, { extra_data });
+    const views = ["/api/queue", "/api/jobs", `/api/jobs/${id}`, `/api/job/${id}/status`, "/api/history_v2?max_items=50"];
+    const look = async (paths: string[]) => {
+      for (const path of paths) expect((await client.get(path)).text).not.toMatch(/0123456789abcdef|api_key_comfy_org/);
+    };
+    await look(views);
+    const job = await ended(client, id);
+    expect(job).toMatchObject({ status: "failed", execution_error: { node_id: "4", exception_message: "refused: [REDACTED]" } });
+    await look([...views, `/api/history_v2/${id}`, `/api/jobs/${id}/assets`, "/api/assets"]);
+    const file = await client.raw("GET", `/api/view?filename=${string(record(job.preview_output).filename)}`);
+    const bytes = Buffer.from(await file.arrayBuffer()).toString("latin1");
+    expect(bytes).toContain("workflow");
+    expect(bytes).not.toMatch(/0123456789abcdef|api_key_comfy_org/);
+    expect(bench.complaints).toEqual([]);
+  });
+
+  it("run only what partial_execution_targets need, and name that in the history", async () => {
+    const prompt = { ...canvas(24), "3": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "other" } } };
+    const job = await ended(client, await submit(client, prompt, { partial_execution_targets: ["3"] }));
+    expect(Object.keys(record(job.outputs))).toEqual(["3"]);
+    expect(Object.keys(record(job.execution_meta))).toEqual(["1", "3"]);
+    const entry = record(record((await client.get(`/api/history_v2/${string(job.id)}`)).body)[string(job.id)]);
+    expect(record(entry.prompt).outputs_to_execute).toEqual(["3"]);
+    expect(record(record(job.workflow).prompt)).toEqual(prompt);
+    // What none of the targets is cannot be run; neither can nothing.
+    for (const partial_execution_targets of [["99"], ["1"], []])
+      expect(await client.post("/api/prompt", { prompt, partial_execution_targets })).toMatchObject({
+        status: 400,
+        body: { error: { type: "prompt_no_outputs", message: "Prompt has no outputs", details: "", extra_info: {} }, node_errors: {} },
+      });
+    const some = await ended(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
+    expect(Object.keys(record(some.outputs))).toEqual(["2"]);
+  });
+
+  it("are open to a waitlisted user, who may submit nothing", async () => {
+    const waitlisted = bench.client("wanda");
+    const id = await submit(waitlisted, canvas(25));
+    await ended(waitlisted, id);
+    bench.service.keys.setUserStatus("wanda", "waitlisted");
+    expect(await waitlisted.post("/api/prompt", { prompt: canvas(26) })).toMatchObject({
+      status: 403,
+      body: { code: "FORBIDDEN", message: expect.stringContaining("waiting list") },
+    });
+    for (const path of [`/api/jobs/${id}`, "/api/jobs", `/api/history_v2/${id}`, "/api/queue", "/api/prompt", `/api/jobs/${id}/assets`])
+      expect((await waitlisted.get(path)).status).toBe(200);
+    expect((await waitlisted.get("/api/user")).body).toMatchObject({ status: "waitlisted" });
+  });
+});
