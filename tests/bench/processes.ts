@@ -53,13 +53,22 @@ const cookiesOf = (answer: Response) =>
     .map((cookie) => cookie.split(";")[0])
     .join("; ");
 
-export async function startService(dataDir: string): Promise<PortService> {
-  const settings = { ...quiet, LIGHTDESK_DATA_DIR: dataDir };
+/** `extra` goes over the bench's own settings; `headers` are those of a key that the folder's service knows already. */
+export async function startService(
+  dataDir: string,
+  extra: Record<string, string> = {},
+  headers?: PortService["headers"],
+): Promise<PortService> {
+  const settings = { ...quiet, LIGHTDESK_DATA_DIR: dataDir, ...extra };
   const started = begin("dist/service.mjs", settings);
   const url = await started.printed("Service");
+  return { url, headers: headers ?? { "x-api-key": await createKey(settings) }, process: started };
+}
+
+async function createKey(settings: Record<string, string>): Promise<string> {
   const command = startProcess("dist/service.mjs", settings, ["keys", "create", "--user", "bench"]);
   await command.ended;
-  return { url, headers: { "x-api-key": command.output().trimEnd().split("\n").at(-1) ?? "" }, process: started };
+  return command.output().trimEnd().split("\n").at(-1) ?? "";
 }
 
 /** Makes the service the member's current connection. */

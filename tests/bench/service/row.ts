@@ -1,4 +1,5 @@
 // One line of the table that `npm run bench:service` prints, as each measurement hands it in.
+import { percentile } from "../figures";
 
 export type BenchRow = {
   /** What was measured, and at what. */
@@ -11,3 +12,13 @@ export type BenchRow = {
   spread: string;
   meets: boolean;
 };
+
+export function median(runs: readonly number[]): number {
+  return percentile(runs, 0.5);
+}
+
+/** The middle and the ends of several runs, as a row says them. */
+export function inWords(runs: readonly number[], unit: string, digits: number): Pick<BenchRow, "figure" | "spread"> {
+  const show = (value: number) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return { figure: `${show(median(runs))} ${unit}`, spread: `${show(Math.min(...runs))} to ${show(Math.max(...runs))}` };
+}

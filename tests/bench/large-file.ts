@@ -1,0 +1,52 @@
+// A file that is too large to hold: made block by block while it is sent as multipart, every block different, its hash known beforehand.
+import { randomBytes } from "node:crypto";
+import { request } from "node:http";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
+
+const MIB = 1024 ** 2;
+
+export type LargeFile = { mib: number; bytes: number; hash: string; blocks(): Generator<Buffer> };
+
+export function prepareLarge(mib: number): LargeFile {
+  const base = randomBytes(MIB);
+  function* blocks() {
+    for (let index = 0; index < mib; index += 1) {
+      const block = Buffer.from(base);
+      block.writeUInt32LE(index);
+      yield block;
+    }
+  }
+  const hasher = new Blake3Hasher();
+  for (const block of blocks()) hasher.update(block);
+  return { mib, bytes: mib * MIB, hash: hasher.digest("hex"), blocks };
+}
+
+export async function sendLarge(
+  url: string,
+  headers: Record<string, string>,
+  file: LargeFile,
+): Promise<{ id: string; size: number; asset_hash: string }> {
+  const head = Buffer.from(
+    '--edge\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\nContent-Type: application/octet-stream\r\n\r\n',
+  );
+  const tail = Buffer.from('\r\n--edge\r\nContent-Disposition: form-data; name="tags"\r\n\r\n["input"]\r\n--edge--\r\n');
+  const length = { "content-type": "multipart/form-data; boundary=edge", "content-length": head.length + file.bytes + tail.length };
+  const outgoing = request(url, { method: "POST", headers: { ...headers, ...length } });
+  const answered = new Promise<{ status: number; text: string }>((resolve, reject) => {
+    outgoing.once("error", reject);
+    outgoing.once("response", (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (part: string) => (text += part));
+      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+    });
+  });
+  outgoing.write(head);
+  for (const block of file.blocks()) if (!outgoing.write(block)) await new Promise((resolve) => outgoing.once("drain", resolve));
+  outgoing.end(tail);
+  const { status, text } = await answered;
+  if (status !== 201) throw new Error(`the upload was answered with ${status}: ${text}`);
+  const asset: { id: string; size: number; asset_hash: string } = JSON.parse(text);
+  if (asset.size !== file.bytes || asset.asset_hash !== `blake3:${file.hash}`)
+    throw new Error(`the bytes differ: sent ${file.hash}, said ${asset.asset_hash}, ${asset.size} bytes`);
+  return asset;
+}

@@ -1,0 +1,41 @@
+// Jobs a second: sample 01, 400 times, each with a colour of its own so that no result is known; from the first submission to an empty queue.
+import { readFileSync } from "node:fs";
+import { drained, eachOf, type Graph, submit, withService } from "./client";
+import { watchMemory } from "./memory";
+import { type BenchRow, inWords, median } from "./row";
+
+const RUNS = 3;
+const JOBS = 400;
+const sample = "public/samples/01-invert.json";
+
+export function measureJobs(): Promise<BenchRow[]> {
+  return withService({}, async (service) => {
+    const memory = watchMemory(service.process.pid);
+    const rates: number[] = [];
+    // The first run warms up: workers start, code is compiled.
+    for (let run = 0; run <= RUNS; run += 1) {
+      const colours = Array.from({ length: run === 0 ? 40 : JOBS }, (_, index) => run * 1_000_003 + index * 7919);
+      const started = performance.now();
+      await eachOf(colours, 20, async (colour) => void (await submit(service, sampleOf(colour))));
+      await drained(service);
+      if (run > 0) rates.push(JOBS / ((performance.now() - started) / 1000));
+    }
+    const over = memory.end() - memory.idle;
+    return [
+      {
+        name: `sample 01, ${JOBS} jobs of distinct colours`,
+        target: "60 a second",
+        ...inWords(rates, "a second", 1),
+        meets: median(rates) >= 60,
+      },
+      { name: "memory over idle while they run", target: "", figure: `${over.toFixed(0)} MiB`, spread: "", meets: true },
+    ];
+  });
+}
+
+function sampleOf(color: number): Graph {
+  const graph: Graph = JSON.parse(readFileSync(sample, "utf8"));
+  const first = graph["1"];
+  if (first) first.inputs.color = color % 0x1000000;
+  return graph;
+}

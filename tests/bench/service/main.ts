@@ -1,0 +1,53 @@
+// The figures of the stand-alone service, printed as one Markdown table with what they were measured on. Arguments choose rows by name.
+import { machine, table } from "../figures";
+import { measureDispatch } from "./dispatch";
+import { measureImageChain } from "./image-chain";
+import { measureJobs } from "./jobs";
+import { measureRestart } from "./restart";
+import { type BenchRow } from "./row";
+import { measureSameContent } from "./same-content";
+import { measureSubmissions } from "./submissions";
+import { measureUpload } from "./upload-size";
+
+const measurements: Record<string, () => Promise<BenchRow[]>> = {
+  submissions: measureSubmissions,
+  jobs: measureJobs,
+  dispatch: measureDispatch,
+  upload: measureUpload,
+  "same-content": measureSameContent,
+  restart: measureRestart,
+  images: measureImageChain,
+};
+
+const notes = [
+  "The service is `dist/service.mjs` in a process of its own, one job at once, over HTTP on loopback.",
+  "The load generator shares the cores with the service: on a machine of two, the service has little more than one.",
+  "Three runs each, after one that warms up; the figure is the median.",
+];
+
+const tell = (text: string) => process.stderr.write(`${text}\n`);
+const names = Object.keys(measurements);
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  tell(`There is no figure ${unknown.join(", ")}. There are: ${names.join(", ")}.`);
+  process.exit(1);
+}
+const rows: BenchRow[] = [];
+for (const [name, measure] of Object.entries(measurements)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const started = performance.now();
+  const found = await measure();
+  rows.push(...found);
+  tell(`${name}, ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  for (const row of found) tell(`  ${row.name}: ${row.figure} (${row.spread})`);
+}
+const print = (text: string) => process.stdout.write(`${text}\n\n`);
+print(`Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}.`);
+print(
+  table(
+    ["at", "figure to reach", "median", "lowest to highest", "reached"],
+    rows.map(({ name, target, figure, spread, meets }) => [name, target, figure, spread, target === "" ? "" : meets ? "yes" : "**no**"]),
+  ),
+);
+print(notes.map((note) => `- ${note}`).join("\n"));

@@ -1,0 +1,94 @@
+// A service that is killed and started again over 100,000 pending jobs: from the start of the process to its first right answer.
+// One real, pending job is copied in the killed service's database, so every row has the shape that the service gives it. Then a burst
+// of cancels, one job each, and the rest with one call.
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { type PortService, post, startService } from "../processes";
+import { eachOf, get, queueDepth, submit, withService } from "./client";
+import { waiting } from "./graphs";
+import { residentMiB } from "./memory";
+import { type BenchRow, inWords, median } from "./row";
+
+const RUNS = 3;
+const PENDING = 100_000;
+const BURST = 1000;
+
+export function measureRestart(): Promise<BenchRow[]> {
+  return withService({}, async (first, folder) => {
+    await submit(first, waiting);
+    await submit(first, waiting);
+    await first.process.stop("SIGKILL");
+    copyPending(join(folder, "service", "service.sqlite"), PENDING);
+    const times: number[] = [];
+    let isWhole = true;
+    let service: PortService | undefined;
+    for (let run = 0; run < RUNS; run += 1) {
+      await service?.process.stop("SIGKILL");
+      const started = performance.now();
+      service = await startService(folder, {}, first.headers);
+      const depth = await queueDepth(service);
+      times.push(performance.now() - started);
+      const { pagination } = await get<{ pagination: { total: number } }>(service, "/api/jobs?limit=1");
+      isWhole &&= depth === PENDING && pagination.total === PENDING;
+    }
+    if (!service) throw new Error("nothing was started");
+    const after = await cancels(service);
+    await service.process.stop();
+    return [
+      {
+        name: `restart after kill -9 with ${PENDING.toLocaleString("en")} pending jobs, to the first answer`,
+        target: "within 2 s, none lost",
+        ...inWords(times, `ms, ${isWhole ? "none lost" : "jobs lost"}`, 0),
+        meets: isWhole && median(times) <= 2000,
+      },
+      ...after,
+    ];
+  });
+}
+
+async function cancels(service: PortService): Promise<BenchRow[]> {
+  const resident = residentMiB(service.process.pid);
+  const { jobs } = await get<{ jobs: { id: string }[] }>(service, `/api/jobs?status=pending&limit=${BURST}`);
+  const started = performance.now();
+  await eachOf(jobs, 20, async ({ id }) => void (await post(`${service.url}/api/queue`, { delete: [id] }, service.headers)));
+  const burst = performance.now() - started;
+  const rest = performance.now();
+  await post(`${service.url}/api/queue`, { clear: true }, service.headers);
+  const cleared = performance.now() - rest;
+  const left = await queueDepth(service);
+  return [
+    { name: "memory with all of them", target: "", figure: `${resident.toFixed(0)} MiB resident`, spread: "", meets: true },
+    {
+      name: `${jobs.length} cancels, one job each, 20 connections; then all that is left with one call`,
+      target: "",
+      figure: `${burst.toFixed(0)} ms; ${cleared.toFixed(0)} ms`,
+      spread: "",
+      meets: left <= 1,
+    },
+  ];
+}
+
+/** Until there are `wanted` unfinished jobs, the running one among them. */
+function copyPending(databaseFile: string, wanted: number): void {
+  const database = new Sqlite(databaseFile);
+  const template = database.prepare<[], Record<string, unknown>>("SELECT * FROM jobs WHERE state = 'pending' LIMIT 1").get();
+  const inputs =
+    template && database.prepare<[unknown], Record<string, unknown>>("SELECT * FROM job_inputs WHERE job_seq = ?").get(template.seq);
+  if (!template || !inputs) throw new Error("There is no pending job to copy.");
+  const { seq: _seq, ...job } = template;
+  const insert = (table: string, row: Record<string, unknown>) => {
+    const names = Object.keys(row);
+    const marks = names.map((name) => `@${name}`).join(", ");
+    return database.prepare<Record<string, unknown>>(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks})`);
+  };
+  const [insertJob, insertInputs] = [insert("jobs", job), insert("job_inputs", inputs)];
+  database.transaction(() => {
+    for (let index = 2; index < wanted; index += 1) {
+      const at = Number(job.create_time) + index;
+      const row = { ...job, id: randomUUID(), number: Number(job.number) + index, create_time: at, update_time: at, state_time: at };
+      insertInputs.run({ ...inputs, job_seq: insertJob.run(row).lastInsertRowid });
+    }
+  })();
+  database.close();
+}

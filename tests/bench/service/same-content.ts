@@ -1,0 +1,50 @@
+// Fifty uploads of one content that is new to the service, all at once: how many were new, and how many files the store then has more.
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type PortService } from "../processes";
+import { withService } from "./client";
+import { type BenchRow, inWords } from "./row";
+
+const AT_ONCE = 50;
+const ROUNDS = 5;
+const BYTES = 4 * 1024 ** 2;
+
+export function measureSameContent(): Promise<BenchRow[]> {
+  return withService({}, async (service, folder) => {
+    const store = join(folder, "service", "blobs");
+    const times: number[] = [];
+    let isOne = true;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const content = randomBytes(BYTES);
+      const before = filesIn(store);
+      const started = performance.now();
+      const created = await Promise.all(Array.from({ length: AT_ONCE }, () => send(service, content)));
+      times.push(performance.now() - started);
+      isOne &&= created.filter(Boolean).length === 1 && filesIn(store) - before === 1;
+    }
+    return [
+      {
+        name: `${AT_ONCE} uploads of one content (4 MiB) at once, ${ROUNDS} rounds`,
+        target: "one blob, one created_new",
+        figure: isOne ? "one blob, one created_new" : "more than one",
+        spread: `${inWords(times, "ms", 0).figure} for all`,
+        meets: isOne,
+      },
+    ];
+  });
+}
+
+async function send(service: PortService, content: Buffer): Promise<boolean> {
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(content)]), "same.bin");
+  form.set("tags", '["input"]');
+  const answer = await fetch(`${service.url}/api/assets`, { method: "POST", headers: service.headers, body: form });
+  const asset: { created_new: boolean } = await answer.json();
+  if (!answer.ok || asset.created_new !== (answer.status === 201)) throw new Error(`an upload was answered with ${answer.status}`);
+  return asset.created_new;
+}
+
+function filesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+}
