@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { type Started, startService, unavailable } from "./create-service";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
+import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { createKeys } from "./users/keys";
@@ -23,7 +24,11 @@ export function createService(options: ServiceOptions): Service {
 
     async start() {
       if (started) throw new Error("The service runs already.");
-      started = await startService(options);
+      try {
+        started = await startService(options);
+      } catch (error) {
+        throw asStartFailure(error, options.dataDir);
+      }
     },
 
     async stop() {
@@ -43,6 +48,10 @@ export function createService(options: ServiceOptions): Service {
 /** For the command line, beside a running service: takes no lock. The caller closes it. */
 export function openServiceKeys(dataDir: string): ServiceKeys & { close(): void } {
   makeDataFolder(dataDir);
-  const database = openDatabase(join(dataDir, "service.sqlite"), Date.now);
-  return { ...createKeys(database, Date.now), close: () => database.close() };
+  try {
+    const database = openDatabase(join(dataDir, "service.sqlite"), Date.now);
+    return { ...createKeys(database, Date.now), close: () => database.close() };
+  } catch (error) {
+    throw asStartFailure(error, dataDir);
+  }
 }

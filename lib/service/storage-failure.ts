@@ -55,6 +55,17 @@ export function asStorageFailure(error: unknown): Refusal | undefined {
   return failure && { code: failure.code, message: `${failure.what} Nothing of this request was kept. ${failure.remedy}` };
 }
 
+/** Of a start, for whoever reads the terminal: here the folder and the cause are named. Anything else stays what it is. */
+export function asStartFailure(error: unknown, dataDir: string): unknown {
+  const failure = find(error);
+  if (!failure || !(error instanceof Error)) return error;
+  const sentence =
+    failure === unwritable
+      ? `LIGHTDESK_DATA_DIR must be a folder that can be written to (${dataDir}: ${error.message}).`
+      : `The data folder ${dataDir} cannot be used. ${failure.what} ${failure.remedy} (${error.message})`;
+  return new Error(sentence, { cause: error });
+}
+
 /** Of a job. */
 export function asStorageException(error: unknown): { type: string; message: string } | undefined {
   const failure = find(error);

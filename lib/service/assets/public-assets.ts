@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createHash } from "node:crypto";
 import { type ServiceLog } from "../options";
+import { asStorageFailure } from "../storage-failure";
 import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { type BlobStore } from "./blob-store";
@@ -20,7 +21,15 @@ export async function shipPublicAssets(stores: Stores, imagesDir: string): Promi
     stores.log.warn({ err: error, folder: imagesDir }, "the images of the samples are missing");
     return [];
   });
-  for (const name of names.filter((one) => /\.(png|jpe?g|webp)$/i.test(one)).sort()) await shipOne(stores, join(imagesDir, name), name);
+  for (const name of names.filter((one) => /\.(png|jpe?g|webp)$/i.test(one)).sort()) {
+    try {
+      await shipOne(stores, join(imagesDir, name), name);
+    } catch (error) {
+      // A full disk must not keep the service from starting: only there can its users delete something.
+      if (!asStorageFailure(error)) throw error;
+      stores.log.error({ err: error, name }, "an image of the samples could not be stored");
+    }
+  }
 }
 
 async function shipOne(stores: Stores, path: string, name: string): Promise<void> {

@@ -18,7 +18,12 @@ export function lockDataFolder(dataDir: string): DataLock {
     if (!isBusy(error)) throw error;
     throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
   }
-  writeFileSync(pidFile, String(process.pid));
+  try {
+    writeFileSync(pidFile, String(process.pid));
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
   return {
     release() {
       rmSync(pidFile, { force: true });
