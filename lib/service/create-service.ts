@@ -8,8 +8,7 @@ import { shipPublicAssets } from "./assets/public-assets";
 import { keepSearchIndex } from "./assets/search-index";
 import { createThumbnails } from "./assets/thumbnails";
 import { serviceChores } from "./chores";
-import { createSourcePolicy, defaultDownloadHosts } from "./downloads/sources";
-import { createDownloads } from "./downloads/tasks";
+import { createDownloads } from "./downloads/downloads";
 import { startHousekeeping } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
@@ -52,9 +51,8 @@ export async function startService(options: ServiceOptions) {
     const recovered = await recoverJobs(database, now);
     if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
     engine.start();
-    const sources = createSourcePolicy(settings.downloadHosts ?? defaultDownloadHosts);
-    const downloads = createDownloads({ database, blobs, folders, policy: sources, maxBytes: settings.maxDownloadBytes, now, log });
-    downloads.start();
+    const downloads = createDownloads({ database, blobs, folders, settings, now, log });
+    await downloads.start();
     const sweeping = sweepBlobs(database, blobs, thumbnails).catch((error: unknown) =>
       log.error({ err: error }, "the sweep of blobs failed"),
     );
@@ -67,7 +65,6 @@ export async function startService(options: ServiceOptions) {
       thumbnails,
       accessTimes,
       downloads,
-      sources,
       settings,
       publicUrl: options.publicUrl,
       now,

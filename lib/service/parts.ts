@@ -4,8 +4,7 @@ import { type AccessTimes } from "./assets/access-times";
 import { type BlobStore } from "./assets/blob-store";
 import { type Folders } from "./assets/folders";
 import { type Thumbnails } from "./assets/thumbnails";
-import { type Downloads } from "./downloads/tasks";
-import { type SourcePolicy } from "./downloads/sources";
+import { type Downloads } from "./downloads/downloads";
 import { type Engine } from "./jobs/engine";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
@@ -19,7 +18,6 @@ export type Parts = {
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;
   downloads: Downloads;
-  sources: SourcePolicy;
   settings: ServiceSettings;
   publicUrl?: string;
   now: () => number;

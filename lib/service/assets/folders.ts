@@ -13,11 +13,13 @@ export function makeFolders(dataDir: string) {
     blobs: join(dataDir, "blobs", "blake3-v1"),
     /** Uploads in flight and the outputs of running jobs: emptied at each start. On the disk of the blobs, so that a link suffices. */
     temp: join(dataDir, "tmp"),
+    /** What has arrived of unfinished downloads; kept across restarts. On the disk of the blobs as well. */
+    downloads: join(dataDir, "downloads"),
     thumbnails: join(dataDir, "thumbnails"),
     nodeCache: join(dataDir, "node-cache"),
     userdata: join(dataDir, "userdata"),
   };
-  for (const folder of [folders.blobs, folders.temp, folders.thumbnails, folders.nodeCache, folders.userdata]) {
+  for (const folder of [folders.blobs, folders.temp, folders.downloads, folders.thumbnails, folders.nodeCache, folders.userdata]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   return folders;

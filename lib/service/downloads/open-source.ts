@@ -1,89 +1,94 @@
 // Opens a permitted source: redirects by hand, each judged like the first address; an error says what the source answered.
-// The caller reads the body or destroys it.
+// UPSTREAM_UNREACHABLE marks what may pass and is worth another attempt; every other code is final.
+// The caller reads the body or discards it. Must never send a cookie or a key, or ask for encoded bytes.
 
-import { isIP } from "node:net";
 import { type Readable } from "node:stream";
-import { Agent, request } from "undici";
+import { request } from "undici";
 import { ServiceError } from "../service-error";
-import { isInnerAddress, lookupOutside, type SourcePolicy } from "./sources";
+import { type SourceAgents } from "./source-agents";
+import { type Headers, readPromisedSha256 } from "./source-headers";
+import { type SourcePolicy } from "./sources";
 
-export type OpenedSource = { url: URL; contentLength?: number; contentType?: string; fileName: string; body: Readable };
+export type Wish = {
+  method: "GET" | "HEAD";
+  signal: AbortSignal;
+  /** How long the source may say nothing. */
+  idleMs: number;
+  range?: string;
+  ifRange?: string;
+  /** A redirect that names the hash of its target says enough; it is not followed. */
+  stopsAtPromise?: boolean;
+};
+export type OpenedSource = { status: number; headers: Headers; promisedSha256?: string; body: Readable };
+export type OpenSource = (start: URL, wish: Wish) => Promise<OpenedSource>;
 
-const MOST_REDIRECTS = 5;
-const outside = new Agent({ connect: { lookup: lookupOutside, timeout: 10_000 }, headersTimeout: 30_000, bodyTimeout: 60_000 });
-const anywhere = new Agent({ connect: { timeout: 10_000 }, headersTimeout: 30_000, bodyTimeout: 60_000 });
+const MOST_REDIRECTS = 8;
+const LONGEST_WAIT_FOR_HEADERS_MS = 30_000;
+const expected = [200, 206, 416];
+const redirects = [301, 302, 303, 307, 308];
+const passing = [408, 425, 429, 500, 502, 503, 504];
 
-export async function openSource(policy: SourcePolicy, start: URL, method: "GET" | "HEAD", signal?: AbortSignal): Promise<OpenedSource> {
-  let url = start;
-  for (let hop = 0; hop <= MOST_REDIRECTS; hop += 1) {
-    const answer = await ask(policy, url, method, signal);
-    const location = answer.headers.location;
-    if (answer.statusCode >= 300 && answer.statusCode < 400 && typeof location === "string") {
-      answer.body.resume();
-      url = nextUrl(policy, url, location);
-      continue;
+export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): OpenSource {
+  async function ask(url: URL, { method, signal, idleMs, range, ifRange }: Wish) {
+    try {
+      return await request(url, {
+        method,
+        signal,
+        dispatcher: agents.agentFor(policy.isTrustedOrigin(url)),
+        headersTimeout: Math.min(idleMs, LONGEST_WAIT_FOR_HEADERS_MS),
+        bodyTimeout: idleMs,
+        headers: {
+          "user-agent": "lightdesk",
+          accept: "*/*",
+          "accept-encoding": "identity",
+          ...(range !== undefined && { range }),
+          ...(ifRange !== undefined && { "if-range": ifRange }),
+        },
+      });
+    } catch (error) {
+      if (signal.aborted || (error instanceof Error && "code" in error && error.code === "UNSUPPORTED_SOURCE")) throw error;
+      throw unreachable("The source gave no answer.");
     }
-    if (answer.statusCode !== 200) {
-      answer.body.resume();
-      throw refusalOf(answer.statusCode);
-    }
-    const length = Number(answer.headers["content-length"]);
-    const type = answer.headers["content-type"];
-    const disposition = answer.headers["content-disposition"];
-    return {
-      url,
-      body: answer.body,
-      fileName: fileNameFrom(typeof disposition === "string" ? disposition : "", start),
-      ...(answer.headers["content-length"] !== undefined && Number.isSafeInteger(length) && { contentLength: length }),
-      ...(typeof type === "string" && { contentType: type }),
-    };
   }
-  throw new ServiceError("UNPROCESSABLE", "The source redirects too often.");
+
+  return async (start, wish) => {
+    let url = start;
+    let promised: string | undefined;
+    for (let hop = 0; hop <= MOST_REDIRECTS; hop += 1) {
+      const { statusCode: status, headers, body } = await ask(url, wish);
+      promised ??= readPromisedSha256(headers);
+      const promise = promised === undefined ? {} : { promisedSha256: promised };
+      const isRedirect = redirects.includes(status);
+      if (expected.includes(status) || (isRedirect && wish.stopsAtPromise && promised !== undefined))
+        return { status, headers, body, ...promise };
+      discard(body);
+      if (!isRedirect) throw refusalOf(status, headers);
+      url = nextUrl(policy, start, url, headers.location);
+    }
+    throw new ServiceError("UNPROCESSABLE", "The source redirects too often.");
+  };
 }
 
-async function ask(policy: SourcePolicy, url: URL, method: "GET" | "HEAD", signal?: AbortSignal) {
-  const isTrusted = policy.isTrustedOrigin(url);
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  // A literal address is never looked up, so it is judged here.
-  if (!isTrusted && isIP(host) !== 0 && isInnerAddress(host))
-    throw new ServiceError("UNSUPPORTED_SOURCE", "The source leads to an address inside the network.");
-  try {
-    return await request(url, { method, signal, dispatcher: isTrusted ? anywhere : outside, headers: { "user-agent": "lightdesk" } });
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "UNSUPPORTED_SOURCE") throw error;
-    if (signal?.aborted) throw error;
-    throw new ServiceError("UNPROCESSABLE", "The source gave no answer.");
-  }
+export function unreachable(message: string, retryAfterMs?: number): ServiceError {
+  return new ServiceError("UPSTREAM_UNREACHABLE", message, retryAfterMs === undefined ? undefined : { retryAfterMs });
+}
+
+/** Ends the exchange, however much the source would still send. */
+export function discard(body: Readable): void {
+  body.on("error", () => undefined).destroy();
 }
 
 /** Judged like the first address: "every redirect is checked again". */
-function nextUrl(policy: SourcePolicy, from: URL, location: string): URL {
-  const url = URL.canParse(location, from) ? new URL(location, from) : undefined;
-  if (url && policy.isPermitted(url)) return url;
+function nextUrl(policy: SourcePolicy, start: URL, from: URL, location: unknown): URL {
+  const url = typeof location === "string" && URL.canParse(location, from) ? new URL(location, from) : undefined;
+  if (url && policy.mayLeadTo(start, url)) return url;
   throw new ServiceError("UNSUPPORTED_SOURCE", "The source redirects to where this service does not download from.");
 }
 
-function refusalOf(status: number): ServiceError {
+function refusalOf(status: number, headers: Headers): ServiceError {
   if (status === 401 || status === 403) return new ServiceError("FORBIDDEN", "The source wants to know who is asking.");
-  if (status === 404) return new ServiceError("NOT_FOUND", "The source has no such file.");
-  return new ServiceError("UNPROCESSABLE", `The source answered ${status}.`);
-}
-
-function fileNameFrom(disposition: string, url: URL): string {
-  const extended = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
-  const plain = /filename="?([^";]+)"?/i.exec(disposition)?.[1];
-  const last = url.pathname
-    .split("/")
-    .filter((segment) => segment !== "")
-    .at(-1);
-  const name = decode(extended ?? plain ?? last ?? "download");
-  return name.replace(/[/\\\0]/g, "_").slice(0, 200) || "download";
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  if (status === 404 || status === 410) return new ServiceError("NOT_FOUND", "The source has no such file.");
+  if (!passing.includes(status)) return new ServiceError("UNPROCESSABLE", `The source answered ${status}.`);
+  const seconds = Number(headers["retry-after"]);
+  return unreachable(`The source answered ${status}.`, Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined);
 }

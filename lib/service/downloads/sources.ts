@@ -1,83 +1,70 @@
-// Where downloads may come from. A host is permitted with its subdomains, over https; an origin permits exactly itself (for tests).
-// Must never connect to a private, loopback or link-local address, whatever name led there: the address is checked when it is
-// connected to, not before, and after every redirect again.
+// Where downloads may come from. A host is permitted with its subdomains, over https at its usual port; an origin permits exactly itself.
+// Large sources answer with a redirect to a storage of theirs under another name: such a host is permitted as the target of that
+// source's redirects only, never as a source, since others can put files there under names of their own.
+// Addresses are not judged here: see source-agents, which judges the one that is really connected to.
 
-import { lookup as resolveName } from "node:dns";
-import { BlockList, isIP, type LookupFunction } from "node:net";
 import { ServiceError } from "../service-error";
 
 export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civitai.com"];
 
-const inner = new BlockList();
-for (const [network, bits] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["224.0.0.0", 3],
-] as const) {
-  inner.addSubnet(network, bits, "ipv4");
-}
-for (const [network, bits] of [
-  ["::", 128],
-  ["::1", 128],
-  ["64:ff9b::", 96],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-] as const) {
-  inner.addSubnet(network, bits, "ipv6");
-}
+/**
+ * huggingface.co: the lists lfsDomains and cdnDomains that it publishes at https://huggingface.co/.well-known/meta.json, by their common
+ * endings, and cas-bridge.xethub.hf.co, where its redirects lead today.
+ * civitai.com: the bucket of its own account; its other storage is a subdomain.
+ */
+const storageOf: Readonly<Record<string, readonly string[]>> = {
+  "huggingface.co": ["xethub.hf.co", "xethub-eu.hf.co", "cdn.hf.co", "cdn-lfs.hf.co", "cdn-lfs-us-1.hf.co", "cdn-lfs-eu-1.hf.co"],
+  "civitai.com": ["civitai-delivery-worker-prod.5ac0637cfd0766c97916cefa3764fbdf.r2.cloudflarestorage.com"],
+};
 
-export type SourcePolicy = { isPermitted(url: URL): boolean; isTrustedOrigin(url: URL): boolean };
+export type SourcePolicy = {
+  isPermitted(url: URL): boolean;
+  /** The configuration names this very origin: whatever its address is, it is meant. */
+  isTrustedOrigin(url: URL): boolean;
+  /** For a redirect on the way from `source`. */
+  mayLeadTo(source: URL, target: URL): boolean;
+};
 
 export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
   const origins = new Set(entries.filter((entry) => /^https?:\/\//i.test(entry)).map((entry) => new URL(entry).origin));
   const hosts = entries.filter((entry) => !/^https?:\/\//i.test(entry)).map((host) => host.toLowerCase());
-  const isTrustedOrigin = (url: URL) => origins.has(url.origin);
+  const isTrustedOrigin = (url: URL) => isAnonymous(url) && origins.has(url.origin);
+  const isPermitted = (url: URL) => isTrustedOrigin(url) || (isPlain(url) && hosts.some((host) => isUnder(url, host)));
   return {
     isTrustedOrigin,
-    isPermitted(url) {
-      if (isTrustedOrigin(url)) return true;
-      const name = url.hostname.toLowerCase().replace(/\.$/, "");
-      return (
-        url.protocol === "https:" &&
-        url.port === "" &&
-        url.username === "" &&
-        hosts.some((host) => name === host || name.endsWith(`.${host}`))
-      );
-    },
+    isPermitted,
+    mayLeadTo: (source, target) =>
+      isPermitted(target) ||
+      (isPlain(target) &&
+        hosts.some((host) => isUnder(source, host) && (storageOf[host] ?? []).some((storage) => isUnder(target, storage)))),
   };
 }
 
-export function requireSource(policy: SourcePolicy, text: string): URL {
+/** Without its fragment, which no server is told. */
+export function requireSource(policy: SourcePolicy, text: string, field: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !policy.isPermitted(url))
-    throw new ServiceError("UNSUPPORTED_SOURCE", "source_url: this service does not download from there.", { field: "source_url" });
+    throw new ServiceError("UNSUPPORTED_SOURCE", `${field}: this service does not download from there.`, { field });
+  url.hash = "";
   return url;
 }
 
-export function isInnerAddress(address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-  return inner.check(mapped, isIP(mapped) === 6 ? "ipv6" : "ipv4");
+/** `field`: where the request names it. */
+export function insideTheNetwork(field?: string): ServiceError {
+  const sentence = "source leads to an address inside the network.";
+  return field === undefined
+    ? new ServiceError("UNSUPPORTED_SOURCE", `The ${sentence}`)
+    : new ServiceError("UNSUPPORTED_SOURCE", `${field}: the ${sentence}`, { field });
 }
 
-/** For a socket: resolves a name and refuses it when any of its addresses lies inside. */
-export const lookupOutside: LookupFunction = (hostname, options, callback) => {
-  resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-    const refused =
-      error ??
-      (addresses.some(({ address }) => isInnerAddress(address))
-        ? new ServiceError("UNSUPPORTED_SOURCE", "The source leads to an address inside the network.")
-        : null);
-    const [first] = addresses ?? [];
-    if (refused || !first) callback(refused ?? new Error(`no address for ${hostname}`), "", 0);
-    else if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
+function isPlain(url: URL): boolean {
+  return url.protocol === "https:" && url.port === "" && isAnonymous(url);
+}
+
+function isAnonymous(url: URL): boolean {
+  return url.username === "" && url.password === "";
+}
+
+function isUnder(url: URL, host: string): boolean {
+  return url.hostname === host || url.hostname.endsWith(`.${host}`);
+}

@@ -112,6 +112,7 @@ export type TaskRow = {
   metadata: string;
   preview_id: string | null;
   bytes_total: number | null;
+  /** Never more than what is synced. */
   bytes_downloaded: Generated<number>;
   create_time: number;
   update_time: number;
@@ -119,6 +120,11 @@ export type TaskRow = {
   completed_at: number | null;
   result: string | null;
   error_message: string | null;
+  source_url: string;
+  /** What goes into If-Range: a strong entity tag or a date. */
+  validator: string | null;
+  promised_sha256: string | null;
+  file_name: string | null;
 };
 
 export type Tables = {

@@ -1,0 +1,89 @@
+// The door of this folder: which sources are permitted, what they hold, and the tasks that fetch from them.
+// Guarantees: an address inside the network is refused as soon as it is known, and again whenever something is connected to.
+
+import { type BlobStore } from "../assets/blob-store";
+import { findVisibleContent } from "../assets/create-asset";
+import { type ServiceLog } from "../options";
+import { ServiceError } from "../service-error";
+import { type ServiceSettings } from "../settings";
+import { type Database } from "../store/database";
+import { describeSource, type SourceDescription } from "./describe-source";
+import { createOpenSource } from "./open-source";
+import { createSourceAgents } from "./source-agents";
+import { createSourcePolicy, defaultDownloadHosts, insideTheNetwork, requireSource } from "./sources";
+import { findEarlierHash, findTask, type StoredTask } from "./task-rows";
+import { createTasks } from "./tasks";
+
+export type Downloads = ReturnType<typeof createDownloads>;
+
+type DownloadParts = {
+  database: Database;
+  blobs: BlobStore;
+  folders: { downloads: string };
+  settings: Pick<ServiceSettings, "downloadHosts" | "downloadsAtOnce" | "maxDownloadBytes" | "requestTimeoutMs">;
+  now: () => number;
+  log: ServiceLog;
+};
+
+const MOST_REMEMBERED = 1000;
+
+export function createDownloads(parts: DownloadParts) {
+  const { database, settings } = parts;
+  const policy = createSourcePolicy(settings.downloadHosts ?? defaultDownloadHosts);
+  const agents = createSourceAgents();
+  const open = createOpenSource(policy, agents);
+  const tasks = createTasks({
+    ...parts,
+    policy,
+    open,
+    folder: parts.folders.downloads,
+    maxBytes: settings.maxDownloadBytes,
+    idleMs: settings.requestTimeoutMs,
+    atOnce: settings.downloadsAtOnce,
+  });
+  /** Hashes that sources named when they were described; the oldest goes first. */
+  const promised = new Map<string, string>();
+
+  return {
+    start: () => tasks.start(),
+    create: tasks.create,
+    cancel: tasks.cancel,
+
+    /** `field` is where the address stands in the request. */
+    async requireSource(text: string, field: string): Promise<URL> {
+      const url = requireSource(policy, text, field);
+      if (!policy.isTrustedOrigin(url) && (await agents.leadsInside(url))) throw insideTheNetwork(field);
+      return url;
+    },
+
+    async describe(url: URL): Promise<SourceDescription> {
+      const description = await describeSource(open, url);
+      promised.delete(url.href);
+      if (description.promisedSha256 !== undefined) promised.set(url.href, description.promisedSha256);
+      const [oldest] = promised.keys();
+      if (promised.size > MOST_REMEMBERED && oldest !== undefined) promised.delete(oldest);
+      return description;
+    },
+
+    /**
+     * The hash of what is there already, in the only sense that tells nobody of others' files: content that this user may see, and either
+     * fetched from there before or named by the source.
+     */
+    findExisting(userId: number, url: URL): string | undefined {
+      const sha256 = promised.get(url.href);
+      const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, findEarlierHash(database, userId, url)];
+      return hashes.find((hash) => hash !== undefined && findVisibleContent(database, userId, hash) !== undefined);
+    },
+
+    find(userId: number, id: string): StoredTask {
+      const task = findTask(database, id);
+      if (task?.user_id !== userId) throw new ServiceError("NOT_FOUND", "There is no such task.");
+      return task;
+    },
+
+    async stop(): Promise<void> {
+      await tasks.stop();
+      await agents.close();
+    },
+  };
+}

@@ -1,0 +1,161 @@
+// Brings a file into its partial file, over as many connections as it takes:
+//   ask for what is missing (Range, If-Range) → append → cut? pause, and ask again → whole
+// Guarantees: bytes of two states of a file are never put together. A source without ranges, with another validator, length or promised
+// hash, or with the wrong part, begins at zero; one that names no validator has to send the last bytes that are there once more.
+// What may pass is tried again a bounded number of times; any progress earns new attempts. Sizes are limited as declared and as they come.
+
+import { ServiceError } from "../service-error";
+import { discard, type OpenedSource, type OpenSource, unreachable } from "./open-source";
+import { type PartialFile } from "./partial-file";
+import { readContentRange, readEncoding, readFileName, readLength, readUnsatisfiedLength, readValidator } from "./source-headers";
+
+/** What the source said of the file whose bytes are kept. */
+export type KnownFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
+
+export type Fetching = {
+  url: URL;
+  open: OpenSource;
+  partial: PartialFile;
+  known: KnownFile;
+  maxBytes: number;
+  tooLarge: () => ServiceError;
+  idleMs: number;
+  signal: AbortSignal;
+  /** Resolves when it is durable. False: the bytes are not needed. */
+  onKnown(known: KnownFile): Promise<boolean>;
+  pause(ms: number, signal: AbortSignal): Promise<void>;
+};
+
+const PAUSES_MS = [250, 1000, 3000];
+const LONGEST_PAUSE_MS = 30_000;
+const MOST_CONNECTIONS = 10_000;
+/** Less than this is no progress: a source that sends a byte at a time is not followed for ever. */
+const PROGRESS_BYTES = 1024;
+const OVERLAP_BYTES = 16 * 1024;
+
+/** Undefined where `onKnown` said that the bytes are not needed. */
+export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefined> {
+  const { partial, signal } = fetching;
+  const state = { known: fetching.known, mayResume: true };
+  let furthest = partial.size();
+  let failures = 0;
+  for (let connection = 1; ; connection += 1) {
+    if (state.known.total !== undefined && partial.size() === state.known.total && partial.size() > 0) return state.known;
+    try {
+      return (await readOnce(fetching, state)) ? state.known : undefined;
+    } catch (error) {
+      if (signal.aborted || !mayPass(error) || connection >= MOST_CONNECTIONS) throw error;
+      if (partial.size() >= furthest + PROGRESS_BYTES) failures = 0;
+      furthest = Math.max(furthest, partial.size());
+      const pauseMs = PAUSES_MS[failures];
+      failures += 1;
+      if (pauseMs === undefined) throw error;
+      await fetching.pause(Math.min(LONGEST_PAUSE_MS, Math.max(pauseMs, retryAfterOf(error))), signal);
+    }
+  }
+}
+
+type State = { known: KnownFile; mayResume: boolean };
+
+/** One connection. True when the file is whole, false when its bytes are not needed. */
+async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
+  const { partial, url, open, signal, idleMs } = fetching;
+  const size = partial.size();
+  const overlap = state.known.validator === undefined ? OVERLAP_BYTES : 0;
+  const from = state.mayResume && size > overlap ? size - overlap : undefined;
+  const range = from === undefined ? {} : { range: `bytes=${from}-`, ...(state.known.validator && { ifRange: state.known.validator }) };
+  const source = await open(url, { method: "GET", signal, idleMs, ...range });
+  try {
+    const encoding = readEncoding(source.headers);
+    if (encoding !== undefined)
+      throw new ServiceError("UNPROCESSABLE", `The source sends the file encoded (${encoding}) though it was asked for it as it is.`);
+    if (source.status === 416 && from !== undefined && readUnsatisfiedLength(source.headers) === size && overlap === 0) return true;
+    const again =
+      from !== undefined && source.status === 206 && isSameFile(source, state.known, from) ? await partial.readEnd(size - from) : undefined;
+    if (!again) {
+      if (source.status !== 200) await beginAnew(fetching, state, from !== undefined);
+      if (!(await takeUp(fetching, state, source))) return false;
+    } else state.known.total ??= readContentRange(source.headers)?.total;
+    await pour(fetching, state, source, again ?? Buffer.alloc(0));
+  } finally {
+    discard(source.body);
+  }
+  const whole = (state.known.total ??= partial.size());
+  if (partial.size() < whole) throw unreachable("The source ended before the file was complete.");
+  if (partial.size() > whole) throw new ServiceError("UNPROCESSABLE", "The source sent more than it had declared.");
+  return true;
+}
+
+/** The wrong part, or a part that nobody asked for. */
+async function beginAnew({ partial }: Fetching, state: State, wasAskedForPart: boolean): Promise<never> {
+  if (!wasAskedForPart) throw new ServiceError("UNPROCESSABLE", "The source does not send the whole file though it was asked for it.");
+  await partial.reset();
+  state.known = {};
+  state.mayResume = false;
+  throw unreachable("The source answered with another part of the file than it was asked for.");
+}
+
+/** From the first byte. */
+async function takeUp(fetching: Fetching, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
+  const { partial, url, maxBytes, tooLarge, onKnown } = fetching;
+  const [total, validator] = [readLength(headers), readValidator(headers)];
+  if (total !== undefined && total > maxBytes) throw tooLarge();
+  if (partial.size() > 0) await partial.reset();
+  state.known = {
+    fileName: readFileName(headers, url),
+    ...(total !== undefined && { total }),
+    ...(validator !== undefined && { validator }),
+    ...(promisedSha256 !== undefined && { promisedSha256 }),
+  };
+  return onKnown(state.known);
+}
+
+/** `again`: bytes that are there and come once more. */
+async function pour(fetching: Fetching, state: State, source: OpenedSource, again: Buffer): Promise<void> {
+  const { partial, signal, maxBytes, tooLarge } = fetching;
+  let compared = 0;
+  for await (const chunk of chunksOf(source, signal)) {
+    const old = again.subarray(compared, compared + chunk.byteLength);
+    if (!old.equals(chunk.subarray(0, old.length))) {
+      await partial.reset();
+      state.known = {};
+      throw unreachable("The file changed at the source.");
+    }
+    compared += old.length;
+    const fresh = chunk.subarray(old.length);
+    if (partial.size() + fresh.byteLength > maxBytes) throw tooLarge();
+    if (fresh.byteLength > 0) await partial.append(fresh);
+  }
+}
+
+function isSameFile({ headers, promisedSha256 }: OpenedSource, known: KnownFile, from: number): boolean {
+  const range = readContentRange(headers);
+  if (!range || range.start !== from) return false;
+  if (range.total !== undefined && known.total !== undefined && range.total !== known.total) return false;
+  if (promisedSha256 !== undefined && known.promisedSha256 !== undefined && promisedSha256 !== known.promisedSha256) return false;
+  const validator = readValidator(headers);
+  const isTag = (text: string | undefined) => text?.startsWith('"') === true;
+  return (
+    validator === undefined || known.validator === undefined || isTag(validator) !== isTag(known.validator) || validator === known.validator
+  );
+}
+
+/** Trouble of the connection may pass; trouble of whoever takes the chunks is not touched. */
+async function* chunksOf({ body }: OpenedSource, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const isSilence = error instanceof Error && "code" in error && error.code === "UND_ERR_BODY_TIMEOUT";
+    throw unreachable(isSilence ? "The source stopped sending." : "The source ended before the file was complete.");
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "UPSTREAM_UNREACHABLE";
+}
+
+function retryAfterOf(error: unknown): number {
+  const details: unknown = error instanceof Error && "details" in error ? error.details : undefined;
+  return typeof details === "object" && details !== null && "retryAfterMs" in details ? Number(details.retryAfterMs) : 0;
+}

@@ -1,0 +1,161 @@
+// One run of one task, from its row to its asset. A run that a stop or a crash cut off is followed by another one that goes on from the
+// bytes that are durable.
+// Guarantees: the asset and the end of the task are one commit; content that the user has already is not fetched where the source names
+// its hash; what the source promised is what was stored; a failed or cancelled run leaves no file.
+
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findAsset, type StoredAsset } from "../assets/asset-row";
+import { type BlobStore } from "../assets/blob-store";
+import { createFromHash, createTogether, findVisibleContent } from "../assets/create-asset";
+import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
+import { type StagedFile } from "../assets/staged-file";
+import { readRecord, readStrings } from "../jobs/job-row";
+import { ServiceError } from "../service-error";
+import { type Database } from "../store/database";
+import { PUBLIC_OWNER } from "../users/user";
+import { fetchFile, type KnownFile } from "./fetch-file";
+import { type OpenSource } from "./open-source";
+import { openPartialFile } from "./partial-file";
+import { readFileName } from "./source-headers";
+import { requireSource, type SourcePolicy } from "./sources";
+import { changeTask, type StoredTask } from "./task-rows";
+
+export type RunParts = {
+  database: Database;
+  blobs: BlobStore;
+  /** Of partial files, named like their tasks. */
+  folder: string;
+  policy: SourcePolicy;
+  open: OpenSource;
+  maxBytes: number;
+  idleMs: number;
+  now: () => number;
+};
+
+/** `isKept`: asked when the run ends early, whether another one will go on. */
+export async function runDownload(parts: RunParts, task: StoredTask, signal: AbortSignal, isKept: () => boolean): Promise<void> {
+  const { database, now } = parts;
+  const url = requireSource(parts.policy, task.source_url, "source_url");
+  const path = partialPath(parts, task.id);
+  const change = (changes: Partial<StoredTask>) => database.commit(() => void changeTask(database, task.id, changes, now()));
+  await change({ status: "running", started_at: task.started_at ?? now() });
+
+  const room = roomFor(database, task.user_id);
+  const partial = await openPartialFile({
+    path,
+    keptBytes: task.bytes_downloaded,
+    signal,
+    onDurable: (bytes) => change({ bytes_downloaded: bytes }),
+  });
+  try {
+    const known = await fetchFile({
+      url,
+      open: parts.open,
+      partial,
+      known: task.bytes_downloaded > 0 ? toKnown(task) : {},
+      maxBytes: Math.min(parts.maxBytes, room),
+      tooLarge: () => (room < parts.maxBytes ? quota(database, task.user_id) : tooLarge(parts.maxBytes)),
+      idleMs: parts.idleMs,
+      signal,
+      pause: async (ms) => sleep(ms, undefined, { signal }),
+      async onKnown(file) {
+        await change(toColumns(file));
+        return !(await endWithKnownContent(parts, task, file));
+      },
+    });
+    if (!known) return await partial.close();
+    signal.throwIfAborted();
+    const staged = await partial.finish();
+    requirePromise(staged, known);
+    await endWithFile(parts, task, staged, known.fileName ?? readFileName({}, url));
+  } catch (error) {
+    if (isKept())
+      await partial.suspend().catch(() => undefined); // the next run trusts what is durable, and nothing else
+    else await partial.close();
+    throw error;
+  } finally {
+    if (!isKept()) await removePartial(parts, task.id);
+  }
+}
+
+export async function removePartial(parts: { folder: string }, id: string): Promise<void> {
+  await rm(partialPath(parts, id), { force: true });
+}
+
+function partialPath(parts: { folder: string }, id: string): string {
+  return join(parts.folder, id);
+}
+
+/** The source named the hash, and the user may see content of that hash: nothing is fetched. */
+async function endWithKnownContent(parts: RunParts, task: StoredTask, file: KnownFile): Promise<boolean> {
+  const hash = file.promisedSha256 === undefined ? undefined : `sha256:${file.promisedSha256}`;
+  if (hash === undefined || !findVisibleContent(parts.database, task.user_id, hash)) return false;
+  const { asset } = await createFromHash(parts, hash, { ...wantedOf(parts, task), name: file.fileName ?? "" });
+  await parts.database.commit(() => void complete(parts, task.id, asset));
+  return true;
+}
+
+async function endWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
+  await createTogether(parts, [{ staged, wanted: { ...wantedOf(parts, task), name } }], ([created]) => {
+    if (created) complete(parts, task.id, created.asset);
+  });
+}
+
+/** Inside a commit. */
+function complete({ database, now }: RunParts, id: string, asset: StoredAsset): void {
+  const { name, size, media_type, hash } = asset;
+  const result = {
+    success: true,
+    filename: name,
+    bytes_downloaded: size,
+    content_type: media_type,
+    asset_id: asset.id,
+    hash: `blake3:${hash}`,
+  };
+  const counts = { bytes_total: size, bytes_downloaded: size };
+  changeTask(database, id, { status: "completed", completed_at: now(), ...counts, result: JSON.stringify(result) }, now());
+}
+
+/** A preview that was deleted meanwhile is left out: the download is not lost over it. */
+function wantedOf({ database }: RunParts, task: StoredTask) {
+  const preview = task.preview_id !== null && findAsset(database, task.preview_id, [task.user_id, PUBLIC_OWNER]);
+  return {
+    ownerId: task.user_id,
+    tags: readStrings(task.tags),
+    metadata: readRecord(task.metadata),
+    ...(preview && { previewId: preview.id }),
+  };
+}
+
+function requirePromise(staged: StagedFile, { promisedSha256 }: KnownFile): void {
+  if (promisedSha256 !== undefined && staged.sha256 !== promisedSha256)
+    throw new ServiceError("UNPROCESSABLE", "The source sent other bytes than it had promised: their SHA-256 differs.");
+}
+
+function toKnown(task: StoredTask): KnownFile {
+  return {
+    ...(task.bytes_total !== null && { total: task.bytes_total }),
+    ...(task.validator !== null && { validator: task.validator }),
+    ...(task.promised_sha256 !== null && { promisedSha256: task.promised_sha256 }),
+    ...(task.file_name !== null && { fileName: task.file_name }),
+  };
+}
+
+function toColumns({ total, validator, promisedSha256, fileName }: KnownFile): Partial<StoredTask> {
+  return {
+    bytes_total: total ?? null,
+    validator: validator ?? null,
+    promised_sha256: promisedSha256 ?? null,
+    file_name: fileName ?? null,
+  };
+}
+
+function tooLarge(most: number): ServiceError {
+  return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${most} bytes that this service downloads.`);
+}
+
+function quota(database: Database, userId: number): ServiceError {
+  return quotaExceeded(usedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
+}

@@ -1,0 +1,84 @@
+// What the headers of a source say about the file. Every one is a claim of somebody else: what is malformed counts as not said.
+
+import { type IncomingHttpHeaders } from "node:http";
+
+export type Headers = IncomingHttpHeaders;
+
+const LONGEST_NAME = 200;
+
+/** Of a 206: the first byte that follows, and the whole length where it is told. */
+export function readContentRange(headers: Headers): { start: number; total?: number } | undefined {
+  const parts = /^bytes (\d{1,15})-(\d{1,15})\/(?:(\d{1,15})|\*)$/i.exec(one(headers, "content-range")?.trim() ?? "");
+  if (!parts) return undefined;
+  const [start, end] = [Number(parts[1]), Number(parts[2])];
+  const total = parts[3] === undefined ? undefined : Number(parts[3]);
+  if (end < start || (total !== undefined && end >= total)) return undefined;
+  return { start, ...(total !== undefined && { total }) };
+}
+
+/** Of a 416: how long the file is. */
+export function readUnsatisfiedLength(headers: Headers): number | undefined {
+  const total = /^bytes \*\/(\d{1,15})$/i.exec(one(headers, "content-range")?.trim() ?? "")?.[1];
+  return total === undefined ? undefined : Number(total);
+}
+
+export function readLength(headers: Headers, name = "content-length"): number | undefined {
+  const text = one(headers, name)?.trim() ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** For If-Range: a strong entity tag or a date; a weak tag must not be used there (RFC 9110, 13.1.5). */
+export function readValidator(headers: Headers): string | undefined {
+  const tag = one(headers, "etag")?.trim();
+  if (tag !== undefined && /^"[\x21\x23-\x7e]{0,500}"$/.test(tag)) return tag;
+  const date = one(headers, "last-modified")?.trim();
+  return date !== undefined && /^[\w ,:+-]{10,60}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : undefined;
+}
+
+/** huggingface.co names the SHA-256 of what its redirect leads to: 64 hexadecimal digits, in quotes. */
+export function readPromisedSha256(headers: Headers): string | undefined {
+  return /^"?([0-9a-f]{64})"?$/i.exec(one(headers, "x-linked-etag")?.trim() ?? "")?.[1]?.toLowerCase();
+}
+
+/** Undefined for plain bytes. They are asked for as they are; what came encoded would be stored encoded. */
+export function readEncoding(headers: Headers): string | undefined {
+  const encoding = one(headers, "content-encoding")?.trim().toLowerCase();
+  return encoding === undefined || encoding === "" || encoding === "identity" ? undefined : encoding.slice(0, 40);
+}
+
+/** From Content-Disposition (RFC 6266), else the last part of the address. Never a path, never empty. */
+export function readFileName(headers: Headers, url: URL): string {
+  const disposition = one(headers, "content-disposition") ?? "";
+  const extended = /;\s*filename\*\s*=\s*UTF-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
+  const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");
+  const plain = /;\s*filename\s*=\s*([^";\s]+)/i.exec(disposition)?.[1];
+  const last = url.pathname.split("/").findLast((part) => part !== "");
+  const named = [decode(extended), quoted ?? plain, decode(last)].map((name) => toSafeName(name ?? "")).find((name) => name !== "");
+  return named ?? "download";
+}
+
+function toSafeName(text: string): string {
+  const base = text.split(/[/\\]/).at(-1) ?? "";
+  // Control and format characters (such as those that turn the direction of writing) could make a name look like another one.
+  const name = base
+    .normalize("NFC")
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "")
+    .replace(/^[.\s]+|[.\s]+$/g, "");
+  if (name.length <= LONGEST_NAME) return name;
+  const ending = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
+  return [...name.slice(0, LONGEST_NAME - ending.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + ending;
+}
+
+function decode(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function one(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,42 @@
+// What the suites of downloads share.
+import { blake3 } from "@napi-rs/blake-hash";
+import { type Client } from "@/tests/support/service";
+import { until } from "@/tests/support/until";
+import { type Json, record, string } from "./support";
+
+export const hashOf = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
+
+/** The path of the new task. */
+export async function begin(client: Client, sourceUrl: string, rest: Json = {}): Promise<string> {
+  const answer = await client.post("/api/assets/download", { source_url: sourceUrl, ...rest });
+  if (answer.status !== 202) throw new Error(`refused: ${answer.status} ${answer.text}`);
+  return `/api/tasks/${string(record(answer.body).task_id)}`;
+}
+
+export async function read(client: Client, path: string): Promise<Json> {
+  return record((await client.get(path)).body);
+}
+
+export async function outcome(client: Client, path: string): Promise<Json> {
+  return until(`${path} has ended`, async () => {
+    const task = await read(client, path);
+    return task.completed_at !== undefined && task;
+  });
+}
+
+export async function reached(client: Client, path: string, bytes: number): Promise<Json> {
+  return until(`${path} has ${bytes} bytes`, async () => {
+    const task = await read(client, path);
+    return Number(task.bytes_downloaded) >= bytes && task;
+  });
+}
+
+export async function download(client: Client, sourceUrl: string, rest: Json = {}): Promise<Json> {
+  return outcome(client, await begin(client, sourceUrl, rest));
+}
+
+/** The bytes that the task's asset really has. */
+export async function contentOf(client: Client, task: Json): Promise<Buffer> {
+  const answer = await client.raw("GET", `/api/assets/${string(record(task.result).asset_id)}/content`);
+  return Buffer.from(await answer.arrayBuffer());
+}

@@ -1,0 +1,92 @@
+// Somebody's server with one file on it, as good or as bad as a test wants: it may lack ranges, change the file, cut or hold the line.
+// It remembers what each request asked for and how many bytes of the file it gave away.
+import { once } from "node:events";
+import { type ServerResponse } from "node:http";
+import { type LittleServer, type Seen, startLittleServer } from "./little-server";
+
+export type Behaviour = {
+  bytes: Buffer;
+  etag?: string;
+  lastModified?: string;
+  /** False: every answer is the whole file. */
+  hasRanges: boolean;
+  hasLength: boolean;
+  headers: Record<string, string>;
+  /** For each connection in turn: after so many bytes of the body the line is cut; undefined lets it pass. */
+  cuts: (number | undefined)[];
+  /** After so many bytes of the body nothing comes any more, until the client goes. */
+  holdAfter?: number;
+  /** What Content-Range says instead of the truth. */
+  contentRange?: string;
+  /** So many bytes at a time, with a pause between. */
+  drip?: { bytes: number; everyMs: number };
+};
+export type Given = { range?: string; ifRange?: string; status: number; start: number; sent: number };
+export type FileSource = LittleServer & { behaviour: Behaviour; given: Given[]; sent(): number };
+
+export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
+  const given: Given[] = [];
+  const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
+  const server = await startLittleServer((request, response) => void serve(now, given, request, response).catch(() => response.destroy()));
+  return { ...server, behaviour: now, given, sent: () => given.reduce((sum, one) => sum + one.sent, 0) };
+}
+
+/** Bytes that differ everywhere, so that a part in the wrong place changes the hash. */
+export function patternOf(length: number, seed = 1): Buffer {
+  const bytes = Buffer.alloc(length);
+  let value = seed;
+  for (let at = 0; at < length; at += 1) {
+    value = (Math.imul(value, 1103515245) + 12345) >>> 0;
+    bytes[at] = value >>> 24;
+  }
+  return bytes;
+}
+
+async function serve(now: Behaviour, given: Given[], request: Seen, response: ServerResponse): Promise<void> {
+  const range = request.headers.range;
+  const ifRange = request.headers["if-range"]?.toString();
+  const holds = ifRange === undefined || ifRange === now.etag || ifRange === now.lastModified;
+  const isPart = now.hasRanges && range !== undefined && holds;
+  const start = isPart ? Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0) : 0;
+  const end = isPart ? Number(/-(\d+)$/.exec(range)?.[1] ?? now.bytes.length - 1) : now.bytes.length - 1;
+  const isBeyond = isPart && start >= now.bytes.length;
+  const entry: Given = {
+    ...(range && { range }),
+    ...(ifRange && { ifRange }),
+    status: isBeyond ? 416 : isPart ? 206 : 200,
+    start,
+    sent: 0,
+  };
+  given.push(entry);
+  if (isBeyond) return void response.writeHead(416, { "content-range": `bytes */${now.bytes.length}` }).end();
+
+  const body = now.bytes.subarray(start, end + 1);
+  response.writeHead(entry.status, {
+    ...(now.etag !== undefined && { etag: now.etag }),
+    ...(now.lastModified !== undefined && { "last-modified": now.lastModified }),
+    ...(now.hasLength && { "content-length": String(body.length) }),
+    ...(isPart && { "content-range": now.contentRange ?? `bytes ${start}-${end}/${now.bytes.length}` }),
+    ...now.headers,
+  });
+  if (request.method === "HEAD") return void response.end();
+  const cut = now.cuts.shift();
+  const step = now.drip?.bytes ?? 64 * 1024;
+  for (let at = 0; at < body.length;) {
+    const next = Math.min(at + step, body.length, cut ?? Infinity, now.holdAfter ?? Infinity);
+    if (response.destroyed) return;
+    if (!response.write(body.subarray(at, next))) await drained(response);
+    entry.sent += next - at;
+    at = next;
+    if (at === cut) return void response.socket?.end(() => response.destroy());
+    if (at === now.holdAfter) return void (await once(response, "close"));
+    if (now.drip) await new Promise((resolve) => setTimeout(resolve, now.drip?.everyMs));
+  }
+  response.end();
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const over = new AbortController();
+  const either = ["drain", "close"].map((event) => once(response, event, { signal: over.signal }).catch(() => undefined));
+  await Promise.race(either);
+  over.abort();
+}
