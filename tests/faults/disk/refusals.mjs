@@ -1,0 +1,76 @@
+// Loaded into the service's process before its own code (node --import): while `<disk>.full` or `<disk>.read-only` exists, whatever
+// would write below the disk is refused with the error that the kernel gives. Outside of the service, which knows nothing of it.
+import fs from "node:fs";
+import { createRequire, syncBuiltinESMExports } from "node:module";
+
+const disk = process.env.LIGHTDESK_TEST_DISK;
+const { promises } = fs;
+const exists = fs.existsSync;
+
+function refusal(call) {
+  const [code, errno, words] = exists(`${disk}.full`)
+    ? ["ENOSPC", -28, "no space left on device"]
+    : exists(`${disk}.read-only`)
+      ? ["EROFS", -30, "read-only file system"]
+      : [];
+  return code && Object.assign(new Error(`${code}: ${words}, ${call}`), { code, errno, syscall: call });
+}
+
+const isBelow = (path) => String(path).startsWith(disk);
+
+/** The paths of a call: `link` and `rename` have two. */
+function refuse(owner, call, pathsOf, isWrite = () => true) {
+  const real = owner[call];
+  owner[call] = (...args) => {
+    const error = pathsOf(args).some(isBelow) && isWrite(args) ? refusal(call) : undefined;
+    if (!error) return real.apply(owner, args);
+    if (owner === promises) return Promise.reject(error);
+    throw error;
+  };
+}
+
+const writes = (flags) => flags !== undefined && flags !== "r" && flags !== 0;
+for (const call of ["mkdir", "writeFile", "appendFile", "mkdtemp"]) refuse(promises, call, ([path]) => [path]);
+for (const call of ["link", "rename", "copyFile"]) refuse(promises, call, ([from, to]) => [from, to]);
+for (const call of ["mkdirSync", "writeFileSync", "linkSync", "renameSync"]) refuse(fs, call, ([path]) => [path]);
+
+// A file that was opened before the disk filled up fails at its next write.
+const open = promises.open;
+promises.open = async (path, flags, ...rest) => {
+  const error = isBelow(path) && writes(flags) ? refusal("open") : undefined;
+  if (error) throw error;
+  const handle = await open(path, flags, ...rest);
+  if (!isBelow(path) || !writes(flags)) return handle;
+  for (const call of ["write", "writev", "writeFile", "sync", "datasync"]) {
+    const real = handle[call].bind(handle);
+    handle[call] = async (...args) => {
+      const failed = refusal(call);
+      if (failed) throw failed;
+      return real(...args);
+    };
+  }
+  return handle;
+};
+syncBuiltinESMExports();
+
+// SQLite writes by itself: a transaction that changed something fails at its end, where a full or read-only disk makes it fail.
+const Sqlite = createRequire(import.meta.url)("better-sqlite3");
+const depths = new WeakMap();
+const { transaction, prepare } = Sqlite.prototype;
+Sqlite.prototype.transaction = function (work) {
+  const changes = () => prepare.call(this, "SELECT total_changes()").pluck().get();
+  return transaction.call(this, (...args) => {
+    const depth = depths.get(this) ?? 0;
+    depths.set(this, depth + 1);
+    try {
+      const before = changes();
+      const result = work(...args);
+      const error = depth === 0 && isBelow(this.name) && changes() !== before ? refusal("COMMIT") : undefined;
+      if (error?.code === "ENOSPC") throw new Sqlite.SqliteError("database or disk is full", "SQLITE_FULL");
+      if (error) throw new Sqlite.SqliteError("attempt to write a readonly database", "SQLITE_READONLY");
+      return result;
+    } finally {
+      depths.set(this, depth);
+    }
+  });
+};

@@ -1,0 +1,127 @@
+// The disk fills up, or lets nobody write, while the service works; and then there is room again. Nobody restarts it in between.
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Client } from "../support/service";
+import { httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
+import { startProcess } from "../support/start-process";
+import { until } from "../support/until";
+import { disks, makeInjected, type SmallDisk } from "./disk/small-disk";
+import { auditStore } from "./kill/audit-store";
+import { installTrace } from "./kill/trace";
+
+const ours: SmallDisk[] = [];
+afterEach(() => ours.splice(0).forEach((disk) => disk.dispose()));
+
+const graph = (seconds: number, color: number, note = "") => ({
+  "1": { class_type: "EmptyImage", inputs: { width: 512, height: 512, batch_size: 1, color } },
+  "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" }, _meta: { title: note } },
+});
+
+async function start(disk: SmallDisk) {
+  ours.push(disk);
+  const key = await serviceCommand(disk.path, "keys", "create", "--user", "ada");
+  installTrace(join(disk.path, "service", "service.sqlite"));
+  const service = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
+  return { service, client: httpClient(service.url, key) };
+}
+
+const write = (client: Client, text: string) =>
+  client.call("POST", "/api/userdata/a.json?overwrite=true&full_info=true", text, { "content-type": "application/octet-stream" });
+const submit = async (client: Client, seconds: number, color: number, note?: string) => {
+  const answer = await client.post("/api/prompt", { prompt: graph(seconds, color, note) });
+  return { ...answer, id: String((answer.body as { prompt_id?: string }).prompt_id) };
+};
+const jobOf = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
+const state = async (client: Client, id: string) => (await jobOf(client, id)).status;
+
+describe.each(disks)("on $name that is full", ({ make }) => {
+  it("refuses what it cannot keep with 507, keeps answering reads, and goes on by itself when there is room", async () => {
+    const disk = make();
+    const { service, client } = await start(disk);
+    expect((await write(client, "old ".repeat(5000))).status).toBe(200);
+    const kept = (await client.upload("kept ".repeat(100), "kept.txt")).body as { id: string };
+    const running = await submit(client, 1, 1);
+    const waiting = await submit(client, 0, 2);
+    await until("the first runs", async () => (await state(client, running.id)) === "in_progress");
+
+    disk.fill();
+    const upload = await client.upload("x".repeat(3_000_000), "big.bin");
+    expect(upload).toMatchObject({
+      status: 507,
+      body: { code: "INSUFFICIENT_STORAGE", message: expect.stringMatching(/disk .* full.*Whoever runs/) },
+    });
+    expect(await write(client, "new ".repeat(500_000))).toMatchObject({ status: 507, text: expect.stringContaining("full") });
+    // A log that was emptied a moment ago may still take a few: what is answered 200 is there, and soon nothing is taken any more.
+    const taken: string[] = [];
+    const refused = await until("a submission is refused", async () => {
+      const answer = await submit(client, 0, 100 + taken.length, "n".repeat(20_000));
+      if (answer.status === 200) taken.push(answer.id);
+      return answer.status !== 200 && answer;
+    });
+    expect(refused).toMatchObject({ status: 507 });
+    for (const path of [
+      "/api/jobs",
+      "/api/assets",
+      "/api/assets?sort=last_access_time",
+      "/api/history_v2?max_items=5",
+      "/api/queue",
+      "/api/health",
+    ])
+      expect((await client.get(path)).status, path).toBe(200);
+    expect((await client.get(`/api/assets/${kept.id}/content`)).text).toBe("kept ".repeat(100));
+    expect((await client.get("/api/userdata/a.json")).text).toBe("old ".repeat(5000));
+
+    disk.free();
+    await until("all jobs have ended", async () => {
+      const { jobs } = (await client.get("/api/jobs?status=pending,in_progress")).body as { jobs: unknown[] };
+      return jobs.length === 0;
+    });
+    for (const id of [waiting.id, ...taken]) expect(["completed", "failed"], id).toContain(await state(client, id));
+    for (const id of [running.id, waiting.id, ...taken]) {
+      const job = await jobOf(client, id);
+      if (job.status === "completed") continue;
+      const told = {
+        exception_type: "InsufficientStorage",
+        exception_message: expect.stringContaining("Whoever runs the service must free space"),
+      };
+      expect(job).toMatchObject({ status: "failed", execution_error: told });
+    }
+    const again = await submit(client, 0, 3);
+    await until("a new job runs", async () => (await state(client, again.id)) === "completed");
+    expect((await client.upload("x".repeat(3_000_000), "big.bin")).status).toBe(201);
+    expect((await write(client, "new ".repeat(5000))).status).toBe(200);
+    expect(service.output()).toMatch(/ENOSPC|SQLITE_FULL/);
+    expect(await service.stop()).toBe(0);
+    auditStore(join(disk.path, "service"), []);
+  });
+});
+
+describe("on a disk that lets nobody write", () => {
+  it("refuses changes with 503 and answers reads, and a start on it says what to do", async () => {
+    const disk = makeInjected();
+    const { service, client } = await start(disk);
+    const kept = (await client.upload("kept", "kept.txt")).body as { id: string };
+    disk.makeReadOnly();
+    const told = {
+      status: 503,
+      body: { code: "SERVICE_UNAVAILABLE", message: expect.stringMatching(/cannot be written to.*Whoever runs/) },
+    };
+    expect(await client.upload("more", "more.txt")).toMatchObject(told);
+    expect(await client.post("/api/prompt", { prompt: graph(0, 1) })).toMatchObject(told);
+    expect(await client.post(`/api/assets/${kept.id}/tags`, { tags: ["more"] })).toMatchObject(told);
+    expect(await client.call("DELETE", `/api/assets/${kept.id}`)).toMatchObject(told);
+    expect(await write(client, "x")).toMatchObject({ status: 503, text: expect.stringContaining("cannot be written to") });
+    expect((await client.get(`/api/assets/${kept.id}/content`)).text).toBe("kept");
+    disk.makeWritable();
+    expect((await client.upload("more", "more.txt")).status).toBe(201);
+    expect(service.output()).toContain("EROFS");
+    expect(await service.stop()).toBe(0);
+
+    disk.makeReadOnly();
+    const refused = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: disk.path, ...disk.env });
+    expect(await refused.ended).toBe(1);
+    expect(refused.output()).toContain("LIGHTDESK_DATA_DIR must be a folder that can be written to");
+    expect(refused.output()).not.toContain("    at ");
+  });
+});
