@@ -107,7 +107,8 @@ export const assetEditBodySchema = z
     name: maybe(oneLine(500).min(1)),
     tags: maybe(tagsSchema),
     mime_type: maybe(oneLine(200)),
-    preview_id: maybe(z.guid()),
+    /** null: the asset has no other preview than itself. */
+    preview_id: z.guid().nullable().optional(),
     user_metadata: maybe(metadataSchema),
   })
   .refine((body) => [body.name, body.tags, body.mime_type, body.preview_id, body.user_metadata].some((value) => value !== undefined), {
