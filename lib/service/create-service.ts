@@ -41,7 +41,7 @@ export async function startService(options: ServiceOptions) {
     const database = openDatabase(folders.database, now, settings);
     keepSearchIndex(database);
     const blobs = createBlobStore(folders.blobs);
-    const thumbnails = createThumbnails(folders);
+    const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
@@ -86,6 +86,7 @@ export async function startService(options: ServiceOptions) {
 
       async stop(): Promise<void> {
         isStopping = true;
+        thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop()]);
         await sweeping;

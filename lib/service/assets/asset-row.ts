@@ -9,7 +9,7 @@ export type StoredAsset = Selectable<AssetRow> & { media_type: string; tags: str
 const withBytes = query.selectFrom("assets").innerJoin("blobs", "blobs.hash", "assets.hash").selectAll("assets").select("blobs.media_type");
 
 export function findAsset(database: Database, id: string, owners: readonly number[]): StoredAsset | undefined {
-  const row = database.row(withBytes.where("assets.id", "=", id).where("owner_id", "in", owners));
+  const row = database.row(withBytes.where("assets.id", "=", id.toLowerCase()).where("owner_id", "in", owners));
   return row && attachTags(database, [row])[0];
 }
 

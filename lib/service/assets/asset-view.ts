@@ -1,7 +1,9 @@
 // An asset as the interface shows it. Every field of the resource is there; times are RFC 3339; URLs are absolute.
 
-import { isImage, extensionOf } from "./media-type";
 import { type StoredAsset } from "./asset-row";
+import { extensionOf } from "./file-extension";
+import { isImage } from "./media-type";
+import { previewKindOf } from "./preview-kind";
 
 /** The name under which bytes are read back and given to LoadImage. */
 export function fileNameOf(asset: { hash: string; media_type: string; name: string }): string {
@@ -13,11 +15,13 @@ function typeOf(tags: readonly string[]): "input" | "output" | "temp" {
 }
 
 const PREVIEW_EDGE = 512;
+/** What a preview shows something of; a sign that stands for the kind alone is not worth an address. */
+const previewed = new Set(["image", "video", "audio"]);
 
 export function toAsset(asset: StoredAsset, baseUrl: string, previewOf: (id: string) => StoredAsset | undefined, createdNew?: boolean) {
-  const pictured = isImage(asset.media_type);
-  const preview_id = asset.preview_id ?? (pictured ? asset.id : null);
-  const shown = asset.preview_id === null ? asset : previewOf(asset.preview_id);
+  // A preview that was deleted, or never became visible, leaves the asset as it is without one.
+  const chosen = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previewOf(asset.preview_id);
+  const shown = chosen ?? asset;
   return {
     id: asset.id,
     name: asset.name,
@@ -26,12 +30,12 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previewOf: (id: str
     mime_type: asset.mime_type ?? asset.media_type,
     tags: asset.tags,
     user_metadata: readMetadata(asset.metadata),
-    ...(shown && isImage(shown.media_type) && { preview_url: previewUrl(shown, baseUrl) }),
-    preview_id,
+    ...(previewed.has(previewKindOf(shown.media_type, fileNameOf(shown))) && { preview_url: previewUrl(shown, baseUrl) }),
+    preview_id: chosen?.id ?? (isImage(asset.media_type) ? asset.id : null),
     prompt_id: asset.prompt_id,
-    created_at: new Date(asset.created_at).toISOString(),
-    updated_at: new Date(asset.updated_at).toISOString(),
-    last_access_time: new Date(asset.last_access_time).toISOString(),
+    created_at: toIso(asset.created_at),
+    updated_at: toIso(asset.updated_at),
+    last_access_time: toIso(asset.last_access_time),
     is_immutable: asset.origin === "shipped",
     ...(createdNew !== undefined && { created_new: createdNew }),
   };
@@ -42,7 +46,18 @@ function previewUrl(asset: StoredAsset, baseUrl: string): string {
   return `${baseUrl}/api/view?${query.toString()}`;
 }
 
+/** A damaged row shows what is left of it: it must not take the list that it stands in along. */
 export function readMetadata(text: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {}; // as above
+  }
+}
+
+const LAST_MOMENT = 8.64e15;
+
+function toIso(at: number): string {
+  return new Date(Math.min(Math.max(at, 0), LAST_MOMENT)).toISOString();
 }

@@ -6,7 +6,9 @@ import { ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { findAsset, type StoredAsset } from "./asset-row";
+import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";
+import { byHash } from "./file-names";
 import { foldName } from "./fold-name";
 import { addTags, removeTags } from "./tags";
 import { type Thumbnails } from "./thumbnails";
@@ -29,7 +31,7 @@ export function requireChangeable(database: Database, userId: number, id: string
 
 /** Inside a commit. */
 export function editAsset(database: Database, asset: StoredAsset, edit: AssetEdit, at: number): void {
-  if (edit.preview_id !== undefined && !findAsset(database, edit.preview_id, [asset.owner_id, PUBLIC_OWNER])) {
+  if (typeof edit.preview_id === "string" && !findAsset(database, edit.preview_id, [asset.owner_id, PUBLIC_OWNER])) {
     throw new ServiceError("INVALID_PREVIEW_ID", "preview_id names no asset of yours.", { field: "preview_id" });
   }
   if (edit.tags !== undefined) {
@@ -46,7 +48,7 @@ export function editAsset(database: Database, asset: StoredAsset, edit: AssetEdi
     updated_at: at,
     ...(edit.name !== undefined && { name: edit.name, name_folded: foldName(edit.name) }),
     ...(edit.mime_type !== undefined && { mime_type: edit.mime_type }),
-    ...(edit.preview_id !== undefined && { preview_id: edit.preview_id }),
+    ...(edit.preview_id !== undefined && { preview_id: edit.preview_id?.toLowerCase() ?? null }),
     ...(edit.user_metadata !== undefined && { metadata: JSON.stringify(edit.user_metadata) }),
   };
   database.run(query.updateTable("assets").set(changes).where("seq", "=", asset.seq));
@@ -57,7 +59,12 @@ export async function deleteAsset(
   asset: StoredAsset,
 ): Promise<void> {
   const { database } = stores;
-  await database.commit(() => database.run(query.deleteFrom("assets").where("seq", "=", asset.seq)));
+  await database.commit(() => {
+    database.run(query.deleteFrom("assets").where("seq", "=", asset.seq));
+    if (byHash(database, asset.owner_id, asset.hash) !== undefined) return;
+    const layers = query.deleteFrom("mask_layers").where("owner_id", "=", asset.owner_id);
+    database.run(layers.where("result", "=", fileNameOf(asset)));
+  });
   await collectBlob(stores, asset.hash);
 }
 

@@ -4,7 +4,7 @@ import sharp from "sharp";
 import { ServiceError } from "../service-error";
 import { MOST_PIXELS } from "./image-limits";
 
-export async function extractChannel(path: string, channel: "rgb" | "a" | "alpha"): Promise<Buffer> {
+export async function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
   try {
     const image = sharp(path, { limitInputPixels: MOST_PIXELS });
     if (channel === "rgb") return await image.removeAlpha().toColourspace("srgb").png().toBuffer();

@@ -20,18 +20,13 @@ export function findByName(database: Database, userId: number, name: string): St
   return seq === undefined ? undefined : readAssets(database, [seq])[0];
 }
 
-/** An own asset before a public one; an upload before an output; the oldest of equals. */
+/** An own asset before a public one; an upload before an output; the oldest of equals. One content may have many assets: none is gathered. */
 export function byHash(database: Database, userId: number, hash: string): number | undefined {
-  const rows = database.rows(
-    query
-      .selectFrom("assets")
-      .select(["seq", "owner_id", "origin"])
-      .where("hash", "=", hash)
-      .where("owner_id", "in", [userId, PUBLIC_OWNER])
-      .orderBy("seq"),
-  );
-  const own = rows.filter((row) => row.owner_id === userId);
-  return (own.find((row) => row.origin === "upload") ?? own[0] ?? rows[0])?.seq;
+  const first = query.selectFrom("assets").select("seq").where("hash", "=", hash).orderBy("seq").limit(1);
+  const own = first.where("owner_id", "=", userId);
+  const found =
+    database.row(own.where("origin", "<>", "output")) ?? database.row(own) ?? database.row(first.where("owner_id", "=", PUBLIC_OWNER));
+  return found?.seq;
 }
 
 function byName(database: Database, userId: number, name: string, tag: string): number | undefined {

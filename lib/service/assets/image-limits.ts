@@ -1,5 +1,6 @@
 // What an uploaded image may be: judged from its header, before a pixel is decoded.
 
+import { stat } from "node:fs/promises";
 import sharp from "sharp";
 import { ServiceError } from "../service-error";
 import { isImage } from "./media-type";
@@ -8,16 +9,13 @@ export const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
 const LONGEST_EDGE = 16_384;
 export const MOST_PIXELS = 67_108_864;
 
+export type ImageFile = { path: string; mediaType: string; size: number };
+
 /** The size as it is shown: a photograph's orientation is taken into account. */
-export async function requireImage(file: { path: string; mediaType: string }): Promise<{ width: number; height: number }> {
+export async function requireImage(file: ImageFile): Promise<{ width: number; height: number }> {
   if (!isImage(file.mediaType)) throw notAnImage();
-  let width: number;
-  let height: number;
-  try {
-    ({ width, height } = (await sharp(file.path, { limitInputPixels: false }).metadata()).autoOrient);
-  } catch {
-    throw notAnImage();
-  }
+  if (file.size > MOST_IMAGE_BYTES) throw tooHeavy();
+  const { width, height } = await readSize(file.path);
   if (width > LONGEST_EDGE || height > LONGEST_EDGE) {
     throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; an edge has at most ${LONGEST_EDGE}.`, {
       width,
@@ -30,6 +28,26 @@ export async function requireImage(file: { path: string; mediaType: string }): P
   return { width, height };
 }
 
-function notAnImage(): ServiceError {
-  return new ServiceError("INVALID_IMAGE", "The file is no image that this service can read.", { field: "image" });
+async function readSize(path: string): Promise<{ width: number; height: number }> {
+  try {
+    return (await sharp(path, { limitInputPixels: false }).metadata()).autoOrient;
+  } catch (error) {
+    if (await isMissing(path)) throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
+    throw notAnImage(error);
+  }
+}
+
+const isMissing = (path: string) =>
+  stat(path).then(
+    () => false,
+    () => true,
+  );
+
+export function tooHeavy(): ServiceError {
+  return new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
+}
+
+function notAnImage(error?: unknown): ServiceError {
+  const reason = error instanceof Error && { reason: error.message };
+  return new ServiceError("INVALID_IMAGE", "The file is no image that this service can read.", { field: "image", ...reason });
 }

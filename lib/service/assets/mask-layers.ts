@@ -15,7 +15,8 @@ import { type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { createTogether } from "./create-asset";
-import { requireImage } from "./image-limits";
+import { findByName } from "./file-names";
+import { type ImageFile, requireImage } from "./image-limits";
 import { stageFile, type StagedFile } from "./staged-file";
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
@@ -24,14 +25,14 @@ const layers = ["result", "mask", "paint", "painted"] as const;
 
 export async function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<MaskNames> {
   const source = stores.blobs.pathOf(original.hash);
-  await requireSameSize(upload, { path: source, mediaType: original.media_type });
+  await requireSameSize(upload, { path: source, mediaType: original.media_type, size: original.size });
   const base = join(stores.folders.temp, randomUUID());
   const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };
   const [alpha, colours, flat] = [`${base}-alpha.png`, `${base}-colours.png`, `${base}-flat.png`];
   try {
     // Colours and alpha are parted first: joining a channel to a picture that still has one is not the same.
-    await sharp(upload.path).ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(alpha);
-    await sharp(upload.path).removeAlpha().toColourspace("srgb").png().toFile(colours);
+    await sharp(upload.path).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(alpha);
+    await sharp(upload.path).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(colours);
     await sharp(source).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(flat);
     await sharp(alpha).negate().toColourspace("b-w").png().toFile(files.mask);
     await sharp(flat).joinChannel(alpha).png().toFile(files.result);
@@ -64,9 +65,12 @@ export async function storeMask(stores: Stores, userId: number, upload: StagedFi
   }
 }
 
-/** By the name of the result; undefined for any other file. */
-export function findMaskLayers(database: Database, userId: number, result: string): MaskNames | undefined {
-  return database.row(query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result));
+/** By the name of the result; undefined for any other file. A layer that was deleted is null. */
+export function findMaskLayers(database: Database, userId: number, result: string): Record<keyof MaskNames, string | null> | undefined {
+  const names = database.row(query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result));
+  if (!names) return undefined;
+  const left = (name: string) => (findByName(database, userId, name) ? name : null);
+  return { result: left(names.result), mask: left(names.mask), paint: left(names.paint), painted: left(names.painted) };
 }
 
 function remember(database: Database, userId: number, names: MaskNames): void {
@@ -78,7 +82,7 @@ function remember(database: Database, userId: number, names: MaskNames): void {
   );
 }
 
-async function requireSameSize(upload: StagedFile, original: { path: string; mediaType: string }): Promise<void> {
+async function requireSameSize(upload: StagedFile, original: ImageFile): Promise<void> {
   const painted = await requireImage(upload);
   const beneath = await requireImage(original);
   if (painted.width === beneath.width && painted.height === beneath.height) return;

@@ -6,24 +6,38 @@ import { fileTypeFromBuffer } from "file-type";
 /** As many bytes as the recognisers look at. */
 export const HEAD_BYTES = 4100;
 const OCTETS = "application/octet-stream";
+const textFormats = /^(text\/.+|application\/(rtf|pdf|postscript))$/;
 
 export async function sniffMediaType(head: Buffer): Promise<string> {
+  // Two kinds that the recogniser takes for others: weights, which begin with a length (19778 reads "BM"), and UTF-16 ("MPEG layer 1").
+  if (isSafetensors(head) || isUtf16(head)) return OCTETS;
+  const text = isText(head) ? head.toString("utf8") : undefined;
   const known = await fileTypeFromBuffer(head);
-  if (known && known.mime !== "application/xml") return known.mime;
-  return isText(head) ? sniffText(head.toString("utf8")) : OCTETS;
+  // Two letters make no program, archive or picture of a sentence; and what kind of XML it is, the words tell.
+  if (known && known.mime !== "application/xml" && (text === undefined || textFormats.test(known.mime))) return known.mime;
+  return text === undefined ? OCTETS : sniffText(text, head.length < HEAD_BYTES);
 }
 
-function sniffText(text: string): string {
-  const start = text
-    .replace(/^\uFEFF/, "")
-    .trimStart()
-    .slice(0, 2000)
-    .toLowerCase();
-  if (/<svg[\s>]/.test(start)) return "image/svg+xml";
-  if (/^<!doctype html|<(html|head|body|script|iframe|style)[\s>]/.test(start)) return "text/html";
+function sniffText(text: string, isWhole: boolean): string {
+  const body = text.replace(/^\uFEFF/, "").trimStart();
+  if (isJson(body, isWhole)) return "application/json";
+  const start = body.slice(0, 2000).toLowerCase();
+  if (/<svg[\s>/]/.test(start)) return "image/svg+xml";
+  if (/^<!doctype html|<(html|head|body|script|iframe|style)[\s>/]/.test(start)) return "text/html";
   if (start.startsWith("<?xml")) return "application/xml";
-  if (/^[[{]/.test(start)) return "application/json";
   return "text/plain";
+}
+
+/** Judged whole where the head is the whole file, else by how JSON begins. */
+function isJson(body: string, isWhole: boolean): boolean {
+  if (!/^(\{\s*["}]|\[\s*([[\]{"\d-]|true|false|null))/.test(body)) return false;
+  if (!isWhole) return true;
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false; // it begins like JSON and is a text
+  }
 }
 
 function isText(head: Buffer): boolean {
@@ -33,49 +47,29 @@ function isText(head: Buffer): boolean {
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return true;
   } catch {
-    return false;
+    return false; // no UTF-8
   }
+}
+
+function isUtf16(head: Buffer): boolean {
+  const mark = head.length >= 4 ? head.readUInt16BE(0) : 0;
+  return (mark === 0xfffe && head[3] === 0) || (mark === 0xfeff && head[2] === 0);
+}
+
+/** The length of a JSON header in 8 bytes, then the header. */
+function isSafetensors(head: Buffer): boolean {
+  return head.length > 10 && head[8] === 0x7b && head.readBigUInt64LE(0) < 100_000_000n && head.readBigUInt64LE(0) > 1n;
 }
 
 export function isImage(mediaType: string): boolean {
   return mediaType.startsWith("image/") && mediaType !== "image/svg+xml";
 }
 
+/** What a browser may run when it is opened by itself, by its name: the bytes of a script look like any other text. */
+const activeName = /\.(html?|xhtml?|xht|shtml|svgz?|xml|xslt?|js|mjs|cjs|jsx|ts|css|hta|mht(ml)?|swf|vbs|wasm)$/i;
+
 /** Shown in a page; everything else is handed over as a file. */
-export function isServedInline(mediaType: string): boolean {
-  return isImage(mediaType) || /^(video|audio)\//.test(mediaType) || mediaType === "text/plain" || mediaType === "application/json";
-}
-
-const extensions: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/apng": "png",
-  "image/jpeg": "jpg",
-  "image/webp": "webp",
-  "image/gif": "gif",
-  "image/avif": "avif",
-  "image/tiff": "tiff",
-  "image/bmp": "bmp",
-  "image/svg+xml": "svg",
-  "video/mp4": "mp4",
-  "video/webm": "webm",
-  "video/quicktime": "mov",
-  "audio/mpeg": "mp3",
-  "audio/wav": "wav",
-  "audio/flac": "flac",
-  "audio/x-flac": "flac",
-  "audio/ogg": "ogg",
-  "application/json": "json",
-  "application/zip": "zip",
-  "application/pdf": "pdf",
-  "text/plain": "txt",
-  "text/html": "html",
-  "application/xml": "xml",
-};
-
-/** For `<hash>.<ext>`; where the bytes say nothing, the name's own ending if it is a plain one. */
-export function extensionOf(mediaType: string, name = ""): string {
-  const known = extensions[mediaType];
-  if (known) return known;
-  const ending = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
-  return ending ?? "bin";
+export function isServedInline(mediaType: string, name: string): boolean {
+  if (isImage(mediaType) || /^(video|audio)\//.test(mediaType)) return true;
+  return (mediaType === "text/plain" || mediaType === "application/json") && !activeName.test(name);
 }

@@ -1,94 +1,102 @@
-// WebP previews by content and edge, made once and kept on disk; whoever asks for one that is being made waits for the same work.
-// Guarantees: at most two pictures are decoded at once, none above the pixel limit; a preview is never larger than its original.
+// WebP previews by content and edge: pictures, a frame of a video, the waveform of a sound; else a sign of the file's kind.
+// Guarantees: made once, however many ask at the same time, and kept on disk within a bound; at most two pictures are decoded at once.
 
-import { rmSync } from "node:fs";
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { randomUUID } from "node:crypto";
-import { dirname, join } from "node:path";
-import sharp from "sharp";
+import { stat } from "node:fs/promises";
 import { ServiceError } from "../service-error";
-import { MOST_PIXELS } from "./image-limits";
+import { fileNameOf } from "./asset-view";
+import { extractChannel } from "./channels";
+import { createMovingPreviews } from "./moving-preview";
+import { drawPlaceholder, GROUND } from "./placeholder";
+import { type PreviewKind, previewKindOf } from "./preview-kind";
+import { shrink } from "./shrink";
+import { createThumbnailCache } from "./thumbnail-cache";
+import { createTurns } from "./turns";
 
 const AT_ONCE = 2;
+const MOST_CACHED_BYTES = 512 * 1024 ** 2;
+/** Of what ffmpeg draws; smaller ones are made of it, so that a film is opened once. */
+const LARGEST = 1024;
+const TRY_AGAIN_AFTER_MS = 10 * 60_000;
+const MOST_REMEMBERED = 10_000;
 
+type Content = { hash: string; media_type: string; name: string };
+/** `isOwn`: made of the content, so it stays true; a sign may give way to a frame one day. */
+export type Thumbnail = { webp: Buffer; isOwn: boolean };
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
-export function createThumbnails(folders: { thumbnails: string; temp: string }) {
-  const making = new Map<string, Promise<string>>();
-  const queue: (() => void)[] = [];
-  let busy = 0;
+export function createThumbnails(
+  folders: { thumbnails: string; temp: string },
+  { ffmpeg, mostBytes = MOST_CACHED_BYTES }: { ffmpeg?: string; mostBytes?: number } = {},
+) {
+  const cache = createThumbnailCache(folders, mostBytes);
+  const moving = ffmpeg === undefined ? undefined : createMovingPreviews(ffmpeg);
+  const inTurn = createTurns(AT_ONCE);
+  const making = new Map<string, Promise<Thumbnail>>();
+  const failedAt = new Map<string, number>();
 
-  const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
+  async function make(content: Content, source: string, edge: number): Promise<Thumbnail> {
+    const { hash } = content;
+    const kept = await cache.read(hash, String(edge));
+    if (kept) return { webp: kept, isOwn: true };
+    await requireBytes(source);
+    const kind = previewKindOf(content.media_type, fileNameOf(content));
+    const webp = await (kind === "image" ? inTurn(() => shrink(source, edge)) : makeMoving(content, kind, source, edge));
+    if (!webp) return { webp: await drawPlaceholder(kind, edge), isOwn: false };
+    await cache.keep(hash, String(edge), webp);
+    return { webp, isOwn: true };
+  }
 
-  async function make(source: string, target: string, edge: number): Promise<string> {
-    if (busy >= AT_ONCE) await new Promise<void>((resolve) => queue.push(resolve));
-    busy += 1;
-    const temporary = join(folders.temp, randomUUID());
-    try {
-      const webp = await shrink(source, edge);
-      await writeFile(temporary, webp);
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await rename(temporary, target);
-      return target;
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    } finally {
-      busy -= 1;
-      queue.shift()?.();
+  async function makeMoving(content: Content, kind: PreviewKind, source: string, edge: number): Promise<Buffer | undefined> {
+    if (kind !== "video" && kind !== "audio") return undefined;
+    if (edge < LARGEST) {
+      const large = await once(content, source, LARGEST);
+      return large.isOwn ? inTurn(() => shrink(large.webp, edge)) : undefined;
     }
+    if (!moving || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < TRY_AGAIN_AFTER_MS) return undefined;
+    const drawn = await moving.draw(source, content.media_type);
+    if (drawn) return inTurn(() => shrink(drawn, LARGEST, GROUND));
+    if (failedAt.size >= MOST_REMEMBERED) failedAt.clear();
+    failedAt.set(content.hash, performance.now());
+    return undefined;
+  }
+
+  function once(content: Content, source: string, edge: number): Promise<Thumbnail> {
+    const key = `${content.hash}-${edge}`;
+    const work = making.get(key) ?? make(content, source, edge).finally(() => making.delete(key));
+    making.set(key, work);
+    return work;
   }
 
   return {
-    /** Path of the WebP file. */
-    async get(hash: string, source: string, edge: number): Promise<string> {
-      const target = join(folderOf(hash), `${edge}.webp`);
-      const known = making.get(target);
-      if (known) return known;
-      if (await exists(target)) return target;
-      const work = making.get(target) ?? make(source, target, edge).finally(() => making.delete(target));
-      making.set(target, work);
-      return work;
+    /** `edge`: of the longer side. */
+    get: once,
+
+    /** PNG; as heavy as a thumbnail, and asked for too seldom to be kept. */
+    async channel(source: string, channel: "rgb" | "alpha"): Promise<Buffer> {
+      await requireBytes(source);
+      return inTurn(() => extractChannel(source, channel));
     },
 
     /** Also those that are being made at this moment. */
     async forget(hash: string): Promise<void> {
-      const open = [...making].filter(([target]) => dirname(target) === folderOf(hash));
+      const open = [...making].filter(([key]) => key.startsWith(hash));
       await Promise.allSettled(open.map(([, work]) => work));
-      await rm(folderOf(hash), { recursive: true, force: true });
+      await cache.forget(hash);
     },
 
     /** What a crash left of originals that are gone. Returns how many went. */
-    async sweep(isNamed: (hash: string) => boolean): Promise<number> {
-      let removed = 0;
-      for (const shard of await readdir(folders.thumbnails)) {
-        for (const rest of await readdir(join(folders.thumbnails, shard))) {
-          if (isNamed(shard + rest)) continue;
-          rmSync(join(folders.thumbnails, shard, rest), { recursive: true, force: true });
-          removed += 1;
-        }
-      }
-      return removed;
-    },
+    sweep: cache.sweep,
+
+    /** Ends what runs outside this process. */
+    stop: () => moving?.stop(),
   };
 }
 
-/** In memory, as it is small: what the disk says to it is then told apart from what is wrong with the picture. */
-async function shrink(source: string, edge: number): Promise<Buffer> {
+async function requireBytes(source: string): Promise<void> {
   try {
-    return await sharp(source, { limitInputPixels: MOST_PIXELS, failOn: "none" })
-      .rotate()
-      .resize({ width: edge, height: edge, fit: "inside", withoutEnlargement: true })
-      .webp({ quality: 80 })
-      .toBuffer();
+    await stat(source);
   } catch (error) {
-    throw new ServiceError("UNPROCESSABLE", "No preview can be made of this file.", error instanceof Error ? error.message : undefined);
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

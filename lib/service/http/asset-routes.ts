@@ -109,12 +109,13 @@ export function assetRoutes(parts: Parts): Route[] {
     route(operations.getAssetContent, (call) => {
       const { disposition } = readQuery(call.request, contentQuerySchema);
       const asset = requireAsset(database, call.user.id, call.param("id"));
-      parts.accessTimes.touch(asset);
-      const { hash, media_type: mediaType, name } = asset;
+      if (call.request.method === "GET") parts.accessTimes.touch(asset);
+      const { hash, media_type: mediaType, name, created_at: modifiedMs } = asset;
       return sendBytes(call.request, {
         path: parts.blobs.pathOf(hash),
         mediaType,
         etag: hash,
+        modifiedMs,
         fileName: name || fileNameOf(asset),
         disposition,
         immutable: false,

@@ -4,10 +4,9 @@ import { operations } from "@/lib/contract/operations";
 import { imageUploadFieldsSchema, maskLayersQuerySchema, originalRefSchema, viewQuerySchema } from "@/lib/contract/schemas/upload";
 import { type StoredAsset } from "../assets/asset-row";
 import { fileNameOf } from "../assets/asset-view";
-import { extractChannel } from "../assets/channels";
 import { createFromStaged } from "../assets/create-asset";
 import { findByName } from "../assets/file-names";
-import { MOST_IMAGE_BYTES, requireImage } from "../assets/image-limits";
+import { MOST_IMAGE_BYTES, requireImage, tooHeavy } from "../assets/image-limits";
 import { findMaskLayers, storeMask } from "../assets/mask-layers";
 import { isImage } from "../assets/media-type";
 import { type Parts } from "../parts";
@@ -18,7 +17,7 @@ import { invalid, readQuery, toIssues } from "./read-query";
 import { type Fields, type Upload } from "./read-upload";
 import { receiveUpload } from "./receive-upload";
 import { type Call, route, type Route } from "./route";
-import { sendBytes } from "./send-bytes";
+import { sendBytes, sendMade } from "./send-bytes";
 
 export function fileRoutes(parts: Parts): Route[] {
   const { database, blobs } = parts;
@@ -39,6 +38,7 @@ export function fileRoutes(parts: Parts): Route[] {
     route(operations.uploadMask, async ({ request, user }) => {
       const upload = await readImageUpload(parts, { request, user });
       try {
+        const { subfolder } = readFields(upload.fields);
         const original = requireOriginal(parts, user.id, upload.fields);
         const { result, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
         const metadata = {
@@ -47,7 +47,7 @@ export function fileRoutes(parts: Parts): Route[] {
           mask_type: "painted_masked",
           related_files: { mask, paint, painted },
         };
-        return json({ name: result, subfolder: upload.fields.get("subfolder")?.[0] ?? "", type: "input", metadata });
+        return json({ name: result, subfolder, type: "input", metadata });
       } finally {
         await upload.staged.dispose();
       }
@@ -66,21 +66,22 @@ export function fileRoutes(parts: Parts): Route[] {
       const isAnnotated = type === "output" || type === "temp";
       const asset = findByName(database, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
       if (!asset) throw new ServiceError("NOT_FOUND", "There is no such file.");
-      parts.accessTimes.touch(asset);
-      const path = blobs.pathOf(asset.hash);
-      const immutable = filename.includes(asset.hash);
-      const { hash, media_type: mediaType } = asset;
-      if ((channel || res) && !isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "Only an image has channels and previews.");
-      if (channel) return sendMade(await extractChannel(path, channel));
-      if (!res) return sendBytes(request, { path, mediaType, etag: hash, fileName: asset.name, immutable });
-      const thumbnail = await parts.thumbnails.get(hash, path, res);
-      return sendBytes(request, {
-        path: thumbnail,
-        mediaType: "image/webp",
-        etag: `${hash}-${res}`,
-        fileName: `${hash}-${res}.webp`,
-        immutable,
-      });
+      const { hash, media_type: mediaType, created_at: modifiedMs } = asset;
+      const path = blobs.pathOf(hash);
+      const caching = { modifiedMs, immutable: filename.includes(hash) };
+      if (channel) {
+        if (!isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "channel: only an image has channels.", { field: "channel" });
+        const kind = channel === "rgb" ? "rgb" : "alpha";
+        const named = { fileName: `${hash}-${kind}.png`, mediaType: "image/png" };
+        return sendMade(request, await parts.thumbnails.channel(path, kind), { ...named, ...caching, etag: `${hash}-${kind}` });
+      }
+      if (res) {
+        const { webp, isOwn } = await parts.thumbnails.get(asset, path, res);
+        const named = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
+        return sendMade(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
+      }
+      if (request.method === "GET") parts.accessTimes.touch(asset);
+      return sendBytes(request, { path, mediaType, etag: hash, fileName: asset.name || fileNameOf(asset), ...caching });
     }),
   ];
 }
@@ -92,7 +93,7 @@ async function readImageUpload(parts: Parts, call: Pick<Call, "request" | "user"
     return await receiveUpload(parts, call, { part: "image", maxBytes: Math.min(MOST_IMAGE_BYTES, maxUploadBytes) });
   } catch (error) {
     if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MOST_IMAGE_BYTES) throw error;
-    throw new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
+    throw tooHeavy();
   }
 }
 
@@ -119,9 +120,4 @@ function readFields(fields: Fields) {
   const parsed = imageUploadFieldsSchema.safeParse(Object.fromEntries([...fields].map(([name, values]) => [name, values[0]])));
   if (parsed.success) return parsed.data;
   throw invalid("INVALID_BODY", toIssues(parsed.error));
-}
-
-function sendMade(png: Buffer): Response {
-  const headers = { "content-type": "image/png", "cache-control": "private, no-cache", "x-content-type-options": "nosniff" };
-  return new Response(new Uint8Array(png), { headers });
 }

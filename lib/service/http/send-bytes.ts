@@ -1,87 +1,107 @@
 // Stored bytes as an answer: streamed, in ranges, with the hash as ETag. Content-addressed bytes never change.
+// Guarantees: the file is opened once, so that what is deleted or replaced meanwhile is still sent whole.
 // Must never let markup or script open in a page: it goes out as an attachment, sandboxed, and never sniffed.
 
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
+import { constants } from "node:fs";
 import { type Readable } from "node:stream";
 import { isServedInline } from "../assets/media-type";
 import { ServiceError } from "../service-error";
+import { json } from "./answers";
+import { readWanted } from "./byte-range";
+import { contentDisposition, type Named } from "./content-disposition";
 
-export type BytesToSend = {
-  path: string;
-  mediaType: string;
+export type Caching = {
   etag: string;
-  fileName: string;
-  disposition?: "attachment" | "inline";
+  modifiedMs: number;
   /** The address names the content itself, so what is fetched once stays true. */
   immutable: boolean;
 };
+export type BytesToSend = Named & Omit<Caching, "etag" | "modifiedMs"> & { path: string } & Partial<Caching>;
 
+const READ_AT_ONCE = 256 * 1024;
+
+/** Without an ETag or a time of its own, the file's size and time stand for its version. */
 export async function sendBytes(request: Request, file: BytesToSend): Promise<Response> {
+  const handle = await openStored(file.path);
+  let isHandedOver = false;
+  try {
+    const { size, mtimeMs } = await handle.stat();
+    const { etag = `${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}`, modifiedMs = mtimeMs } = file;
+    const prepared = prepare(request, { ...file, etag, modifiedMs }, size);
+    if (prepared instanceof Response) return prepared;
+    const { headers, status, start, end } = prepared;
+    if (request.method === "HEAD" || end < start) return new Response(null, { status, headers });
+    const stream = handle.createReadStream({ start, end, highWaterMark: READ_AT_ONCE });
+    isHandedOver = true;
+    return new Response(toWeb(stream), { status, headers });
+  } finally {
+    if (!isHandedOver) await handle.close();
+  }
+}
+
+/** Bytes that were made for this answer. */
+export function sendMade(request: Request, bytes: Uint8Array, file: Named & Caching): Response {
+  const prepared = prepare(request, file, bytes.byteLength);
+  if (prepared instanceof Response) return prepared;
+  const { headers, status, start, end } = prepared;
+  return new Response(request.method === "HEAD" ? null : new Uint8Array(bytes.subarray(start, end + 1)), { status, headers });
+}
+
+function prepare(request: Request, file: Named & Caching, size: number) {
   const etag = `"${file.etag}"`;
   const headers = new Headers({
     etag,
+    "last-modified": new Date(file.modifiedMs).toUTCString(),
     "accept-ranges": "bytes",
     "cache-control": file.immutable ? "private, max-age=31536000, immutable" : "private, no-cache",
     "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'; sandbox",
+    "content-security-policy": isServedInline(file.mediaType, file.fileName) ? SHOWN : "default-src 'none'; sandbox",
   });
-  if (matches(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-
-  const size = await sizeOf(file.path);
-  headers.set("content-type", contentType(file.mediaType));
-  headers.set("content-disposition", disposition(file));
-  const range = readRange(request.headers, size, etag);
-  if (range === "unsatisfiable") {
+  const wanted = readWanted(request, { etag, size, modifiedMs: file.modifiedMs });
+  if (wanted.kind === "unchanged") return new Response(null, { status: 304, headers });
+  if (wanted.kind === "failed") return refuse("PRECONDITION_FAILED", "The file is not in the version that was asked for.", headers);
+  if (wanted.kind === "outside") {
     headers.set("content-range", `bytes */${size}`);
-    return new Response(null, { status: 416, headers });
+    return refuse("RANGE_NOT_SATISFIABLE", `The range lies outside the file's ${size} bytes.`, headers);
   }
-  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const { start, end } = wanted.kind === "part" ? wanted : { start: 0, end: size - 1 };
+  headers.set("content-type", contentType(file.mediaType));
+  headers.set("content-disposition", contentDisposition(file));
   headers.set("content-length", String(end - start + 1));
-  if (range) headers.set("content-range", `bytes ${start}-${end}/${size}`);
-  const body =
-    request.method === "HEAD" || size === 0 ? null : toWeb(createReadStream(file.path, { start, end, highWaterMark: 256 * 1024 }));
-  return new Response(body, { status: range ? 206 : 200, headers });
+  if (wanted.kind === "part") headers.set("content-range", `bytes ${start}-${end}/${size}`);
+  return { headers, status: wanted.kind === "part" ? 206 : 200, start, end };
 }
 
-async function sizeOf(path: string): Promise<number> {
+/** Browsers show a picture or play a film that is opened by itself in a page of their own making. */
+const SHOWN = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
+
+function refuse(code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE", message: string, headers: Headers): Response {
+  const answer = json({ code, message }, code === "RANGE_NOT_SATISFIABLE" ? 416 : 412);
+  for (const name of ["content-range", "accept-ranges", "etag"]) {
+    const value = headers.get(name);
+    if (value !== null) answer.headers.set(name, value);
+  }
+  return answer;
+}
+
+/** No link is followed; what is missing is said to be missing. */
+async function openStored(path: string) {
   try {
-    return (await stat(path)).size;
-  } catch {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ENOENT" && code !== "ELOOP" && code !== "ENOTDIR") throw error;
     throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
   }
-}
-
-/** One range; several at once are answered whole, which the standard allows (RFC 9110, 14.2). */
-function readRange(headers: Headers, size: number, etag: string): { start: number; end: number } | "unsatisfiable" | undefined {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(headers.get("range")?.trim() ?? "");
-  const condition = headers.get("if-range");
-  if (!match || (match[1] === "" && match[2] === "") || (condition !== null && condition !== etag)) return undefined;
-  const [, first = "", last = ""] = match;
-  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
-  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
-  if (first !== "" && last !== "" && Number(last) < start) return undefined;
-  return start >= size || (first === "" && Number(last) === 0) ? "unsatisfiable" : { start, end };
-}
-
-function matches(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  return header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag);
 }
 
 function contentType(mediaType: string): string {
   return mediaType.startsWith("text/") || mediaType === "application/json" ? `${mediaType}; charset=utf-8` : mediaType;
 }
 
-/** RFC 6266: a plain name for old readers, the real one beside it. */
-function disposition(file: BytesToSend): string {
-  const kind = isServedInline(file.mediaType) ? (file.disposition ?? "inline") : "attachment";
-  const plain = file.fileName.replace(/[^\x20-\x7e]|["\\%]/g, "_");
-  return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(file.fileName).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)}`;
-}
-
 /** Reads only as fast as it is read from; a reader that goes away closes the file. */
-export function toWeb(stream: Readable): ReadableStream<Uint8Array> {
+function toWeb(stream: Readable): ReadableStream<Uint8Array> {
   const source = stream.iterator({ destroyOnReturn: true });
   return new ReadableStream<Uint8Array>(
     {

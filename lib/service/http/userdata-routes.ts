@@ -1,6 +1,5 @@
 // User data files. The path is read raw from the URL, once: route parameters would lose the difference between / and %2F.
 
-import { createReadStream } from "node:fs";
 import { operations } from "@/lib/contract/operations";
 import { userdataQuerySchema, userdataWriteQuerySchema } from "@/lib/contract/schemas/userdata";
 import { quotaExceeded } from "../assets/quota";
@@ -12,7 +11,7 @@ import { empty, json } from "./answers";
 import { whileMoving } from "./body-time";
 import { readQuery } from "./read-query";
 import { route, type Route } from "./route";
-import { toWeb } from "./send-bytes";
+import { sendBytes } from "./send-bytes";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const PREFIX = "/api/userdata/";
@@ -41,9 +40,7 @@ export function userdataRoutes(parts: Parts): Route[] {
       const { overwrite, full_info } = readQuery(request, userdataWriteQuerySchema);
       const [, from, to] = /^(.+)\/move\/(.+)$/.exec(raw) ?? [];
       if (from !== undefined && to !== undefined) {
-        // A move keeps what stands at its end unless told otherwise.
-        const mayReplace = new URL(request.url).searchParams.has("overwrite") && overwrite;
-        return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), mayReplace), full_info);
+        return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), overwrite), full_info);
       }
       await requireUserdataRoom(user.id, request);
       const written = await files.write(user.id, parseFilePath(raw), bytesOf(request, parts.settings.requestTimeoutMs), overwrite);
@@ -51,15 +48,10 @@ export function userdataRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.readUserdata, async ({ request, user }) => {
-      const path = await files.locate(user.id, parseFilePath(rawPath(request)));
-      const body = request.method === "HEAD" ? null : toWeb(createReadStream(path));
-      const headers = {
-        "content-type": "application/octet-stream",
-        "content-disposition": "attachment",
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-      };
-      return new Response(body, { headers });
+      const segments = parseFilePath(rawPath(request));
+      const path = await files.locate(user.id, segments);
+      const fileName = segments.at(-1) ?? "";
+      return sendBytes(request, { path, fileName, mediaType: "application/octet-stream", immutable: false });
     }),
 
     route(operations.deleteUserdata, async ({ request, user }) => {

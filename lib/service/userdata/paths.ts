@@ -1,5 +1,6 @@
 // From the path that a client writes to a file inside its user's folder.
-// Must never leave that folder: not by dots, absolute paths, backslashes, NUL, double encoding, device names or links.
+// Must never leave that folder: not by dots, absolute paths, backslashes, NUL, repeated encoding, device names or links.
+// One file has one name: letters are composed (NFC), so that two spellings which look alike are the same file; upper and lower case differ.
 
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,37 +8,55 @@ import { ServiceError } from "../service-error";
 
 const LONGEST_PATH = 1000;
 const LONGEST_NAME = 200;
-/** Names that some systems read as devices. */
-const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
+const MOST_DECODINGS = 5;
+/** Names that some systems read as devices, whatever ending they have. */
+const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;
+/** Forms of a dot or a slash that no encoder writes: longer than they need be. */
+const overlong = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
 
 /** `raw` is still percent-encoded, exactly as it stood in the URL. Returns the segments of a file. */
 export function parseFilePath(raw: string): string[] {
-  const path = decode(raw);
-  // What decodes once more into a way out was meant as one.
-  if (path.includes("%")) requireInside(decodeLeniently(path));
-  return requireInside(path);
+  if (overlong.test(raw)) throw notAllowed();
+  return requireHonest(decode(raw));
 }
 
 /** From a query, so already decoded; ends with a slash. "/" is the user's own root. */
 export function parseFolder(dir: string): string[] {
-  if (!dir.endsWith("/")) throw new ServiceError("INVALID_QUERY", "dir: must end with a slash.");
-  if (dir === "/" || dir === "./") return [];
-  if (dir.includes("%")) requireInside(decodeLeniently(dir).replace(/\/$/, ""));
-  return requireInside(dir.slice(0, -1));
+  if (!dir.endsWith("/")) throw new ServiceError("INVALID_QUERY", "dir: must end with a slash.", { field: "dir" });
+  return dir === "/" || dir === "./" ? [] : requireHonest(dir.slice(0, -1));
 }
 
-function requireInside(path: string): string[] {
+/** What decodes once more, and again, into a way out was meant as one. */
+function requireHonest(path: string): string[] {
+  if (overlong.test(path)) throw notAllowed();
+  let inner = path;
+  for (let round = 0; round < MOST_DECODINGS; round += 1) {
+    const decoded = inner.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+    if (decoded === inner) return requireInside(path.normalize("NFC"));
+    inner = decoded;
+    refuseWayOut(inner);
+  }
+  throw notAllowed();
+}
+
+function refuseWayOut(path: string): string[] {
   const segments = path.split("/");
   const leaves =
     path.startsWith("/") ||
     path.includes("\\") ||
     path.includes("\0") ||
-    /^[A-Za-z]:/.test(path) ||
-    segments.some((one) => one === ".." || one === "." || reserved.test(one));
-  if (leaves) throw new ServiceError("FORBIDDEN", "This path is not allowed.");
-  if (path === "" || segments.some((one) => one === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
+    // Dots and blanks at the end of a name are dropped by some systems: "..", but also ".. " and "x.".
+    segments.some((one) => /[. ]$/.test(one) || /^[A-Za-z]:/.test(one) || device.test(one));
+  if (leaves) throw notAllowed();
+  return segments;
+}
+
+function requireInside(path: string): string[] {
+  const segments = refuseWayOut(path);
+  if (segments.some((one) => one === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
+  if (/\p{Cc}|\p{Surrogate}/u.test(path)) throw new ServiceError("BAD_REQUEST", "The path holds a control character.");
   if (path.length > LONGEST_PATH || segments.some((one) => Buffer.byteLength(one) > LONGEST_NAME))
-    throw new ServiceError("BAD_REQUEST", "The path is too long.");
+    throw new ServiceError("BAD_REQUEST", `The path is too long: ${LONGEST_PATH} characters at most, ${LONGEST_NAME} bytes in one name.`);
   return segments;
 }
 
@@ -48,7 +67,7 @@ export async function resolveInside(root: string, segments: readonly string[]): 
     path = join(path, segment);
     const found = await lstat(path).catch(() => undefined);
     if (!found) break;
-    if (found.isSymbolicLink()) throw new ServiceError("FORBIDDEN", "This path is not allowed.");
+    if (found.isSymbolicLink()) throw notAllowed();
   }
   return join(root, ...segments);
 }
@@ -61,10 +80,6 @@ function decode(raw: string): string {
   }
 }
 
-function decodeLeniently(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+function notAllowed(): ServiceError {
+  return new ServiceError("FORBIDDEN", "This path is not allowed.");
 }

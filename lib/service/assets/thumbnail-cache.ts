@@ -1,0 +1,90 @@
+// Thumbnails on disk: a folder for each content, a file for each edge. The least recently used go when there are too many bytes.
+// Guarantees: a file is whole or absent (written aside, then renamed); a full disk or a lost file costs time, never an answer.
+
+import { rmSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+
+type Kept = { path: string; size: number; usedAt: number };
+
+/** Room that an eviction makes beyond what is needed, so that not every writing evicts. */
+const ROOM = 0.2;
+
+export function createThumbnailCache(folders: { thumbnails: string; temp: string }, mostBytes: number) {
+  const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
+  const fileOf = (hash: string, name: string) => join(folderOf(hash), `${name}.webp`);
+  /** An upper bound: what others remove is counted until the next look at the disk. */
+  let bytes: number | undefined;
+  let evicting: Promise<void> | undefined;
+
+  async function evict(): Promise<void> {
+    const kept = await list(folders.thumbnails);
+    bytes = kept.reduce((sum, { size }) => sum + size, 0);
+    if (bytes <= mostBytes) return;
+    for (const { path, size } of kept.sort((one, other) => one.usedAt - other.usedAt)) {
+      if (bytes <= mostBytes * (1 - ROOM)) return;
+      await rm(path, { force: true });
+      bytes -= size;
+    }
+  }
+
+  return {
+    async read(hash: string, name: string): Promise<Buffer | undefined> {
+      const file = fileOf(hash, name);
+      try {
+        const found = await readFile(file);
+        const now = new Date();
+        await utimes(file, now, now);
+        return found;
+      } catch {
+        return undefined; // absent, or evicted at this moment: it is made again
+      }
+    },
+
+    async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {
+      const file = fileOf(hash, name);
+      const aside = join(folders.temp, randomUUID());
+      try {
+        await writeFile(aside, webp, { flag: "wx", mode: 0o600 });
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await rename(aside, file);
+      } catch {
+        await rm(aside, { force: true });
+        return; // the disk does not take it: it is answered all the same
+      }
+      if (bytes !== undefined) bytes += webp.byteLength;
+      if (bytes === undefined || bytes > mostBytes) {
+        evicting ??= evict()
+          .catch(() => undefined) // tried again with the next one
+          .finally(() => (evicting = undefined));
+        await evicting;
+      }
+    },
+
+    forget: (hash: string) => rm(folderOf(hash), { recursive: true, force: true }),
+
+    /** Those whose original is gone. Returns how many originals that were. */
+    async sweep(isNamed: (hash: string) => boolean): Promise<number> {
+      let removed = 0;
+      for (const shard of await readdir(folders.thumbnails)) {
+        for (const rest of await readdir(join(folders.thumbnails, shard))) {
+          if (isNamed(shard + rest)) continue;
+          rmSync(join(folders.thumbnails, shard, rest), { recursive: true, force: true });
+          removed += 1;
+        }
+      }
+      return removed;
+    },
+  };
+}
+
+async function list(folder: string): Promise<Kept[]> {
+  const kept: Kept[] = [];
+  for (const name of await readdir(folder, { recursive: true })) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile()) kept.push({ path, size: found.size, usedAt: found.mtimeMs });
+  }
+  return kept;
+}

@@ -1,0 +1,20 @@
+// Work that is heavy for the machine, a few pieces at a time; the others wait in the order in which they came.
+
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function createTurns(atOnce: number): Turns {
+  const waiting: (() => void)[] = [];
+  let busy = 0;
+  return async (work) => {
+    // Whoever ends hands its place on: nobody slips in between.
+    if (busy >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else busy += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else busy -= 1;
+    }
+  };
+}
