@@ -6,7 +6,7 @@ import { type Database, query } from "../store/database";
 import { terminalStates } from "./transitions";
 
 /** Some ten milliseconds of a commit. */
-const AT_ONCE = 250;
+const AT_ONCE = 200;
 
 export type Removal = {
   userId: number;

@@ -6,7 +6,7 @@ import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
 import { type Engine } from "./engine";
 import { cancelPending } from "./finish";
-import { readRecord, readStrings } from "./job-row";
+import { orEmpty, readRecord, readStrings } from "./job-row";
 
 /** A tuple holds a whole graph: a bound keeps one answer from filling the memory. GET /api/prompt counts exactly. */
 const MOST_LISTED = 5000;
@@ -28,8 +28,8 @@ export function listQueue(database: Database, userId: number) {
       .map((job, index) => [
         index + 1,
         job.id,
-        readRecord(job.prompt),
-        readStrings(job.outputs_to_execute),
+        orEmpty(() => readRecord(job.prompt), {}),
+        orEmpty(() => readStrings(job.outputs_to_execute), []),
         { create_time: job.create_time },
       ]);
   return { queue_running: tuples("in_progress"), queue_pending: tuples("pending") };
@@ -38,7 +38,7 @@ export function listQueue(database: Database, userId: number) {
 type QueueParts = { database: Database; engine: Engine; now: () => number };
 
 /** A commit cancels so many; a queue of a hundred thousand must not hold up everybody else. */
-const AT_ONCE = 500;
+const AT_ONCE = 100;
 
 /** clear wins over delete. */
 export async function manageQueue(parts: QueueParts, userId: number, body: ManageBody) {
