@@ -1,17 +1,35 @@
 // Laying one image over another at a place, through a mask. What would lie outside the destination is left out.
 
-import { frameAt, mapFrames, type Raster, type Tick } from "./raster";
+import { frameAt, mapFrames, type Raster, sameSize, type Size, stages, type Tick } from "./raster";
 import { scaleRaster } from "./scale";
 
 const f = Math.fround;
 
 export type Placement = { x: number; y: number; resizeSource: boolean; mask?: Raster };
 
+/** No more frames than the batch they are laid on: the others are never seen. */
+function cutTo(raster: Raster, count: number): Raster {
+  return raster.frames.length <= count ? raster : { ...raster, frames: raster.frames.slice(0, count) };
+}
+
+/** Pixels that are made beside the result, in frames of their sizes. */
+export function compositeExtra(destination: Raster, source: Raster, { resizeSource, mask }: Placement): { size: Size; frames: number }[] {
+  const count = destination.frames.length;
+  const laid: Size = resizeSource ? destination : source;
+  return [
+    ...(sameSize(laid, source) ? [] : [{ size: laid, frames: Math.min(count, source.frames.length) }]),
+    ...(mask && !sameSize(mask, laid) ? [{ size: laid, frames: Math.min(count, mask.frames.length) }] : []),
+  ];
+}
+
 /** The result has the size and the batch of the destination; the others are repeated, or cut, to that batch. */
 export function compositeRasters(destination: Raster, source: Raster, placement: Placement, tick: Tick): Raster {
-  const none: Tick = () => undefined;
-  const laid = placement.resizeSource ? scaleRaster(source, destination, "bilinear", none) : source;
-  const mask = placement.mask && scaleRaster(placement.mask, laid, "bilinear", none);
+  const count = destination.frames.length;
+  const nextStage = stages(tick, compositeExtra(destination, source, placement).length + 1);
+  const fit = (raster: Raster, to: Size) => (sameSize(raster, to) ? raster : scaleRaster(raster, to, "bilinear", nextStage()));
+  const cut = cutTo(source, count);
+  const laid = placement.resizeSource ? fit(cut, destination) : cut;
+  const mask = placement.mask && fit(cutTo(placement.mask, count), laid);
   const left = clampTo(placement.x, laid.width, destination.width);
   const top = clampTo(placement.y, laid.height, destination.height);
   const columns = { from: Math.max(0, -left), to: Math.min(laid.width, destination.width - left) };
@@ -37,7 +55,7 @@ export function compositeRasters(destination: Raster, source: Raster, placement:
       }
       return out;
     },
-    tick,
+    nextStage(),
   );
 }
 

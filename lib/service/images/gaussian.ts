@@ -1,7 +1,7 @@
 // Blur and sharpen. The bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
 // and the edges are mirrored without repeating the edge itself, as the family does it.
 
-import { mapFrames, type Raster, type Tick } from "./raster";
+import { mapFrames, mapRows, type Raster, stages, type Tick } from "./raster";
 import { applyTaps } from "./separable";
 import { type Taps } from "./taps";
 
@@ -37,15 +37,20 @@ export function blurRaster(raster: Raster, bell: Bell, tick: Tick): Raster {
 
 /** Adds `amount` times ten of what the blur took away, and clamps. */
 export function sharpenRaster(raster: Raster, bell: Bell, amount: number, tick: Tick): Raster {
-  const blurred = blurRaster(raster, bell, tick);
+  const nextStage = stages(tick, 2);
+  const blurred = blurRaster(raster, bell, nextStage());
   const gain = amount * 10;
-  return mapFrames(
+  const row = raster.width * raster.channels;
+  return mapRows(
     raster,
     raster,
-    (frame, _part, index) => {
+    ({ out, at, frame, index }) => {
       const soft = blurred.frames[index] ?? frame;
-      return frame.map((value, i) => Math.min(1, Math.max(0, value + gain * (value - (soft[i] ?? 0)))));
+      for (let i = at; i < at + row; i++) {
+        const value = frame[i] ?? 0;
+        out[i] = Math.min(1, Math.max(0, value + gain * (value - (soft[i] ?? 0))));
+      }
     },
-    () => undefined,
+    nextStage(),
   );
 }

@@ -1,45 +1,52 @@
 // Moves of whole samples: cutting, turning, mirroring. No sample changes its value.
 
-import { emptyFrame, mapFrames, type Raster, type Size } from "./raster";
+import { mapRows, type Raster, type Size, type Tick } from "./raster";
 
 export type Box = Size & { x: number; y: number };
 
 /** `box` must lie inside the raster. */
-export function cropRaster(raster: Raster, box: Box): Raster {
-  return moveSamples(raster, box, (x, y) => (y + box.y) * raster.width + x + box.x);
+export function cropRaster(raster: Raster, box: Box, tick: Tick): Raster {
+  const { width, channels } = raster;
+  return mapRows(
+    raster,
+    { width: box.width, height: box.height, channels },
+    ({ out, at, y, frame }) => {
+      const from = ((y + box.y) * width + box.x) * channels;
+      out.set(frame.subarray(from, from + box.width * channels), at);
+    },
+    tick,
+  );
 }
 
 /** Quarter turns clockwise. */
-export function rotateRaster(raster: Raster, turns: 1 | 2 | 3): Raster {
+export function rotateRaster(raster: Raster, turns: 1 | 2 | 3, tick: Tick): Raster {
   const { width, height } = raster;
-  if (turns === 1) return moveSamples(raster, { width: height, height: width }, (x, y) => (height - 1 - x) * width + y);
-  if (turns === 2) return moveSamples(raster, raster, (x, y) => (height - 1 - y) * width + (width - 1 - x));
-  return moveSamples(raster, { width: height, height: width }, (x, y) => x * width + (width - 1 - y));
+  if (turns === 1)
+    return moveSamples(raster, { width: height, height: width }, (y) => ({ first: (height - 1) * width + y, step: -width }), tick);
+  if (turns === 2) return moveSamples(raster, raster, (y) => ({ first: (height - y) * width - 1, step: -1 }), tick);
+  return moveSamples(raster, { width: height, height: width }, (y) => ({ first: width - 1 - y, step: width }), tick);
 }
 
-export function flipRaster(raster: Raster, direction: "vertically" | "horizontally"): Raster {
+export function flipRaster(raster: Raster, direction: "vertically" | "horizontally", tick: Tick): Raster {
   const { width, height } = raster;
-  if (direction === "vertically") return moveSamples(raster, raster, (x, y) => (height - 1 - y) * width + x);
-  return moveSamples(raster, raster, (x, y) => y * width + (width - 1 - x));
+  if (direction === "vertically") return moveSamples(raster, raster, (y) => ({ first: (height - 1 - y) * width, step: 1 }), tick);
+  return moveSamples(raster, raster, (y) => ({ first: (y + 1) * width - 1, step: -1 }), tick);
 }
 
-/** `source` answers the pixel that goes to (x, y). */
-function moveSamples(raster: Raster, size: Size, source: (x: number, y: number) => number): Raster {
+/** `source` answers the pixel that begins row y, and how far from it the next one lies. */
+function moveSamples(raster: Raster, size: Size, source: (y: number) => { first: number; step: number }, tick: Tick): Raster {
   const { channels } = raster;
-  return mapFrames(
+  return mapRows(
     raster,
-    size,
-    (frame) => {
-      const out = emptyFrame({ ...size, channels });
-      let at = 0;
-      for (let y = 0; y < size.height; y++) {
-        for (let x = 0; x < size.width; x++) {
-          const from = source(x, y) * channels;
-          for (let c = 0; c < channels; c++) out[at++] = frame[from + c] ?? 0;
-        }
+    { width: size.width, height: size.height, channels },
+    ({ out, at, y, frame }) => {
+      const { first, step } = source(y);
+      let from = first * channels;
+      let to = at;
+      for (let x = 0; x < size.width; x++, from += step * channels) {
+        for (let c = 0; c < channels; c++) out[to++] = frame[from + c] ?? 0;
       }
-      return out;
     },
-    () => undefined,
+    tick,
   );
 }

@@ -1,5 +1,7 @@
 // Rounding and bytes exactly as the family does them, so that the pixels come out equal.
 
+import { type Tick } from "./raster";
+
 /** To the nearest whole number, halves to the even one. */
 export function roundHalfEven(value: number): number {
   const floor = Math.floor(value);
@@ -8,21 +10,30 @@ export function roundHalfEven(value: number): number {
   return floor % 2 === 0 ? floor : floor + 1;
 }
 
+/** Samples between two ticks: some milliseconds. */
+const STRETCH = 1 << 20;
+
 /** A saved byte is the truncation of 255 x in float32, clamped. */
-export function toBytes(samples: Float32Array): Uint8Array {
-  const bytes = new Uint8Array(samples.length);
-  for (let i = 0; i < samples.length; i++) {
-    const value = Math.fround(255 * (samples[i] ?? 0));
-    bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
+export function toBytes(samples: Float32Array, tick?: Tick): Uint8Array {
+  const { length } = samples;
+  const bytes = new Uint8Array(length);
+  for (let start = 0; start < length; start += STRETCH) {
+    const end = Math.min(length, start + STRETCH);
+    for (let i = start; i < end; i++) {
+      const value = Math.fround(255 * (samples[i] ?? 0));
+      bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
+    }
+    tick?.(end / length);
   }
   return bytes;
 }
 
-const unit = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
+/** float32 of byte / 255. */
+export const unitOfByte: Readonly<Float32Array> = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
 
-/** One sample for each byte, as float32 of byte / 255. */
+/** One sample for each byte. */
 export function toUnit(bytes: Uint8Array): Float32Array {
   const samples = new Float32Array(bytes.length);
-  for (let i = 0; i < bytes.length; i++) samples[i] = unit[bytes[i] ?? 0] ?? 0;
+  for (let i = 0; i < bytes.length; i++) samples[i] = unitOfByte[bytes[i] ?? 0] ?? 0;
   return samples;
 }

@@ -1,32 +1,34 @@
 // The border for painting beyond an image: grey around it, and a mask that is 1 there and fades into the image.
 
-import { emptyFrame, mapFrames, type Raster } from "./raster";
+import { emptyFrame, mapRows, type Raster, type Size, type Tick } from "./raster";
 
 export type Border = { left: number; top: number; right: number; bottom: number; feathering: number };
 
-export function padRaster(raster: Raster, border: Border): Raster {
+export function paddedSize({ width, height }: Size, { left, top, right, bottom }: Border): Size {
+  return { width: width + left + right, height: height + top + bottom };
+}
+
+export function padRaster(raster: Raster, border: Border, tick: Tick): Raster {
   const { width, height, channels } = raster;
-  const size = { width: width + border.left + border.right, height: height + border.top + border.bottom };
-  return mapFrames(
+  const size = paddedSize(raster, border);
+  return mapRows(
     raster,
-    size,
-    (frame) => {
-      const out = emptyFrame({ ...size, channels }).fill(0.5);
-      for (let y = 0; y < height; y++) {
-        const row = frame.subarray(y * width * channels, (y + 1) * width * channels);
-        out.set(row, ((y + border.top) * size.width + border.left) * channels);
-      }
-      return out;
+    { ...size, channels },
+    ({ out, at, y, frame }) => {
+      out.fill(0.5, at, at + size.width * channels);
+      const from = y - border.top;
+      if (from < 0 || from >= height) return;
+      out.set(frame.subarray(from * width * channels, (from + 1) * width * channels), at + border.left * channels);
     },
-    () => undefined,
+    tick,
   );
 }
 
 /** One frame, whatever the batch of the image. */
-export function outpaintMask(raster: Raster, border: Border): Raster {
+export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster {
   const { width, height } = raster;
   const { left, top, right, bottom, feathering } = border;
-  const size = { width: width + left + right, height: height + top + bottom };
+  const size = paddedSize(raster, border);
   const mask = emptyFrame({ ...size, channels: 1 }).fill(1);
   const fades = feathering > 0 && feathering * 2 < height && feathering * 2 < width;
   for (let y = 0; y < height; y++) {
@@ -40,6 +42,7 @@ export function outpaintMask(raster: Raster, border: Border): Raster {
       const part = fades && distance < feathering ? (feathering - distance) / feathering : 0;
       mask[(y + top) * size.width + x + left] = part * part;
     }
+    tick((y + 1) / height);
   }
   return { ...size, channels: 1, frames: [mask] };
 }

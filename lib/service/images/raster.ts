@@ -15,6 +15,15 @@ export type Size = { width: number; height: number };
 /** Called after a row or so with the part done, 0 to 1. It may throw, which ends the kernel: that is how a cancel gets in. */
 export type Tick = (done: number) => void;
 
+/** Ticks for `count` works that follow each other: together they go from 0 to 1 once. */
+export function stages(tick: Tick, count: number): () => Tick {
+  let begun = 0;
+  return () => {
+    const before = begun++;
+    return (done) => tick((before + done) / count);
+  };
+}
+
 /** What a raster holds in terms of the pixel bound: pixels times batch. */
 export function pixelsOf(raster: Raster): number {
   return raster.width * raster.height * raster.frames.length;
@@ -34,6 +43,28 @@ export function mapFrames(
   const count = raster.frames.length;
   const frames = raster.frames.map((frame, index) => make(frame, (done) => tick((index + done) / count), index));
   return { width: size.width, height: size.height, channels: raster.channels, frames };
+}
+
+/** What one row of a new frame is made of: `at` is the place of its first sample in `out`. */
+type FillRow = (row: { out: Float32Array; at: number; y: number; frame: Float32Array; index: number }) => void;
+
+/** Makes each frame of a new raster row by row, with a tick after each. */
+export function mapRows(raster: Raster, made: Size & { channels: 1 | 3 }, fill: FillRow, tick: Tick): Raster {
+  const { width, height, channels } = made;
+  const image = mapFrames(
+    raster,
+    made,
+    (frame, part, index) => {
+      const out = emptyFrame(made);
+      for (let y = 0; y < height; y++) {
+        fill({ out, at: y * width * channels, y, frame, index });
+        part((y + 1) / height);
+      }
+      return out;
+    },
+    tick,
+  );
+  return { ...image, channels };
 }
 
 /** Frame `index` of a batch that is repeated, or cut, to the length of another. */

@@ -3,7 +3,7 @@
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
 import { roundHalfEven } from "./numbers";
-import { mapFrames, sameSize, type Raster, type Size, type Tick } from "./raster";
+import { mapFrames, sameSize, type Raster, type Size, stages, type Tick } from "./raster";
 import { applyTaps } from "./separable";
 import { createTaps, type TapMethod } from "./taps";
 
@@ -11,14 +11,21 @@ export const scaleMethods = ["nearest-exact", "bilinear", "area", "bicubic", "la
 export type ScaleMethod = TapMethod | "lanczos";
 
 /** The largest middle part of `raster` that has the shape of `to`. */
-export function cropToShape(raster: Raster, to: Size): Raster {
+export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
   const { width, height } = raster;
   const shape = width / height;
   const wanted = to.width / to.height;
   const x = shape > wanted ? roundHalfEven((width - width * (wanted / shape)) / 2) : 0;
   const y = shape < wanted ? roundHalfEven((height - height * (shape / wanted)) / 2) : 0;
   if (x === 0 && y === 0) return raster;
-  return cropRaster(raster, { x, y, width: Math.max(1, width - 2 * x), height: Math.max(1, height - 2 * y) });
+  return cropRaster(raster, { x, y, width: Math.max(1, width - 2 * x), height: Math.max(1, height - 2 * y) }, tick);
+}
+
+/** Cut to the shape and scaled to the size; one that has the size already is left as it is. */
+export function fitRaster(raster: Raster, to: Size, method: ScaleMethod, tick: Tick): Raster {
+  if (sameSize(raster, to)) return raster;
+  const nextStage = stages(tick, 2);
+  return scaleRaster(cropToShape(raster, to, nextStage()), to, method, nextStage());
 }
 
 export function scaleRaster(raster: Raster, to: Size, method: ScaleMethod, tick: Tick): Raster {

@@ -1,6 +1,7 @@
 // One axis of a resampling: for each place of the result, the places of the source it reads and their weights.
 // The rules are those of torch without antialiasing and with align_corners off (nearest-exact, bilinear, bicubic, area).
-// Places are clamped to the axis here, so that a kernel reads without looking.
+// Places are clamped to the axis here, so that a kernel reads without looking. They are computed in float32 as torch does:
+// nearest-exact takes another sample where double precision would fall on the other side of a whole number.
 
 export type Taps = {
   /** How many places each result reads. */
@@ -14,19 +15,24 @@ export type TapMethod = "nearest-exact" | "bilinear" | "bicubic" | "area";
 
 type Rule = (place: number, from: number, to: number) => { first: number; weights: readonly number[] };
 
+const f = Math.fround;
+
+/** Where the centre of a result lies in the source. */
+const centreOf = (place: number, from: number, to: number) => f(f(f(from / to) * (place + 0.5)) - 0.5);
+
 const CUBIC = -0.75;
 const near = (x: number) => ((CUBIC + 2) * x - (CUBIC + 3)) * x * x + 1;
 const far = (x: number) => ((CUBIC * x - 5 * CUBIC) * x + 8 * CUBIC) * x - 4 * CUBIC;
 
 const rules: Record<TapMethod, Rule> = {
-  "nearest-exact": (place, from, to) => ({ first: Math.floor((place + 0.5) * (from / to)), weights: [1] }),
+  "nearest-exact": (place, from, to) => ({ first: Math.floor(f((place + 0.5) * f(from / to))), weights: [1] }),
   bilinear: (place, from, to) => {
-    const centre = Math.max(0, (place + 0.5) * (from / to) - 0.5);
+    const centre = Math.max(0, centreOf(place, from, to));
     const first = Math.floor(centre);
     return { first, weights: [1 - (centre - first), centre - first] };
   },
   bicubic: (place, from, to) => {
-    const centre = (place + 0.5) * (from / to) - 0.5;
+    const centre = centreOf(place, from, to);
     const t = centre - Math.floor(centre);
     return { first: Math.floor(centre) - 1, weights: [far(t + 1), near(t), near(1 - t), far(2 - t)] };
   },

@@ -40,9 +40,43 @@ describe("loading", () => {
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
 
-  it("a file of 16 bits keeps its colours", async () => {
-    const { images } = await load(await plain("#336699").toColourspace("rgb16").png().toBuffer());
-    expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([51, 102, 153]);
+  it("a file of 16 bits keeps its precision until a byte is saved", async () => {
+    const words = new Uint16Array([51, 102.5, 153].map((byte) => byte * 257));
+    const png = await sharp(words, { raw: { width: 1, height: 1, channels: 3 } })
+      .toColourspace("rgb16")
+      .png()
+      .toBuffer();
+    const { images } = await load(png);
+    expect([...(images[0]?.bytes ?? [])]).toEqual([51, 102, 153]);
+    const twice = {
+      l: loadAndShow.l,
+      b: {
+        class_type: "ImageBlend",
+        inputs: { image1: ["w", 0], image2: ["l", 0], blend_factor: 1, blend_mode: "difference" },
+      },
+      w: { class_type: "EmptyImage", inputs: { width: 1, height: 1, batch_size: 1, color: 0xffffff } },
+      o: { class_type: "SaveImage", inputs: { images: ["b", 0], filename_prefix: "x" } },
+    };
+    const { files } = await runGraph(bench, twice, { imagesDir: bench.folder });
+    // 255 - 102.5: with 102 it would be 153.
+    expect((await readPixels(files[0]?.path ?? "")).bytes[1]).toBe(152);
+  });
+
+  it("a palette without transparency has a mask of zeros in its own size", async () => {
+    const { masks } = await load(await plain("#336699").png({ palette: true }).toBuffer());
+    expect(masks[0]).toMatchObject({ width: 6, height: 4 });
+    expect(masks[0]?.bytes.every((byte) => byte === 0)).toBe(true);
+  });
+
+  it("as a mask by alpha, a file without alpha gives the same mask as the image loader", async () => {
+    await writeFile(join(bench.folder, "in"), await plain("#336699").png().toBuffer());
+    const graph = {
+      l: { class_type: "LoadImageMask", inputs: { image: "in", channel: "alpha" } },
+      m: { class_type: "MaskToImage", inputs: { mask: ["l", 0] } },
+      o: { class_type: "SaveImage", inputs: { images: ["m", 0], filename_prefix: "x" } },
+    };
+    const { files } = await runGraph(bench, graph, { imagesDir: bench.folder });
+    expect(files).toMatchObject([{ width: 64, height: 64 }]);
   });
 
   it("a palette with a transparent colour gives a mask of 1 there", async () => {
@@ -74,10 +108,14 @@ describe("loading", () => {
     const gif = await sharp(frames, { raw: { width: 4, height: 4, channels: 3, pageHeight: 2 } })
       .gif()
       .toBuffer();
-    const { images } = await load(gif);
+    const { images, masks } = await load(gif);
     expect(images.map(({ width, height, bytes }) => [width, height, ...bytes.subarray(0, 3)])).toEqual([
       [4, 2, 255, 0, 0],
       [4, 2, 0, 0, 255],
+    ]);
+    expect(masks.map(({ width, height }) => [width, height])).toEqual([
+      [4, 2],
+      [4, 2],
     ]);
   });
 

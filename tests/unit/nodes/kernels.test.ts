@@ -2,14 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters } from "@/lib/service/images/blend";
-import { colourMask, invertRaster, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
+import { channelOf, colourMask, invertRaster, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
 import { compositeRasters } from "@/lib/service/images/composite";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
 import { roundHalfEven, toBytes, toUnit } from "@/lib/service/images/numbers";
 import { outpaintMask, padRaster } from "@/lib/service/images/outpaint";
-import { type Raster } from "@/lib/service/images/raster";
-import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
+import { type Raster, type Tick } from "@/lib/service/images/raster";
+import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 
 const quiet = () => undefined;
 const side = fc.integer({ min: 1, max: 12 });
@@ -70,8 +70,14 @@ describe("scaling", () => {
   });
 
   it("cuts the middle when the shape differs", () => {
-    expect(cropToShape(solidImage({ width: 20, height: 10 }, 0, 1), { width: 5, height: 5 })).toMatchObject({ width: 10, height: 10 });
-    expect(cropToShape(solidImage({ width: 10, height: 20 }, 0, 1), { width: 5, height: 5 })).toMatchObject({ width: 10, height: 10 });
+    expect(cropToShape(solidImage({ width: 20, height: 10 }, 0, 1), { width: 5, height: 5 }, quiet)).toMatchObject({
+      width: 10,
+      height: 10,
+    });
+    expect(cropToShape(solidImage({ width: 10, height: 20 }, 0, 1), { width: 5, height: 5 }, quiet)).toMatchObject({
+      width: 10,
+      height: 10,
+    });
   });
 });
 
@@ -112,7 +118,7 @@ describe("blending", () => {
   it.each(["multiply", "screen"] as const)("by %s does not care which image comes first, at full strength", (mode) => {
     fc.assert(
       fc.property(image, (whole) => {
-        const other = flipRaster(whole, "vertically");
+        const other = flipRaster(whole, "vertically", quiet);
         expect(furthest(blendRasters(whole, other, mode, 1, quiet), blendRasters(other, whole, mode, 1, quiet))).toBeLessThan(1e-6);
       }),
     );
@@ -121,7 +127,7 @@ describe("blending", () => {
   it.each(blendModes)("by %s with a factor of 0 gives the first image", (mode) => {
     fc.assert(
       fc.property(image, (whole) => {
-        expect(samples(blendRasters(whole, invertRaster(whole), mode, 0, quiet))).toEqual(samples(whole));
+        expect(samples(blendRasters(whole, invertRaster(whole, quiet), mode, 0, quiet))).toEqual(samples(whole));
       }),
     );
   });
@@ -137,10 +143,12 @@ describe("moves", () => {
   it("four quarter turns, two mirrorings and two inversions each give the image back", () => {
     fc.assert(
       fc.property(image, (whole) => {
-        expect(rotateRaster(rotateRaster(whole, 1), 3)).toEqual(whole);
-        expect(rotateRaster(rotateRaster(whole, 2), 2)).toEqual(whole);
-        expect(flipRaster(flipRaster(whole, "horizontally"), "horizontally")).toEqual(whole);
-        expect(bytesOf(invertRaster(invertRaster(whole))).every((byte, i) => Math.abs(byte - (bytesOf(whole)[i] ?? 0)) <= 1)).toBe(true);
+        expect(rotateRaster(rotateRaster(whole, 1, quiet), 3, quiet)).toEqual(whole);
+        expect(rotateRaster(rotateRaster(whole, 2, quiet), 2, quiet)).toEqual(whole);
+        expect(flipRaster(flipRaster(whole, "horizontally", quiet), "horizontally", quiet)).toEqual(whole);
+        expect(
+          bytesOf(invertRaster(invertRaster(whole, quiet), quiet)).every((byte, i) => Math.abs(byte - (bytesOf(whole)[i] ?? 0)) <= 1),
+        ).toBe(true);
       }),
     );
   });
@@ -149,13 +157,51 @@ describe("moves", () => {
     fc.assert(
       fc.property(image, side, side, (whole, left, top) => {
         const border = { left, top, right: 1, bottom: 2, feathering: 3 };
-        const padded = padRaster(whole, border);
-        expect(cropRaster(padded, { x: left, y: top, width: whole.width, height: whole.height })).toEqual(whole);
-        expect(outpaintMask(whole, border)).toMatchObject({ width: padded.width, height: padded.height });
-        expect(samples(outpaintMask(whole, border))[0]).toBe(1);
+        const padded = padRaster(whole, border, quiet);
+        expect(cropRaster(padded, { x: left, y: top, width: whole.width, height: whole.height }, quiet)).toEqual(whole);
+        expect(outpaintMask(whole, border, quiet)).toMatchObject({ width: padded.width, height: padded.height });
+        expect(samples(outpaintMask(whole, border, quiet))[0]).toBe(1);
       }),
     );
   });
+});
+
+describe("a long kernel", () => {
+  const whole = solidImage({ width: 3, height: 40 }, 0x336699, 2);
+  const mask = solidMask({ width: 5, height: 5 }, 0.5, 2);
+  const bell = { radius: 2, sigma: 1 };
+  const border = { left: 1, top: 1, right: 1, bottom: 1, feathering: 1 };
+  const kernels: Record<string, (tick: Tick) => unknown> = {
+    invert: (tick) => invertRaster(whole, tick),
+    channel: (tick) => channelOf(whole, 1, tick),
+    "colour mask": (tick) => colourMask(whole, 0, tick),
+    "mask to image": (tick) => maskToImage(mask, tick),
+    crop: (tick) => cropRaster(whole, { x: 0, y: 0, width: 2, height: 30 }, tick),
+    rotate: (tick) => rotateRaster(whole, 1, tick),
+    flip: (tick) => flipRaster(whole, "vertically", tick),
+    pad: (tick) => padRaster(whole, border, tick),
+    "outpaint mask": (tick) => outpaintMask(whole, border, tick),
+    blend: (tick) => blendRasters(whole, whole, "screen", 0.5, tick),
+    blur: (tick) => blurRaster(whole, bell, tick),
+    sharpen: (tick) => sharpenRaster(whole, bell, 1, tick),
+    composite: (tick) => compositeRasters(whole, solidImage({ width: 2, height: 2 }, 0, 1), { x: 0, y: 0, resizeSource: true, mask }, tick),
+    fit: (tick) => fitRaster(whole, { width: 9, height: 9 }, "bicubic", tick),
+    bytes: (tick) => toBytes(whole.frames[0] ?? new Float32Array(), tick),
+  };
+
+  it.each(Object.entries(kernels))(
+    "(%s) tells its progress, which never goes back and ends at 1, and ends when a tick throws",
+    (_, run) => {
+      const heard: number[] = [];
+      run((done) => heard.push(done));
+      expect(heard.at(-1)).toBeCloseTo(1);
+      expect(heard).toEqual(heard.toSorted((a, b) => a - b));
+      const stop = () => {
+        throw new Error("Cancelled here.");
+      };
+      expect(() => run(stop)).toThrow("Cancelled here.");
+    },
+  );
 });
 
 describe("compositing", () => {
@@ -193,11 +239,11 @@ describe("numbers", () => {
   });
 
   it("a colour mask is 1 on exactly that colour", () => {
-    expect(samples(colourMask(solidImage({ width: 1, height: 1 }, 0x336699, 1), 0x336699))).toEqual([1]);
-    expect(samples(colourMask(solidImage({ width: 1, height: 1 }, 0x336698, 1), 0x336699))).toEqual([0]);
+    expect(samples(colourMask(solidImage({ width: 1, height: 1 }, 0x336699, 1), 0x336699, quiet))).toEqual([1]);
+    expect(samples(colourMask(solidImage({ width: 1, height: 1 }, 0x336698, 1), 0x336699, quiet))).toEqual([0]);
   });
 
   it("a mask shown as an image is grey", () => {
-    expect(samples(maskToImage(solidMask({ width: 1, height: 1 }, 0.5)))).toEqual([0.5, 0.5, 0.5]);
+    expect(samples(maskToImage(solidMask({ width: 1, height: 1 }, 0.5), quiet))).toEqual([0.5, 0.5, 0.5]);
   });
 });

@@ -1,8 +1,7 @@
 // Nodes that bring several images together.
 
-import { compositeRasters } from "@/lib/service/images/composite";
-import { sameSize } from "@/lib/service/images/raster";
-import { cropToShape, scaleRaster } from "@/lib/service/images/scale";
+import { compositeExtra, compositeRasters } from "@/lib/service/images/composite";
+import { fitRaster } from "@/lib/service/images/scale";
 import { type NodeDefinition } from "../definition";
 import { bareImage, field, image, mask, optional, output, pixels } from "./fields";
 
@@ -18,7 +17,7 @@ export const imageBatch: NodeDefinition = {
     const first = inputs.image("image1");
     const second = inputs.image("image2");
     context.claim(first, first.frames.length + second.frames.length);
-    const fitted = sameSize(first, second) ? second : scaleRaster(cropToShape(second, first), first, "bilinear", context.tick);
+    const fitted = fitRaster(second, first, "bilinear", context.tick);
     return { values: [{ ...first, frames: [...first.frames, ...fitted.frames] }] };
   },
 };
@@ -39,13 +38,15 @@ export const imageCompositeMasked: NodeDefinition = {
   outputs: [output("IMAGE")],
   run(inputs, context) {
     const destination = inputs.image("destination");
-    context.claim(destination, destination.frames.length);
+    const source = inputs.image("source");
     const placement = {
       x: inputs.number("x"),
       y: inputs.number("y"),
       resizeSource: inputs.flag("resize_source"),
       mask: inputs.optionalMask("mask"),
     };
-    return { values: [compositeRasters(destination, inputs.image("source"), placement, context.tick)] };
+    context.claim(destination, destination.frames.length);
+    for (const { size, frames } of compositeExtra(destination, source, placement)) context.claim(size, frames);
+    return { values: [compositeRasters(destination, source, placement, context.tick)] };
   },
 };

@@ -3,8 +3,8 @@
 import { blendModes, blendRasters } from "@/lib/service/images/blend";
 import { invertRaster } from "@/lib/service/images/channels";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
-import { sameSize } from "@/lib/service/images/raster";
-import { cropToShape, scaleRaster } from "@/lib/service/images/scale";
+import { sameSize, stages } from "@/lib/service/images/raster";
+import { fitRaster } from "@/lib/service/images/scale";
 import { type NodeDefinition, NodeFailure } from "../definition";
 import { bareImage, combo, field, image, output } from "./fields";
 
@@ -18,7 +18,7 @@ export const imageInvert: NodeDefinition = {
   run(inputs, context) {
     const whole = inputs.image("image");
     context.claim(whole, whole.frames.length);
-    return { values: [invertRaster(whole)] };
+    return { values: [invertRaster(whole, context.tick)] };
   },
 };
 
@@ -44,9 +44,10 @@ export const imageBlend: NodeDefinition = {
         `Batches of ${counts.join(" and ")} images do not go together: blending needs equal batches, or one image.`,
       );
     }
-    context.claim(below, Math.max(...counts));
-    const fitted = sameSize(below, above) ? above : scaleRaster(cropToShape(above, below), below, "bicubic", () => context.tick(0));
-    return { values: [blendRasters(below, fitted, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), context.tick)] };
+    context.claim(below, Math.max(...counts) + (sameSize(below, above) ? 0 : above.frames.length));
+    const nextStage = stages(context.tick, 2);
+    const fitted = fitRaster(above, below, "bicubic", nextStage());
+    return { values: [blendRasters(below, fitted, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), nextStage())] };
   },
 };
 

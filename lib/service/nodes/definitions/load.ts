@@ -2,19 +2,21 @@
 
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
 import { decodeImage, type Decoded } from "@/lib/service/images/decode";
+import { type Raster, stages, type Tick } from "@/lib/service/images/raster";
+import { Cancelled } from "../cancellation";
 import { type NodeContext, type NodeDefinition, NodeFailure } from "../definition";
 import { bareList, field, output, pixels } from "./fields";
 
 const channels = ["alpha", "red", "green", "blue"] as const;
 
-/** What a file without alpha, or a channel that is not there, has for a mask. */
-const noMask = () => solidMask({ width: 64, height: 64 }, 0);
+/** What a file without alpha has for a mask: nothing is masked, in a size of its own. One frame for each frame of the image. */
+const noMask = ({ frames }: Raster) => solidMask({ width: 64, height: 64 }, 0, frames.length);
 
-async function load(name: string, context: NodeContext): Promise<Decoded> {
+async function load(name: string, context: NodeContext, tick: Tick): Promise<Decoded> {
   try {
-    return await decodeImage(context.imagePath(name), context.claim);
+    return await decodeImage(context.imagePath(name), context.claim, tick);
   } catch (cause) {
-    if (cause instanceof NodeFailure) throw cause;
+    if (cause instanceof NodeFailure || cause instanceof Cancelled) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new NodeFailure("ImageDecodeError", `The image file "${name}" cannot be read: ${why}`, { cause });
   }
@@ -29,8 +31,9 @@ export const loadImage: NodeDefinition = {
   outputs: [output("IMAGE"), output("MASK")],
   imageInput: "image",
   async run(inputs, context) {
-    const { image, alpha } = await load(inputs.text("image"), context);
-    return { values: [image, alpha ? invertRaster(alpha) : noMask()] };
+    const nextStage = stages(context.tick, 2);
+    const { image, alpha } = await load(inputs.text("image"), context, nextStage());
+    return { values: [image, alpha ? invertRaster(alpha, nextStage()) : noMask(image)] };
   },
 };
 
@@ -44,9 +47,10 @@ export const loadImageMask: NodeDefinition = {
   imageInput: "image",
   async run(inputs, context) {
     const channel = inputs.choice("channel", channels);
-    const { image, alpha } = await load(inputs.text("image"), context);
-    if (channel !== "alpha") return { values: [channelOf(image, channel === "red" ? 0 : channel === "green" ? 1 : 2)] };
-    return { values: [alpha ? invertRaster(alpha) : { ...solidMask(image, 0) }] };
+    const nextStage = stages(context.tick, 2);
+    const { image, alpha } = await load(inputs.text("image"), context, nextStage());
+    if (channel !== "alpha") return { values: [channelOf(image, channel === "red" ? 0 : channel === "green" ? 1 : 2, nextStage())] };
+    return { values: [alpha ? invertRaster(alpha, nextStage()) : noMask(image)] };
   },
 };
 

@@ -16,7 +16,7 @@ export const maskToImageNode: NodeDefinition = {
   run(inputs, context) {
     const whole = inputs.mask("mask");
     context.claim(whole, whole.frames.length);
-    return { values: [maskToImage(whole)] };
+    return { values: [maskToImage(whole, context.tick)] };
   },
 };
 
@@ -31,9 +31,8 @@ export const imageToMask: NodeDefinition = {
     const whole = inputs.image("image");
     const channel = inputs.choice("channel", channels);
     context.claim(whole, whole.frames.length);
-    if (channel !== "alpha") return { values: [channelOf(whole, channel === "red" ? 0 : channel === "green" ? 1 : 2)] };
-    const ones = solidMask(whole, 1);
-    return { values: [{ ...ones, frames: whole.frames.flatMap(() => ones.frames) }] };
+    if (channel !== "alpha") return { values: [channelOf(whole, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
+    return { values: [solidMask(whole, 1, whole.frames.length)] };
   },
 };
 
@@ -47,7 +46,7 @@ export const invertMask: NodeDefinition = {
   run(inputs, context) {
     const whole = inputs.mask("mask");
     context.claim(whole, whole.frames.length);
-    return { values: [invertRaster(whole)] };
+    return { values: [invertRaster(whole, context.tick)] };
   },
 };
 
@@ -61,6 +60,6 @@ export const imageColorToMask: NodeDefinition = {
   run(inputs, context) {
     const whole = inputs.image("image");
     context.claim(whole, whole.frames.length);
-    return { values: [colourMask(whole, inputs.number("color"))] };
+    return { values: [colourMask(whole, inputs.number("color"), context.tick)] };
   },
 };

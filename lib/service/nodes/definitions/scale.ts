@@ -1,7 +1,7 @@
 // Nodes that change the size of images.
 
 import { roundHalfEven } from "@/lib/service/images/numbers";
-import { type Raster, type Size } from "@/lib/service/images/raster";
+import { type Raster, type Size, stages } from "@/lib/service/images/raster";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 import { type NodeDefinition } from "../definition";
 import { bareImage, bareList, field, output, pixels } from "./fields";
@@ -33,8 +33,9 @@ export const imageScale: NodeDefinition = {
     if (width === 0 && height === 0) return { values: [image] };
     const size = wantedSize(image, width, height);
     context.claim(size, image.frames.length);
-    const cut = inputs.text("crop") === "center" ? cropToShape(image, size) : image;
-    return { values: [scaleRaster(cut, size, inputs.choice("upscale_method", scaleMethods), context.tick)] };
+    const nextStage = stages(context.tick, 2);
+    const cut = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
+    return { values: [scaleRaster(cut, size, inputs.choice("upscale_method", scaleMethods), nextStage())] };
   },
 };
 

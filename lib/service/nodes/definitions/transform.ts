@@ -1,7 +1,8 @@
 // Nodes that move, cut or extend images without resampling.
 
 import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
-import { outpaintMask, padRaster } from "@/lib/service/images/outpaint";
+import { outpaintMask, paddedSize, padRaster } from "@/lib/service/images/outpaint";
+import { stages } from "@/lib/service/images/raster";
 import { type NodeDefinition } from "../definition";
 import { bareImage, combo, field, image, output, pixels } from "./fields";
 
@@ -23,7 +24,7 @@ export const imageCrop: NodeDefinition = {
     const width = Math.min(inputs.number("width"), whole.width - x);
     const height = Math.min(inputs.number("height"), whole.height - y);
     context.claim({ width, height }, whole.frames.length);
-    return { values: [cropRaster(whole, { x, y, width, height })] };
+    return { values: [cropRaster(whole, { x, y, width, height }, context.tick)] };
   },
 };
 
@@ -47,9 +48,9 @@ export const imagePadForOutpaint: NodeDefinition = {
       bottom: inputs.number("bottom"),
       feathering: inputs.number("feathering"),
     };
-    const size = { width: whole.width + border.left + border.right, height: whole.height + border.top + border.bottom };
-    context.claim(size, whole.frames.length + 1);
-    return { values: [padRaster(whole, border), outpaintMask(whole, border)] };
+    context.claim(paddedSize(whole, border), whole.frames.length + 1);
+    const nextStage = stages(context.tick, 2);
+    return { values: [padRaster(whole, border, nextStage()), outpaintMask(whole, border, nextStage())] };
   },
 };
 
@@ -65,7 +66,7 @@ export const imageRotate: NodeDefinition = {
     const rotation = inputs.choice("rotation", rotations);
     if (rotation === "none") return { values: [whole] };
     context.claim(whole, whole.frames.length);
-    return { values: [rotateRaster(whole, rotation === "90 degrees" ? 1 : rotation === "180 degrees" ? 2 : 3)] };
+    return { values: [rotateRaster(whole, rotation === "90 degrees" ? 1 : rotation === "180 degrees" ? 2 : 3, context.tick)] };
   },
 };
 
@@ -79,6 +80,7 @@ export const imageFlip: NodeDefinition = {
   run(inputs, context) {
     const whole = inputs.image("image");
     context.claim(whole, whole.frames.length);
-    return { values: [flipRaster(whole, inputs.choice("flip_method", flips) === "x-axis: vertically" ? "vertically" : "horizontally")] };
+    const direction = inputs.choice("flip_method", flips) === "x-axis: vertically" ? "vertically" : "horizontally";
+    return { values: [flipRaster(whole, direction, context.tick)] };
   },
 };
