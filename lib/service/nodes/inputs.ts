@@ -3,7 +3,7 @@
 
 import { type Raster } from "../images/raster";
 import { type InputField, type NodeDefinition, NodeFailure, type NodeInputs } from "./definition";
-import { checkRange, writeNumber } from "./literal";
+import { checkRange, writeNumber, writeTruth } from "./literal";
 import { describeValue, isRaster, type NodeValue, typeOf } from "./values";
 
 export type GivenInput = { value: NodeValue; /** The declared type where it came from. */ type: string };
@@ -56,6 +56,6 @@ function checkGiven(field: InputField, value: NodeValue): void {
 function printed(given: GivenInput | undefined): string {
   const value = given?.value;
   if (typeof value === "number") return writeNumber(given?.type ?? "*", value);
-  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value === "boolean") return writeTruth(value);
   return describeValue(value);
 }

@@ -13,7 +13,7 @@ export function readLiteral(type: string, value: unknown): Literal {
   if (type === "BOOLEAN") return readBoolean(value);
   if (type === "STRING") return ok(toText(value));
   if (type === "COMBO") return typeof value === "string" ? ok(value) : ok(toText(value));
-  if (type === "*") return ok(typeof value === "number" || typeof value === "boolean" ? value : toText(value));
+  if (type === "*") return ok(typeof value === "number" || typeof value === "boolean" ? value : toText(value, 4));
   return failed(`${quoted(value)} is a literal, and ${type} comes only along a link from another node`);
 }
 
@@ -35,13 +35,20 @@ function toNumber(value: unknown, texts: RegExp): number | undefined {
 
 function readBoolean(value: unknown): Literal {
   if (typeof value === "boolean") return ok(value);
-  if (typeof value === "number") return ok(value !== 0);
+  if (typeof value === "number" || value === null) return ok(Boolean(value));
   const word = typeof value === "string" ? value.trim().toLowerCase() : "";
   return word === "true" || word === "false" ? ok(word === "true") : failed(`${quoted(value)} is neither true nor false`);
 }
 
-function toText(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+/** Truths and nothing in the family's words. */
+function toText(value: unknown, indent?: number): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return writeTruth(value);
+  return value === null || value === undefined ? "None" : JSON.stringify(value, null, indent);
+}
+
+export function writeTruth(value: boolean): string {
+  return value ? "True" : "False";
 }
 
 export function quoted(value: unknown): string {
@@ -49,9 +56,13 @@ export function quoted(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** How a number of that type is written: a FLOAT always has its point. */
+/** How a number of that type is written: a FLOAT has its point, and an exponent of two digits below 0.0001 and from 1e16. */
 export function writeNumber(type: string, value: number): string {
-  return type === "FLOAT" && Number.isInteger(value) && Math.abs(value) < 1e16 ? value.toFixed(1) : String(value);
+  if (type !== "FLOAT") return String(value);
+  const [digits = "", exponent = "0"] = value.toExponential().split("e");
+  const power = Number(exponent);
+  if (power < -4 || power >= 16) return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }
 
 export type OutOfRange = { type: "value_smaller_than_min" | "value_bigger_than_max"; message: string };

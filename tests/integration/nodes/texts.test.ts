@@ -16,6 +16,34 @@ const show = (source: unknown) => ({ class_type: "PreviewAny", inputs: { source 
 const numbered = (count: number, make: (index: number) => [string, Graph[string]]): Graph =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => make(index)));
 
+describe("a value shown as text", () => {
+  it.each([
+    ["PrimitiveFloat", 1, "1.0"],
+    ["PrimitiveFloat", 0.1, "0.1"],
+    ["PrimitiveFloat", 0.00001, "1e-05"],
+    ["PrimitiveFloat", 1e16, "1e+16"],
+    ["PrimitiveFloat", -2.5e-7, "-2.5e-07"],
+    ["PrimitiveInt", "12", "12"],
+    ["PrimitiveInt", true, "1"],
+    ["PrimitiveBoolean", 1, "True"],
+    ["PrimitiveBoolean", null, "False"],
+    ["PrimitiveString", "as it is", "as it is"],
+    ["PrimitiveString", false, "False"],
+  ])("%s %j reads %j, as the family writes it", async (class_type, value, expected) => {
+    const { texts } = await runGraph(bench, { a: { class_type, inputs: { value } }, o: show(["a", 0]) });
+    expect(texts).toEqual([expected]);
+  });
+
+  it.each([
+    [null, "None"],
+    [true, "True"],
+    [{ a: [1, "b"] }, '{\n    "a": [\n        1,\n        "b"\n    ]\n}'],
+    [{ __value__: ["x"] }, '[\n    "x"\n]'],
+  ])("the literal %j reads %j", async (source, expected) => {
+    expect((await runGraph(bench, { o: show(source) })).texts).toEqual([expected]);
+  });
+});
+
 describe("texts", () => {
   it("that double with every node end the job at a mebibyte, and the error stays short", async () => {
     const doubled = numbered(26, (n) => [`n${n + 1}`, join([`n${n}`, 0], [`n${n}`, 0])]);

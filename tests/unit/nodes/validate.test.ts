@@ -115,6 +115,17 @@ describe("a link", () => {
     expect(errorsOf(validate({ a: empty, o: save(link) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
   });
 
+  it("of another shape is told in the family's words, with a configuration of two parts", () => {
+    expect(errorsOf(validate({ a: empty, o: { class_type: "PreviewImage", inputs: { images: ["a"] } } }), "o")).toEqual([
+      {
+        type: "bad_linked_input",
+        message: "Bad linked input, must be a length-2 list of [node_id, slot_index]",
+        details: "images",
+        extra_info: { input_name: "images", input_config: ["IMAGE", {}], received_value: ["a"] },
+      },
+    ]);
+  });
+
   it("to a name that every object has is dangling too", () => {
     expect(errorsOf(validate({ o: save(["constructor", 0]) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
   });
@@ -140,14 +151,23 @@ describe("an image name", () => {
 });
 
 describe("the shape of a prompt", () => {
-  it.each([
-    [{ a: 5 }],
-    [{ a: null }],
-    [{ a: { inputs: {} } }],
-    [{ a: { class_type: 3 } }],
-    [{ a: { class_type: "SaveImage", inputs: [] } }],
-  ])("%j is an invalid_prompt", (prompt) => {
+  it.each([[{ a: 5 }], [{ a: null }], [{ a: { class_type: "SaveImage", inputs: [] } }]])("%j is an invalid_prompt", (prompt) => {
     expect(validate(prompt)).toMatchObject({ ok: false, error: { type: "invalid_prompt" } });
+  });
+
+  it("without a class on a node is missing_node_type, with the title that the node has", () => {
+    const nameless = (title?: string) => ({ a: { inputs: {}, ...(title !== undefined && { _meta: { title } }) } });
+    expect(validate(nameless())).toMatchObject({
+      ok: false,
+      error: {
+        type: "missing_node_type",
+        message: expect.stringContaining("Node 'ID #a' has no class_type"),
+        details: "Node ID '#a'",
+        extra_info: { node_id: "a", class_type: null, node_title: null },
+      },
+    });
+    expect(validate(nameless("Sky"))).toMatchObject({ error: { message: expect.stringContaining("Node 'Sky' has no class_type") } });
+    expect(validate({ a: { class_type: 3 } })).toMatchObject({ error: { type: "missing_node_type" } });
   });
 
   it("in the editor's format is told as that", () => {

@@ -49,32 +49,27 @@ function missing(field: InputField): NodeError {
 }
 
 function problem(field: InputField, error: { type: string; message: string; details: string }, extra: Record<string, unknown>): NodeError {
-  return { ...error, extra_info: { input_name: field.name, input_config: inputConfig(field), ...extra } };
+  const [type, options = {}] = inputConfig(field);
+  return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extra } };
 }
 
 function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, checked: CheckedNode): void {
   const link = toLink(written);
-  const bad = (why: string) =>
-    checked.errors.push(
-      problem(
-        field,
-        { type: "bad_linked_input", message: "Bad linked input", details: `${field.name}, ${why}` },
-        { received_value: written },
-      ),
-    );
+  const bad = (message: string, details: string) =>
+    checked.errors.push(problem(field, { type: "bad_linked_input", message, details }, { received_value: written }));
   if (!link) {
-    bad("must be a length-2 list of [node_id, slot_index]");
+    bad("Bad linked input, must be a length-2 list of [node_id, slot_index]", field.name);
     return;
   }
   const source = graph.get(link.source);
   if (!source) {
-    bad(`the node '${link.source}' that it is linked to does not exist`);
+    bad("Bad linked input", `${field.name}, the node '${link.source}' that it is linked to does not exist`);
     return;
   }
   checked.sources.push(link.source);
   const received = source.definition.outputs[link.index]?.type;
   if (received === undefined) {
-    bad(`node '${link.source}' (${source.definition.name}) has no output ${link.index}`);
+    bad("Bad linked input", `${field.name}, node '${link.source}' (${source.definition.name}) has no output ${link.index}`);
   } else if (received !== field.type && received !== "*" && field.type !== "*") {
     const details = `${field.name}, received_type(${received}) mismatch input_type(${field.type})`;
     const error = { type: "return_type_mismatch", message: "Return type mismatch between linked nodes", details };

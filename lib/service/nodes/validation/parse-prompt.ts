@@ -1,5 +1,5 @@
 // The outer shape of a prompt: an object of nodes, each with a class that the library has.
-// A class that it lacks is refused wherever it stands: the graph was made for another service.
+// A class that it lacks is refused wherever it stands, as is a node that names none: the graph was made for another service.
 
 import { graphNodeSchema, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type Result, failed, ok } from "@/lib/shared/result";
@@ -20,6 +20,7 @@ export function parsePrompt(prompt: Record<string, unknown>): Result<ParsedGraph
   const parsed = new Map<string, ParsedNode>();
   const missing: { node_id: string; class_type: string }[] = [];
   for (const [id, value] of entries) {
+    if (isWithoutClass(value)) return failed(withoutClass(id, value));
     const shape = graphNodeSchema.safeParse(value);
     if (!shape.success) return failed(invalid(`Node '${id}' ${shapeProblem(value)}.`, `Node ID '#${id}'`, { node_id: id }));
     const definition = classes.get(shape.data.class_type);
@@ -32,12 +33,28 @@ export function parsePrompt(prompt: Record<string, unknown>): Result<ParsedGraph
 
 function shapeProblem(value: unknown): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not an object";
-  if (!("class_type" in value) || typeof value.class_type !== "string") return "has no class_type";
   return "has inputs or a title in a shape that cannot be read";
 }
 
 function invalid(message: string, details: string, extra: Record<string, unknown> = {}): PromptError {
   return { type: "invalid_prompt", message, details, extra_info: extra };
+}
+
+type Unclassed = { class_type?: unknown; _meta?: unknown };
+
+function isWithoutClass(value: unknown): value is Unclassed {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return !("class_type" in value) || typeof value.class_type !== "string";
+}
+
+function withoutClass(id: string, value: Unclassed): PromptError {
+  const title = graphNodeSchema.safeParse({ ...value, class_type: "" }).data?._meta?.title ?? null;
+  return {
+    type: "missing_node_type",
+    message: `Node '${title ?? `ID #${id}`}' has no class_type. The graph is damaged, or was not exported in the API format.`,
+    details: `Node ID '#${id}'`,
+    extra_info: { node_id: id, class_type: null, node_title: title },
+  };
 }
 
 type Missing = { node_id: string; class_type: string };
