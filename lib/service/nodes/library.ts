@@ -8,6 +8,17 @@ import { type InputField, type NodeDefinition } from "./definition";
 
 type NodeInfo = z.input<typeof nodeInfoSchema>;
 
+/** What readers of the family look for and no class of this library varies. */
+const sameForAll = {
+  python_module: "nodes",
+  output_matchtypes: null,
+  has_intermediate_output: false,
+  experimental: false,
+  dev_only: false,
+  api_node: false,
+  price_badge: null,
+};
+
 /** `images`: the names that LoadImage offers as choices. */
 export function describeLibrary({ images = [] }: { images?: readonly string[] } = {}): Record<string, NodeInfo> {
   return Object.fromEntries([...classes].map(([name, definition]) => [name, describeNode(definition, images)]));
@@ -45,6 +56,7 @@ function describeNode(definition: NodeDefinition, images: readonly string[]): No
     description: definition.description,
     category: definition.category,
     output_node: definition.isOutput ?? false,
-    ...(definition.deprecated ? { deprecated: true } : {}),
+    ...sameForAll,
+    deprecated: definition.deprecated ?? false,
   };
 }
