@@ -14,8 +14,10 @@ export function foldName(name: string): string {
 
 function foldLetter(letter: string): string {
   if (letter === DOTLESS_I) return letter;
-  // Through upper case, because several small letters share one capital; what that makes is folded letter by letter again.
-  return Array.from(letter.toUpperCase(), (capital) => capital.toLowerCase()).join("");
+  // Through small letters for a capital that has no other ("ẞ"), through capitals for the small letters that share one, and those letter
+  // by letter, because one may have become two.
+  const capitals = letter.toLowerCase().toUpperCase();
+  return Array.from(capitals, (capital) => capital.toLowerCase()).join("");
 }
 
 function isAscii(text: string): boolean {

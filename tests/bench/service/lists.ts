@@ -1,0 +1,216 @@
+// Lists at a million rows: a service process of its own, asked over HTTP on loopback by one client that waits for each answer and reads
+// it whole. Every request of a group is another one (filters, orders and offsets turn in a fixed order), so a percentile is that of the
+// mixture; totals are checked against counts made in the database file.
+import { join } from "node:path";
+import { newFolder, startService } from "../processes";
+import { percentile } from "../figures";
+import { createChance } from "./chance";
+import { type BenchRow } from "./row";
+import { KINDS, PLACES, seedAssets, WORDS } from "./seed-assets";
+import { seedJobs, workflowId, workflowsOf } from "./seed-jobs";
+
+export type ListsOptions = { jobs?: number; assets?: number; requests?: number; folder?: string; log?: (line: string) => void };
+type Ask = (path: string) => Promise<Record<string, unknown>>;
+type Group = { name: string; target: string; p95BelowMs: number; paths: string[] };
+
+const states = ["pending", "completed", "failed", "cancelled"];
+const stateSets = Array.from({ length: 2 ** states.length }, (_, bits) => states.filter((_, at) => (bits >> at) & 1).join(","));
+const outputTypes = ["", "image", "video", "audio"];
+const jobOrders = ["create_time", "execution_time"].flatMap((by) => ["asc", "desc"].map((order) => `sort_by=${by}&sort_order=${order}`));
+const assetSorts = ["created_at", "updated_at", "name", "size", "last_access_time"];
+
+export async function measureLists(options: ListsOptions = {}): Promise<BenchRow[]> {
+  const { jobs = 1_000_000, assets = 1_000_000, requests = 400, folder = newFolder(), log = () => undefined } = options;
+  const first = await startService(folder);
+  await first.process.stop();
+  const file = join(folder, "service", "service.sqlite");
+  if (options.folder === undefined) {
+    log(`filling ${file}`);
+    seedJobs(file, "bench", jobs);
+    seedAssets(file, "bench", assets);
+  }
+  const service = await startService(folder);
+  const ask: Ask = async (path) => {
+    const answer = await fetch(service.url + path, { headers: service.headers });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Record<string, unknown>; // every answer asked for here is an object
+  };
+  try {
+    const rows: BenchRow[] = [];
+    for (const group of [...jobGroups(await totalOf(ask, "/api/jobs?limit=1"), requests), ...(await detailGroup(ask, requests))]) {
+      rows.push(await measure(ask, group, log));
+    }
+    for (const group of assetGroups(requests)) rows.push(await measure(ask, group, log));
+    return rows;
+  } finally {
+    await service.process.stop();
+  }
+}
+
+async function measure(ask: Ask, { name, target, p95BelowMs, paths }: Group, log: (line: string) => void): Promise<BenchRow> {
+  const times: { ms: number; path: string }[] = [];
+  for (const path of paths.slice(0, 10)) await ask(path);
+  for (const path of paths) {
+    const begun = performance.now();
+    await ask(path);
+    times.push({ ms: performance.now() - begun, path });
+  }
+  const values = times.map(({ ms }) => ms);
+  const p95 = percentile(values, 0.95);
+  for (const { ms, path } of times.sort((a, b) => b.ms - a.ms).slice(0, 3)) log(`  ${ms.toFixed(1)} ms  ${path}`);
+  const row = {
+    name,
+    target,
+    figure: `p95 ${p95.toFixed(1)} ms`,
+    spread: `p50 ${percentile(values, 0.5).toFixed(1)}, p99 ${percentile(values, 0.99).toFixed(1)}, ${values.length} requests`,
+    meets: p95 < p95BelowMs,
+  };
+  log(`${row.name}: ${row.figure} (${row.spread})`);
+  return row;
+}
+
+/** Every set of states with every kind of output, with and without a workflow, in every order. */
+function jobFilters(total: number): string[] {
+  const filters = stateSets.flatMap((set) =>
+    outputTypes.flatMap((type) => ["", "w"].map((workflow) => ({ status: set, output_type: type, workflow_id: workflow }))),
+  );
+  return filters.flatMap((filter, index) => {
+    const given = { ...filter, workflow_id: filter.workflow_id && workflowId(index % workflowsOf(total)) };
+    const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== "")).toString();
+    return jobOrders.map((order) => `/api/jobs?limit=100&${order}&${query}`);
+  });
+}
+
+function jobGroups(total: number, requests: number): Group[] {
+  const filters = spreadOut(jobFilters(total), requests);
+  const deep = stateSets
+    .filter((set) => set === "" || set.includes("completed"))
+    .flatMap((set) => jobOrders.map((order) => `${order}&status=${set}`));
+  const offset = Math.floor(total / 2);
+  return [
+    {
+      name: `GET /api/jobs at ${total} jobs, any filter and sort, 100 per page`,
+      target: "p95 under 20 ms",
+      p95BelowMs: 20,
+      paths: filters,
+    },
+    {
+      name: `GET /api/jobs at offset ${offset}, any set of states and sort`,
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: spreadOut(deep, requests).map((query) => `/api/jobs?limit=100&offset=${offset}&${query}`),
+    },
+    {
+      name: "GET /api/jobs at any offset, any set of states, kind of output and sort",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: spreadOut(jobFilters(total), requests).map((path, index) => `${path}&offset=${Math.floor((index * total) / requests)}`),
+    },
+    {
+      name: "GET /api/history_v2, 100 entries at any offset",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: Array.from(
+        { length: requests },
+        (_, index) => `/api/history_v2?max_items=100&offset=${Math.floor((index * total) / requests)}`,
+      ),
+    },
+  ];
+}
+
+async function detailGroup(ask: Ask, requests: number): Promise<Group[]> {
+  const { jobs } = await ask("/api/jobs?limit=1000&offset=1000");
+  const ids = Array.isArray(jobs) ? jobs.map((job: { id: string }) => job.id) : [];
+  const paths = spreadOut(ids, requests).map((id) => `/api/jobs/${id}`);
+  return [{ name: "GET /api/jobs/{id}", target: "p95 under 5 ms", p95BelowMs: 5, paths }];
+}
+
+function assetGroups(requests: number): Group[] {
+  const chance = createChance(7);
+  const some = (make: () => Record<string, string>, path = "/api/assets") =>
+    Array.from(
+      { length: requests },
+      () => `${path}?${new URLSearchParams({ include_public: String(chance.below(2) === 0), ...make() }).toString()}`,
+    );
+  const order = () => ({ sort: chance.one(assetSorts), order: chance.one(["asc", "desc"]), limit: "100" });
+  const twoTags = () => ({ include_tags: `${chance.one(KINDS)},${chance.one(PLACES)}` });
+  const word = () => ({
+    name_contains: chance
+      .one(WORDS)
+      .toUpperCase()
+      .slice(0, 4 + chance.below(4)),
+  });
+  return [
+    {
+      name: "GET /api/assets, two tags and a piece of the name, any sort",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: some(() => ({ ...twoTags(), ...word(), ...order() })),
+    },
+    {
+      name: "GET /api/assets, one tag and a piece of the name, any sort",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: some(() => ({ include_tags: chance.one(KINDS), ...word(), ...order() })),
+    },
+    {
+      name: "GET /api/assets, one tag, any sort",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: some(() => ({ include_tags: chance.one(KINDS), ...order() })),
+    },
+    {
+      name: "GET /api/assets, a piece of the name alone, any sort",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: some(() => ({ ...word(), ...order() })),
+    },
+    {
+      name: "GET /api/assets, a tag left out, any sort",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: some(() => ({ exclude_tags: chance.one(KINDS), ...order() })),
+    },
+    {
+      name: "GET /api/assets, metadata alone, any sort",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: some(() => ({ metadata_filter: JSON.stringify({ node_id: String(chance.below(30)) }), ...order() })),
+    },
+    {
+      name: "GET /api/assets, two letters of the name, any sort",
+      target: "one pass over the names",
+      p95BelowMs: 400,
+      paths: some(() => ({ name_contains: "su", ...order() })).slice(0, 40),
+    },
+    {
+      name: "GET /api/assets/tags/refine, two tags and a piece of the name",
+      target: "p95 under 150 ms",
+      p95BelowMs: 150,
+      paths: some(() => ({ ...twoTags(), ...word() }), "/api/assets/tags/refine"),
+    },
+    {
+      name: "GET /api/assets/tags/refine, one tag",
+      target: "p95 under 150 ms",
+      p95BelowMs: 150,
+      paths: some(() => ({ include_tags: chance.one(KINDS) }), "/api/assets/tags/refine"),
+    },
+    {
+      name: "GET /api/tags",
+      target: "p95 under 40 ms",
+      p95BelowMs: 40,
+      paths: some(() => ({ order: chance.one(["count_desc", "name_asc"]) }), "/api/tags"),
+    },
+  ];
+}
+
+async function totalOf(ask: Ask, path: string): Promise<number> {
+  const { pagination } = await ask(path);
+  return Number((pagination as { total?: number } | undefined)?.total ?? 0);
+}
+
+/** As many as wanted, evenly from the whole list, again from its beginning where it is short. */
+function spreadOut<T>(list: readonly T[], wanted: number): T[] {
+  const step = Math.max(1, list.length / wanted);
+  return Array.from({ length: wanted }, (_, index) => list[Math.floor(index * step) % list.length]).filter((item) => item !== undefined);
+}

@@ -1,0 +1,47 @@
+// A million assets of one user, three tags each: two of ten and one of a thousand, names of two words and a number, some metadata.
+// The search index is built by the service's own code, from what the triggers noted.
+import { keepSearchIndex } from "@/lib/service/assets/search-index";
+import { foldName } from "@/lib/service/assets/fold-name";
+import { openDatabase } from "@/lib/service/store/database";
+import { createChance } from "./chance";
+import { fill, inserter, requireSame } from "./filling";
+
+export const WORDS = ["portrait", "landscape", "product", "sunset", "mountain", "city", "forest", "studio", "winter", "garden"] as const;
+export const KINDS = Array.from({ length: 10 }, (_, index) => `kind-${index}`);
+export const PLACES = Array.from({ length: 10 }, (_, index) => `place-${index}`);
+const LABELS = Array.from({ length: 1000 }, (_, index) => `label-${index}`);
+const START = Date.parse("2026-06-01T00:00:00Z");
+
+export function seedAssets(file: string, userName: string, wanted: number): void {
+  const chance = createChance(1121);
+  fill(file, userName, (database, userId) => {
+    const insertBlob = inserter(database, "blobs", ["hash", "sha256", "size", "media_type", "created_at"]);
+    const insertTag = inserter(database, "asset_tags", ["asset_seq", "tag", "position"]);
+    const insertAsset = inserter(database, "assets", [
+      ...["id", "owner_id", "origin", "hash", "name", "name_folded", "size", "mime_type", "metadata"],
+      ...["created_at", "updated_at", "last_access_time"],
+    ]);
+    let at = START;
+    for (let index = 0; index < wanted; index += 1) {
+      at += chance.below(8) === 0 ? 0 : chance.below(20_000);
+      const [hash, size] = [chance.hex(8), 1000 + chance.below(1000) * 5000];
+      insertBlob({ hash, sha256: hash, size, media_type: "image/png", created_at: at });
+      const name = `${chance.one(WORDS)} ${chance.one(WORDS)} ${String(index).padStart(7, "0")}.png`;
+      const edge = 256 * (1 + chance.below(8));
+      const asset_seq = insertAsset({
+        ...{ id: chance.uuid(), owner_id: userId, origin: "upload", hash, name, name_folded: foldName(name), size, mime_type: "image/png" },
+        ...{ metadata: JSON.stringify({ width: edge, height: edge, node_id: String(chance.below(30)) }) },
+        ...{ created_at: at, updated_at: at, last_access_time: at + chance.below(1e9) },
+      });
+      [chance.one(KINDS), chance.one(PLACES), chance.one(LABELS)].forEach((tag, place) =>
+        insertTag({ asset_seq, tag, position: place + 1 }),
+      );
+    }
+    const counted = "SELECT owner_id, tag, count(*) FROM asset_tags JOIN assets ON assets.seq = asset_seq GROUP BY 1, 2";
+    requireSame(database, "SELECT owner_id, tag, n FROM tag_counts WHERE n > 0", counted);
+    requireSame(database, "SELECT owner_id, n FROM asset_counts WHERE n > 0", "SELECT owner_id, count(*) FROM assets GROUP BY 1");
+  });
+  const database = openDatabase(file, Date.now);
+  keepSearchIndex(database);
+  database.close();
+}

@@ -1,0 +1,64 @@
+// A million jobs of one user: mixed states, some two thousand workflows, outputs of every kind, times of four months.
+import { createChance } from "./chance";
+import { fill, inserter, requireSame } from "./filling";
+
+/** Some five hundred jobs each, as in a library of two thousand workflows at a million. */
+export const workflowsOf = (jobs: number) => Math.max(5, Math.floor(jobs / 500));
+const START = Date.parse("2026-06-01T00:00:00Z");
+const MEAN_GAP_MS = 10_000;
+
+const graph = JSON.stringify({
+  "1": { class_type: "EmptyImage", inputs: { width: 512, height: 512, batch_size: 1, color: 255 } },
+  "2": { class_type: "ImageScale", inputs: { image: ["1", 0], upscale_method: "lanczos", width: 256, height: 256, crop: "disabled" } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "bench" } },
+});
+const inputs = { prompt: graph, graph: "", extra_data: "{}", outputs_to_execute: '["3"]' };
+const columns = [
+  ...["id", "user_id", "state", "number", "workflow_id", "create_time", "update_time", "state_time", "start_time", "end_time"],
+  ...["execution_time", "outputs_count", "has_image", "has_video", "has_audio", "preview", "error"],
+];
+
+/** Of a hundred: how states and kinds of output are spread. None is running: a start would give those back to the queue. */
+const stateOf = (share: number) => (share < 82 ? "completed" : share < 92 ? "failed" : share < 97 ? "cancelled" : "pending");
+const kindOf = (share: number) => (share < 80 ? "image" : share < 92 ? "video" : share < 97 ? "audio" : "none");
+
+export function workflowId(index: number): string {
+  return createChance(index + 1).uuid();
+}
+
+export function seedJobs(file: string, userName: string, wanted: number): void {
+  const chance = createChance(20261121);
+  const workflows = Array.from({ length: workflowsOf(wanted) }, (_, index) => workflowId(index));
+  fill(file, userName, (database, userId) => {
+    const insertJob = inserter(database, "jobs", columns);
+    const insertInputs = inserter(database, "job_inputs", ["job_seq", "prompt", "graph", "extra_data", "outputs_to_execute"]);
+    const insertResults = inserter(database, "job_results", ["job_seq", "outputs", "messages", "meta"]);
+    let at = START;
+    for (let number = 1; number <= wanted; number += 1) {
+      // One in eight has the time of its neighbour, so that ties are there to be broken.
+      at += chance.below(8) === 0 ? 0 : chance.below(2 * MEAN_GAP_MS);
+      const state = stateOf(chance.below(100));
+      const kind = state === "completed" ? kindOf(chance.below(100)) : "none";
+      const ran = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
+      const start = ran > 0 ? at + chance.below(5000) : null;
+      const file = { filename: `${chance.hex(8)}.png`, subfolder: "", type: "output", display_name: `bench_${number}.png` };
+      const job_seq = insertJob({
+        ...{ id: chance.uuid(), user_id: userId, state, number, workflow_id: chance.one(workflows), create_time: at },
+        ...{ update_time: at + ran, state_time: at + ran, start_time: start, end_time: start === null ? null : start + ran },
+        ...{ execution_time: ran, outputs_count: kind === "none" ? 0 : 1 },
+        ...{ has_image: Number(kind === "image"), has_video: Number(kind === "video"), has_audio: Number(kind === "audio") },
+        preview: kind === "none" ? null : JSON.stringify({ ...file, nodeId: "3", mediaType: "images" }),
+        error: state === "failed" ? JSON.stringify({ exception_type: "ValueError", exception_message: "no", node_id: "2" }) : null,
+      });
+      insertInputs({ job_seq, ...inputs });
+      if (state === "pending") continue;
+      const outputs = kind === "none" ? "{}" : JSON.stringify({ "3": { images: [file] } });
+      insertResults({ job_seq, outputs, messages: "[]", meta: "{}" });
+    }
+    database.prepare("UPDATE users SET last_number = ? WHERE id = ?").run(wanted, userId);
+    const kept = "SELECT user_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n > 0 AND workflow_id = ''";
+    requireSame(database, kept, "SELECT user_id, state, has_image, has_video, has_audio, count(*) FROM jobs GROUP BY 1, 2, 3, 4, 5");
+    const keptByWorkflow = "SELECT user_id, workflow_id, state, sum(n) FROM job_counts WHERE n > 0 AND workflow_id <> '' GROUP BY 1, 2, 3";
+    requireSame(database, keptByWorkflow, "SELECT user_id, workflow_id, state, count(*) FROM jobs GROUP BY 1, 2, 3");
+  });
+}

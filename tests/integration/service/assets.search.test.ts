@@ -1,0 +1,174 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { list, record, string } from "./support";
+
+describe("looking for assets", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService();
+    client = bench.client();
+  });
+  afterAll(() => bench.dispose());
+
+  let content = 0;
+  const make = (name: string, fields: Record<string, string> = {}) => client.upload(`content ${content++}`, name, { name, ...fields });
+  const names = async (query: Record<string, string>, who = client) => {
+    const { assets, total } = record(
+      (await who.get(`/api/assets?${new URLSearchParams({ include_public: "false", ...query }).toString()}`)).body,
+    );
+    const found = list(assets).map((asset) => string(asset.name));
+    expect(found.length).toBe(total);
+    return found.sort();
+  };
+  const refuses = async (filter: string) =>
+    expect(await client.get(`/api/assets?metadata_filter=${encodeURIComponent(filter)}`)).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_QUERY", message: expect.stringContaining("metadata_filter") },
+    });
+
+  it("takes quotes, wild cards and the words of a search language for letters", async () => {
+    const odd = [
+      'say "so" AND (no*)',
+      "50%_off - name:x",
+      "NEAR(a b)^2 + {marks}",
+      "it's; DROP TABLE --",
+      "a\\b/c",
+      "NOT OR",
+      "🐈‍⬛ cat 🐈.png",
+    ];
+    for (const name of odd) await make(name);
+    for (const name of odd) {
+      for (let from = 0; from < name.length; from += 3) {
+        const piece = Array.from(name)
+          .slice(from, from + 5)
+          .join("");
+        const holding = odd.filter((one) => one.toLowerCase().includes(piece.toLowerCase())).sort();
+        expect(await names({ name_contains: piece })).toEqual(holding);
+      }
+    }
+    expect(await names({ name_contains: '"' })).toEqual(['say "so" AND (no*)']);
+    expect(await names({ name_contains: "🐈" })).toEqual(["🐈‍⬛ cat 🐈.png"]);
+    expect(await names({ name_contains: "%%%" })).toEqual([]);
+    expect(await names({ name_contains: "***" })).toEqual([]);
+  });
+
+  it.each([
+    ["Straße.png", ["STRASSE", "strasse", "ß", "ẞ", "raße.p", "SS"], ["Strase"]],
+    ["ΟΔΟΣ ΑΒΓ.png", ["οδος", "οδοσ", "ΔΟΣ Α", "ς"], ["οδα"]],
+    ["İZMİR.png", ["İZMİR", "i̇zm"], ["ızm"]],
+    ["Re\u0301sume\u0301.png", ["résumé", "RÉSUMÉ", "RE\u0301S"], ["resume"]],
+    ["ПрИвЕт.png", ["привет", "ИВЕ"], ["privet"]],
+  ])("finds %s by any spelling of its case, accents kept", async (name, found, lost) => {
+    const stored = string(record((await make(name)).body).name);
+    for (const piece of found) expect(await names({ name_contains: piece })).toContain(stored);
+    for (const piece of lost) expect(await names({ name_contains: piece })).not.toContain(stored);
+  });
+
+  it("follows a new name and a deletion at once", async () => {
+    const id = string(record((await make("before-the-change.txt")).body).id);
+    await client.call("PUT", `/api/assets/${id}`, { name: "after-the-change.txt" });
+    expect(await names({ name_contains: "before-the" })).toEqual([]);
+    expect(await names({ name_contains: "after-the" })).toEqual(["after-the-change.txt"]);
+    await client.call("DELETE", `/api/assets/${id}`);
+    expect(await names({ name_contains: "after-the" })).toEqual([]);
+  });
+
+  it("sorts names without case, and gives equal ones the order of their ids", async () => {
+    for (const name of ["b-sorted", "A-sorted", "C-sorted", "a-sorted", "B-sorted"]) await make(name);
+    const sorted = async (order: string) =>
+      list(record((await client.get(`/api/assets?name_contains=-sorted&sort=name&order=${order}`)).body).assets).map((asset) => ({
+        name: string(asset.name).toLowerCase(),
+        id: string(asset.id),
+      }));
+    const up = await sorted("asc");
+    expect(up.map((asset) => asset.name)).toEqual(["a-sorted", "a-sorted", "b-sorted", "b-sorted", "c-sorted"]);
+    expect(up[0]?.id.localeCompare(up[1]?.id ?? "")).toBe(-1);
+    expect(await sorted("desc")).toEqual(up.reverse());
+  });
+
+  it("tells numbers, texts, booleans and null in metadata apart, and looks into lists", async () => {
+    const kinds = { one: 1, real: 1.5, text: "1", yes: true, word: "true", none: null, list: ["x", 2, { deep: 1 }], object: { x: 1 } };
+    for (const [name, value] of Object.entries(kinds)) await make(`metadata ${name}`, { user_metadata: JSON.stringify({ v: value }) });
+    const found = async (filter: unknown) =>
+      (await names({ name_contains: "metadata ", metadata_filter: JSON.stringify(filter) })).map((name) => name.slice("metadata ".length));
+    expect(await found({ v: 1 })).toEqual(["one"]);
+    expect(await found({ v: 1.0 })).toEqual(["one"]);
+    expect(await found({ v: 1.5 })).toEqual(["real"]);
+    expect(await found({ v: "1" })).toEqual(["text"]);
+    expect(await found({ v: true })).toEqual(["yes"]);
+    expect(await found({ v: "true" })).toEqual(["word"]);
+    expect(await found({ v: null })).toEqual(["none"]);
+    expect(await found({ v: "x" })).toEqual(["list"]);
+    expect(await found({ v: [2, "1", false] })).toEqual(["list", "text"]);
+    expect(await found({ v: { x: 1 } })).toEqual(["object"]);
+    expect(await found({ "v.x": 1 })).toEqual(["object"]);
+    expect(await found({ v: { deep: 1 } })).toEqual([]);
+    expect(await found({ v: [] })).toEqual([]);
+    expect(await found({ v: 1, w: 1 })).toEqual([]);
+    await refuses('{"v":[{"x":1}]}');
+    await refuses('{"a\\"b":1}');
+  });
+
+  it("finds the last of more metadata values than the index keeps", async () => {
+    const many = Object.fromEntries(Array.from({ length: 700 }, (_, index) => [`key${index}`, index]));
+    await make("very much metadata", { user_metadata: JSON.stringify(many) });
+    await make("little metadata", { user_metadata: '{"key699":699}' });
+    expect(await names({ metadata_filter: '{"key699":699}' })).toEqual(["little metadata", "very much metadata"]);
+    expect(await names({ metadata_filter: '{"key699":700}' })).toEqual([]);
+    const { tag_counts } = record((await client.get(`/api/assets/tags/refine?metadata_filter=${encodeURIComponent('{"key5":6}')}`)).body);
+    expect(tag_counts).toEqual({});
+  });
+
+  it("shows nobody what another one has", async () => {
+    await make("ada's secret plan.txt", { tags: "secret", user_metadata: '{"k":"v"}' });
+    const eve = bench.client("eve");
+    expect(await names({ name_contains: "secret plan" }, eve)).toEqual([]);
+    expect(await names({ include_tags: "secret" }, eve)).toEqual([]);
+    expect(await names({ metadata_filter: '{"k":"v"}' }, eve)).toEqual([]);
+    expect((await eve.get("/api/tags?prefix=secret")).body).toEqual({ tags: [], total: 0, has_more: false });
+    expect((await eve.get("/api/assets/tags/refine?include_tags=secret")).body).toEqual({ tag_counts: {} });
+  });
+});
+
+describe("a database of before the search index", () => {
+  it("is brought along: tags are counted, names, tags and metadata are found", async () => {
+    const older = await startService();
+    const writer = older.client();
+    await writer.upload("1", "Straße.png", { name: "Straße.png", tags: "kept,b", user_metadata: '{"n":1}' });
+    await older.service.stop();
+    const database = new Sqlite(join(older.folder, "service.sqlite"));
+    database.function("fold_name", (name) => String(name).toLowerCase());
+    const made = database
+      .prepare<[], { type: string; name: string }>(
+        `SELECT type, name FROM sqlite_master WHERE name IN ('tag_counts', 'asset_search', 'asset_tag_codes', 'assets_unsearched', 'assets_by_folded_name')
+         OR name LIKE 'tags\\_%' ESCAPE '\\' AND type = 'trigger' OR name LIKE 'assets\\_searched%' ESCAPE '\\' AND type = 'trigger'
+         OR name LIKE 'jobs\\_%by\\_duration' ESCAPE '\\' AND name LIKE 'jobs\\_with%' ESCAPE '\\' OR name = 'jobs_by_workflow_duration' ORDER BY type DESC`,
+      )
+      .all();
+    for (const { type, name } of made) database.exec(`DROP ${type} IF EXISTS ${name}`);
+    database.exec("UPDATE assets SET name_folded = lower(name); DELETE FROM migrations WHERE name = '002-lists'");
+    database.close();
+
+    const bench = await startService({ dataDir: older.folder });
+    const reader = bench.client();
+    for (const query of [
+      "name_contains=STRASSE",
+      "include_tags=kept,b",
+      "metadata_filter=%7B%22n%22%3A1%7D",
+      "name_contains=rasse&exclude_tags=c",
+    ]) {
+      expect((await reader.get(`/api/assets?include_public=false&${query}`)).body).toMatchObject({
+        total: 1,
+        assets: [{ name: "Straße.png" }],
+      });
+    }
+    expect((await reader.get("/api/tags?include_public=false")).body).toMatchObject({
+      total: 2,
+      tags: [{ name: "b", count: 1 }, { name: "kept" }],
+    });
+    await bench.dispose();
+  });
+});

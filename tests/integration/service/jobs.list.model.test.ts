@@ -1,0 +1,120 @@
+// Hundreds of jobs in every state, and every question answered twice: by the service, and by a filter and a sort of all rows here.
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { until } from "@/tests/support/until";
+import { list, record, string, waiting } from "./support";
+
+const JOBS = 600;
+
+type Row = {
+  id: string;
+  state: string;
+  workflow_id: string;
+  create_time: number;
+  execution_time: number;
+  has_image: number;
+  has_video: number;
+  has_audio: number;
+};
+type Query = {
+  states: string[];
+  workflow?: string;
+  output?: "image" | "video" | "audio";
+  by: "create_time" | "execution_time";
+  order: string;
+};
+
+function expected(rows: readonly Row[], query: Query): string[] {
+  const sign = query.order === "asc" ? 1 : -1;
+  return rows
+    .filter((row) => query.states.length === 0 || query.states.includes(row.state))
+    .filter((row) => query.workflow === undefined || row.workflow_id === query.workflow)
+    .filter((row) => query.output === undefined || (row.state === "completed" && row[`has_${query.output}`] === 1))
+    .sort((a, b) => sign * (a[query.by] - b[query.by] || (a.id < b.id ? -1 : 1)))
+    .map((row) => row.id);
+}
+
+const queries = fc.record(
+  {
+    states: fc.subarray(["pending", "in_progress", "completed", "failed", "cancelled"]),
+    workflow: fc.constantFrom(...Array.from({ length: workflowsOf(JOBS) }, (_, index) => workflowId(index)), "none-such"),
+    output: fc.constantFrom("image" as const, "video" as const, "audio" as const),
+    by: fc.constantFrom("create_time" as const, "execution_time" as const),
+    order: fc.constantFrom("asc", "desc"),
+  },
+  { requiredKeys: ["states", "by", "order"] },
+);
+
+describe("the list of jobs against a filter and a sort of every row", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  let rows: Row[];
+  beforeAll(async () => {
+    const empty = await startService();
+    empty.client("bench");
+    await empty.service.stop();
+    const file = join(empty.folder, "service.sqlite");
+    seedJobs(file, "bench", JOBS);
+    const database = new Sqlite(file);
+    // The first of those that wait takes the only slot and keeps it, so that nothing moves while the lists are read.
+    database
+      .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
+      .run(JSON.stringify(waiting(3600)));
+    bench = await startService({ dataDir: empty.folder, concurrency: 1 });
+    client = bench.client("bench");
+    await until("a job runs", async () => list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length === 1);
+    rows = database.prepare<[], Row>("SELECT * FROM jobs").all();
+    database.close();
+  });
+  afterAll(async () => {
+    await client.post("/api/queue", { clear: true });
+    await client.post("/api/interrupt");
+    await bench.dispose();
+  });
+
+  const pathOf = ({ states, workflow, output, by, order }: Query) =>
+    `/api/jobs?sort_by=${by}&sort_order=${order}&status=${states.join(",")}` +
+    (workflow === undefined ? "" : `&workflow_id=${workflow}`) +
+    (output === undefined ? "" : `&output_type=${output}`);
+
+  it("answers any filter in any order at any offset, with the exact total and has_more", async () => {
+    const page = fc.record({ query: queries, limit: fc.integer({ min: 1, max: 120 }), offset: fc.integer({ min: 0, max: JOBS + 10 }) });
+    await fc.assert(
+      fc.asyncProperty(page, async ({ query, limit, offset }) => {
+        const answer = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${offset}`)).body);
+        const all = expected(rows, query);
+        expect(list(answer.jobs).map((job) => string(job.id))).toEqual(all.slice(offset, offset + limit));
+        expect(answer.pagination).toEqual({ offset, limit, total: all.length, has_more: offset + limit < all.length });
+      }),
+      { numRuns: 400, seed: 20261121 },
+    );
+  });
+
+  it("never shows a job on two pages and never skips one", async () => {
+    const query = fc.record({ query: queries, limit: fc.integer({ min: 7, max: 200 }) });
+    await fc.assert(
+      fc.asyncProperty(query, async ({ query, limit }) => {
+        const seen: string[] = [];
+        for (let more = true; more;) {
+          const answer = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${seen.length}`)).body);
+          seen.push(...list(answer.jobs).map((job) => string(job.id)));
+          more = record(answer.pagination).has_more === true;
+        }
+        expect(seen).toEqual(expected(rows, query));
+      }),
+      { numRuns: 40, seed: 3 },
+    );
+  });
+
+  it("lists the history newest first, of what has ended only", async () => {
+    const ended = expected(rows, { states: ["completed", "failed", "cancelled"], by: "create_time", order: "desc" });
+    for (const offset of [0, 250, ended.length - 5, ended.length + 1]) {
+      const { history } = record((await client.get(`/api/history_v2?max_items=50&offset=${offset}`)).body);
+      expect(list(history).map((entry) => string(entry.prompt_id))).toEqual(ended.slice(offset, offset + 50));
+    }
+  });
+});
