@@ -56,7 +56,9 @@ export function toRowTest({ paths, values }: MetadataCondition): RawBuilder<bool
 
 /** json_each gives a list item by item, and any other value as the one item that it is. */
 function holds(path: string, value: Scalar): RawBuilder<boolean> {
-  const items = sql`select 1 from json_each(assets.metadata, ${path}) as item where json_type(assets.metadata, ${path}) <> 'object' and`;
+  // SQLite refuses the whole query for one text that is no JSON: a damaged row holds nothing instead.
+  const metadata = sql`iif(json_valid(assets.metadata), assets.metadata, '{}')`;
+  const items = sql`select 1 from json_each(${metadata}, ${path}) as item where json_type(${metadata}, ${path}) <> 'object' and`;
   if (value === null) return sql<boolean>`exists (${items} item.type = 'null')`;
   if (typeof value === "boolean") return sql<boolean>`exists (${items} item.type = ${String(value)})`;
   const types = typeof value === "number" ? sql`('integer', 'real')` : sql`('text')`;

@@ -7,15 +7,15 @@ import { asRefusal, type Refusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { json, text } from "./answers";
 
+const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to answer this request." };
+
 export function toErrorAnswer(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
-  const refusal = asRefusal(error) ?? unforeseen(error, request, log);
+  const refusal = asRefusal(error) ?? asStorageFailure(error) ?? unforeseen;
   const { code, message, details } = refusal;
   const status = errorStatus[code];
+  // What is not the sender's doing is a matter for whoever runs the service: the cause is found here alone.
+  if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
+    log.error({ err: error, method: request.method, path: request.path }, "a request failed");
   if (request.path.startsWith("/api/userdata")) return text(message, status);
   return json({ code, message, ...(details !== undefined && { details }) }, status);
-}
-
-function unforeseen(error: unknown, request: { method: string; path: string }, log: ServiceLog): Refusal {
-  log.error({ err: error, method: request.method, path: request.path }, "a request failed");
-  return asStorageFailure(error) ?? { code: "INTERNAL", message: "The service failed to answer this request." };
 }

@@ -4,7 +4,7 @@ import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type Database } from "../store/database";
 import { removeEnded, removeEndedByIds } from "./ended-jobs";
 import { listJobs } from "./list-jobs";
-import { readStrings, type StoredJob } from "./job-row";
+import { orEmpty, readStrings, type StoredJob } from "./job-row";
 import { readInputs, readResult } from "./job-view";
 import { isTerminal, terminalStates } from "./transitions";
 
@@ -18,12 +18,13 @@ export function listHistory(database: Database, userId: number, page: { max_item
     offset: page.offset,
   });
   return jobs.map((job) => {
-    const result = readResult(database, job);
+    const result = orEmpty(() => readResult(database, job), undefined);
+    const inputs = orEmpty(() => readInputs(database, job.seq), undefined);
     return {
       prompt_id: job.id,
       create_time: job.create_time,
       workflow_id: job.workflow_id,
-      prompt: { priority: job.number, prompt_id: job.id, extra_data: withoutWorkflow(readInputs(database, job.seq)?.extra_data ?? {}) },
+      prompt: { priority: job.number, prompt_id: job.id, extra_data: withoutWorkflow(inputs?.extra_data ?? {}) },
       outputs: result?.outputs ?? {},
       status: result?.status ?? {},
       meta: result?.meta ?? {},

@@ -2,8 +2,12 @@
 
 import { type Selectable } from "kysely";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
+import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { type JobRow } from "../store/schema";
+
+const DAMAGED =
+  "What the service stored of this job is damaged and cannot be read. Whoever runs the service can restore it from a backup; removing the job from the history removes it from every list.";
 
 export type StoredJob = Selectable<JobRow>;
 
@@ -17,11 +21,30 @@ export function readGraph(inputs: { prompt: string; graph: string }): Graph {
 }
 
 export function readRecord(text: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(text);
+  const value = parseStored(text);
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
 export function readStrings(text: string): string[] {
-  const value: unknown = JSON.parse(text);
+  const value = parseStored(text);
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}
+
+/** The details of one job: what is damaged is said, and not taken for empty. */
+export function parseStored(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ServiceError("INTERNAL", DAMAGED, undefined, { cause });
+  }
+}
+
+/** In a list: what cannot be read is left empty, so that one damaged row does not take all others with it. */
+export function orEmpty<T>(read: () => T, empty: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (asRefusal(error)?.message !== DAMAGED) throw error;
+    return empty;
+  }
 }

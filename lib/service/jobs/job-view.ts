@@ -3,11 +3,15 @@
 
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
-import { readRecord, type StoredJob } from "./job-row";
+import { orEmpty, parseStored, readRecord, type StoredJob } from "./job-row";
 import { type Progress } from "./run-record";
 import { isTerminal } from "./transitions";
 
 export function toListItem(job: StoredJob, progress: Progress | undefined) {
+  return view(job, progress, (text) => orEmpty(() => readRecord(text), {}));
+}
+
+function view(job: StoredJob, progress: Progress | undefined, read: (text: string) => Record<string, unknown>) {
   return {
     id: job.id,
     status: job.state,
@@ -18,8 +22,8 @@ export function toListItem(job: StoredJob, progress: Progress | undefined) {
       ...(job.start_time !== null && { execution_start_time: job.start_time }),
       ...(job.end_time !== null && { execution_end_time: job.end_time }),
     }),
-    ...(job.preview !== null && { preview_output: readRecord(job.preview) }),
-    ...(job.error !== null && { execution_error: readRecord(job.error) }),
+    ...(job.preview !== null && { preview_output: read(job.preview) }),
+    ...(job.error !== null && { execution_error: read(job.error) }),
     // execution_start_time belongs to terminal states only; how long a job has run until now is told with its progress.
     ...(job.state === "in_progress" && progress && { progress: { ...progress, start_time: job.start_time } }),
   };
@@ -29,7 +33,7 @@ export function toDetail(database: Database, job: StoredJob, progress: Progress 
   const inputs = readInputs(database, job.seq);
   const result = isTerminal(job.state) ? readResult(database, job) : undefined;
   return {
-    ...toListItem(job, progress),
+    ...view(job, progress, readRecord),
     create_time: Math.floor(job.create_time / 1000),
     update_time: Math.floor(job.update_time / 1000),
     ...(inputs && { workflow: { prompt: inputs.prompt, extra_data: inputs.extra_data } }),
@@ -69,7 +73,7 @@ export function readInputs(database: Database, seq: number) {
 export function readResult(database: Database, job: StoredJob) {
   const row = database.row(query.selectFrom("job_results").selectAll().where("job_seq", "=", job.seq));
   if (!row) return undefined;
-  const messages: unknown = JSON.parse(row.messages);
+  const messages = parseStored(row.messages);
   const completed = job.state === "completed";
   return {
     outputs: readRecord(row.outputs),
