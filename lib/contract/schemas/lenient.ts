@@ -4,6 +4,20 @@
 import { z } from "zod";
 import { isObject, parseJson } from "../json";
 
+/** How a value stands in a query, where its schema says how that text is read: for documents made from the contract. */
+export type WireForm =
+  | { kind: "integer"; min?: number; max?: number }
+  | { kind: "boolean" }
+  | { kind: "object-text" }
+  | { kind: "list"; item: z.ZodType; most: number };
+const wireForms = new WeakMap<object, WireForm>();
+/** Of a schema that was made by one of the builders below. */
+export const wireFormOf = (schema: object): WireForm | undefined => wireForms.get(schema);
+function onWire<S extends z.ZodType>(schema: S, form: WireForm): S {
+  wireForms.set(schema, form);
+  return schema;
+}
+
 /** An optional field that may also come as null; absent and null both read as undefined. */
 export function maybe<T extends z.ZodType>(schema: T) {
   return schema
@@ -34,7 +48,7 @@ export function integerText(bounds: { min?: number; max?: number } = {}) {
     .string()
     .regex(/^-?\d{1,16}$/)
     .transform((text) => Number(text) + 0);
-  return z.union([z.number(), digits], { error: "must be a whole number" }).pipe(number);
+  return onWire(z.union([z.number(), digits], { error: "must be a whole number" }).pipe(number), { kind: "integer", ...bounds });
 }
 
 const truth: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
@@ -44,18 +58,22 @@ const words = z
   .refine((word) => Object.hasOwn(truth, word))
   .transform((word) => truth[word] === true);
 
-export const booleanText = z.union([z.boolean(), words], { error: "must be true or false" });
+export const booleanText = onWire(z.union([z.boolean(), words], { error: "must be true or false" }), { kind: "boolean" });
 
 /** JSON text of an object, kept as text: the service judges what it means. */
-export const objectText = z
-  .string()
-  .max(10_000)
-  .refine((text) => isObject(parseJson(text)), "must be the JSON text of an object");
+export const objectText = onWire(
+  z
+    .string()
+    .max(10_000)
+    .refine((text) => isObject(parseJson(text)), "must be the JSON text of an object"),
+  { kind: "object-text" },
+);
 
 /** A comma list; blanks are dropped, so an empty value means "no filter". */
 export function commaList<T extends z.ZodType<string, string>>(item: T, most = 100) {
-  return z
+  const schema = z
     .union([z.array(z.string()), z.string().transform((value) => value.split(","))])
     .transform((values) => values.map((value) => value.trim()).filter((value) => value !== ""))
     .pipe(z.array(item).max(most));
+  return onWire(schema, { kind: "list", item, most });
 }

@@ -3,9 +3,11 @@
 import { type z } from "zod";
 import { ServiceError } from "../service-error";
 
-export function readQuery<S extends z.ZodType>(request: Request, schema: S): z.output<S> {
+export function readQuery<S extends z.ZodObject>(request: Request, schema: S): z.output<S> {
   const values: Record<string, string> = {};
   for (const [name, value] of new URL(request.url).searchParams) {
+    if (!Object.hasOwn(schema.shape, name)) continue;
+    // Of two values one would be dropped, or both be taken for a list that a comma list is not.
     if (Object.hasOwn(values, name)) throw invalid("INVALID_QUERY", [{ field: name, message: "is given more than once" }]);
     values[name] = value;
   }

@@ -1,8 +1,9 @@
-// The service's application: a fetch-shaped function. Every path but /api/health needs a key; every failure leaves through one door.
+// The service's application: a fetch-shaped function. Every path but /api/health and /api/openapi.json needs a key; every failure leaves through one door.
 // The routes come from the contract's table: what the table has and the service lacks is answered 501, what it lacks 404 or 405.
 
 import { Hono } from "hono";
 import { allOperations, operations } from "@/lib/contract/operations";
+import { openApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
@@ -30,6 +31,7 @@ export function createRouter(parts: Parts): (request: Request) => Promise<Respon
   const routes = [...allRoutes(parts), ...missingRoutes(allRoutes(parts))];
 
   app.get("/api/health", () => json({ status: "ok" }));
+  app.get("/api/openapi.json", (context) => json(openApiDocument(baseUrlOf(parts, context.req.raw))));
   // Fixed paths before those with parameters: /api/assets/from-hash is no asset's id.
   for (const { operation, handle } of routes.sort((a, b) => parametersIn(a.operation) - parametersIn(b.operation))) {
     app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation.path), (context) => {
@@ -103,7 +105,7 @@ function methodsOf(routes: readonly Route[], path: string): string[] {
 
 /** A body that was begun counts as read where it was gathered whole: JSON that was neither late nor too long. */
 function mayHaveUnreadBody(request: Request, status: number): boolean {
-  if (status === 413 || status === 408 || /^multipart\//i.test(request.headers.get("content-type") ?? "")) return true;
+  if ([408, 413, 503, 507].includes(status) || /^multipart\//i.test(request.headers.get("content-type") ?? "")) return true;
   const length = request.headers.get("content-length");
   return (request.headers.has("transfer-encoding") || (length !== null && length !== "0")) && !request.bodyUsed;
 }

@@ -1,0 +1,114 @@
+// The OpenAPI 3.1 document of the embedded service, made from the contract's table: paths, parameters, bodies and refusals are derived,
+// only the exact shapes of answers are written beside it (the contract's own read everybody's services leniently).
+// Guarantees: it describes what this service answers, and no operation of others' services that this one lacks.
+
+import { type z } from "zod";
+import { type Operation, type OperationAnswer } from "../operation";
+import { allOperations } from "../operations";
+import { assetAnswers } from "./asset-answers";
+import { described, type Described } from "./described";
+import { fileAnswers } from "./file-answers";
+import { jobAnswers } from "./job-answers";
+import { refusalsOf } from "./refusals";
+import { bodyOf, parametersOf } from "./requests";
+import { type JsonSchema, toComponents } from "./wire-schema";
+
+const refOf = (name: string) => `#/components/schemas/${name}`;
+const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCase()}${operation.name.slice(1)}Body`;
+
+let made: JsonSchema | undefined;
+
+/** `baseUrl`: where the service is reached, without /api. */
+export function openApiDocument(baseUrl: string): JsonSchema {
+  made ??= makeDocument();
+  return { ...made, servers: [{ url: baseUrl }] };
+}
+
+function makeDocument(): JsonSchema {
+  const offered = allOperations.flatMap((operation) => {
+    const description = Object.entries(described).find(([name]) => name === operation.name)?.[1];
+    return description ? [{ operation, description }] : [];
+  });
+  const bodies = offered.flatMap(({ operation }) =>
+    operation.body?.kind === "json" ? [[bodyName(operation), operation.body.schema] as const] : [],
+  );
+  const schemas: Record<string, z.ZodType> = { ...assetAnswers, ...jobAnswers, ...fileAnswers, ...Object.fromEntries(bodies) };
+  const paths: Record<string, Record<string, JsonSchema>> = { ...openPaths };
+  for (const { operation, description } of offered)
+    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation, description) };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Workflow execution service",
+      version: "1.0.0",
+      description:
+        "Runs workflow graphs as jobs and stores files as assets. Core operations are those of every service of this interface; extensions name their capability.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [],
+    security: [{ ApiKey: [] }],
+    tags: [{ name: "core" }, { name: "extension" }],
+    paths,
+    components: {
+      securitySchemes: { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" } },
+      schemas: toComponents(schemas),
+    },
+  };
+}
+
+/** These need no key: they hold nothing of anybody. */
+const openPaths = {
+  "/api/health": {
+    get: {
+      operationId: "getHealth",
+      summary: "Whether the service is ready.",
+      security: [],
+      responses: { "200": jsonAnswer("Ready.", { type: "object", properties: { status: { const: "ok" } }, required: ["status"] }) },
+    },
+  },
+  "/api/openapi.json": {
+    get: {
+      operationId: "getOpenApi",
+      summary: "This document.",
+      security: [],
+      responses: { "200": jsonAnswer("OpenAPI 3.1.", { type: "object" }) },
+    },
+  },
+};
+
+function describe(operation: Operation, description: Described): JsonSchema {
+  const parameters = parametersOf(operation);
+  return {
+    operationId: operation.name,
+    summary: description.summary,
+    tags: [operation.tier],
+    ...(operation.capability && { "x-capability": operation.capability }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(operation.body && { requestBody: bodyOf(operation.body, refOf(bodyName(operation))) }),
+    responses: { ...answersOf(operation, description), ...refusalsOf(operation, description) },
+  };
+}
+
+function answersOf(operation: Operation, description: Described): Record<string, JsonSchema> {
+  const answers = Object.entries(operation.answers)
+    .filter(([, answer]) => answer.kind !== "redirect")
+    .map(([status, answer]) => [status, answerOf(answer, description, Number(status))] as const);
+  const ranges = description.ranges && {
+    "304": { description: "What the ETag names is still true." },
+    "416": { description: "The range lies outside the file." },
+  };
+  return { ...Object.fromEntries(answers), ...ranges };
+}
+
+function answerOf(answer: OperationAnswer, { answer: component }: Described, status: number): JsonSchema {
+  if (answer.kind === "empty") return { description: "Done; no body." };
+  if (answer.kind !== "json")
+    return { description: status === 206 ? "A range of the bytes." : "The bytes.", content: { "*/*": { schema: {} } } };
+  const name = typeof component === "object" ? component[status] : component;
+  if (name === undefined) throw new Error(`no component describes answer ${status}`);
+  return jsonAnswer(status === 201 ? "Created." : status === 202 ? "Begun." : "Done.", { $ref: refOf(name) });
+}
+
+function jsonAnswer(description: string, schema: JsonSchema): JsonSchema {
+  return { description, content: { "application/json": { schema } } };
+}

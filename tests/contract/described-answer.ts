@@ -1,0 +1,51 @@
+// A real answer against the OpenAPI document: its path and method are there, its status is one that they name, its body is as described.
+import { isObject, type JsonObject } from "@/lib/contract/json";
+import { problemsOf } from "./json-schema";
+
+export type Exchange = { method: string; path: string; status: number; contentType: string; text: string };
+
+const at = (value: unknown, ...names: readonly string[]): unknown =>
+  names.reduce<unknown>((inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
+
+export function resolverOf(document: unknown) {
+  return (ref: string): unknown => {
+    const found = ref.startsWith("#/") ? at(document, ...ref.slice(2).split("/")) : undefined;
+    if (found === undefined) throw new Error(`${ref} leads nowhere`);
+    return found;
+  };
+}
+
+/** The operation that the document has for a request. Fixed paths go before those with parameters, the move of userdata before the write. */
+export function findOperation(document: unknown, method: string, path: string): { id: string; operation: JsonObject } | undefined {
+  const paths = at(document, "paths");
+  const matching = Object.entries(isObject(paths) ? paths : {})
+    .filter(([template]) => patternOf(template).test(path))
+    .sort(([a], [b]) => rank(a) - rank(b));
+  for (const [, item] of matching) {
+    const operation = at(item, method.toLowerCase()) ?? (method === "HEAD" ? at(item, "get") : undefined);
+    if (isObject(operation)) return { id: String(operation.operationId), operation };
+  }
+  return undefined;
+}
+
+const rank = (template: string) => (template.endsWith("/move/{dest}") ? 0 : template.split("{").length);
+
+function patternOf(template: string): RegExp {
+  const any = template.startsWith("/api/userdata/") ? ".+" : "[^/]+";
+  return new RegExp(`^${template.replace(/[.]/g, "\\.").replace(/\{\w+\}/g, any)}$`);
+}
+
+/** What the document does not say of this answer; empty when it is described. */
+export function undescribed(document: unknown, { method, path, status, contentType, text }: Exchange): string[] {
+  const found = findOperation(document, method, path);
+  if (!found) return [401, 404, 405].includes(status) ? [] : [`${method} ${path} answered ${status} and is not in the document`];
+  const response = at(found.operation, "responses", String(status));
+  if (response === undefined) return [`${found.id}: ${status} is not in the document: ${text.slice(0, 200)}`];
+  const content = at(response, "content");
+  if (!isObject(content)) return text === "" ? [] : [`${found.id}: ${status} has a body and none is described`];
+  const [type = "", media] = Object.entries(content)[0] ?? [];
+  if (method === "HEAD") return [];
+  if (type !== "*/*" && contentType.split(";")[0] !== type) return [`${found.id}: ${status} is ${contentType}, not ${type}`];
+  if (type !== "application/json") return [];
+  return problemsOf(JSON.parse(text), at(media, "schema"), resolverOf(document)).map((problem) => `${found.id} ${status} ${problem}`);
+}

@@ -1,0 +1,222 @@
+// The OpenAPI document that the service serves, against the contract it is made from and against what the service really answers.
+import { createServer, type Server } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isObject } from "@/lib/contract/json";
+import { openApiDocument } from "@/lib/contract/openapi/document";
+import { allOperations } from "@/lib/contract/operations";
+import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
+import { createClient, type ServiceBench, startService } from "../support/service";
+import { until } from "../support/until";
+import { type Exchange, findOperation, resolverOf, undescribed } from "./described-answer";
+import { runSuite } from "./suite/run-suite";
+
+const notOffered = ["listTasks", "getSystemStats"];
+
+function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (Array.isArray(value)) for (const one of value) yield* objectsIn(one);
+  if (!isObject(value)) return;
+  yield value;
+  for (const one of Object.values(value)) yield* objectsIn(one);
+}
+
+const document = openApiDocument("http://service.test");
+const operationsIn = () =>
+  Object.entries(record(document.paths)).flatMap(([path, item]) =>
+    Object.entries(record(item)).map(([method, operation]) => ({ path, method, ...record(operation) })),
+  );
+
+describe("the OpenAPI document", () => {
+  it("says what it is and where the service is", () => {
+    expect(document).toMatchObject({ openapi: "3.1.0", servers: [{ url: "http://service.test" }], security: [{ ApiKey: [] }] });
+    expect(document).toMatchObject({ components: { securitySchemes: { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" } } } });
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+
+  it("holds every operation that the service offers, once, and no other", () => {
+    const ids = operationsIn().map((operation) => String(record(operation).operationId));
+    const offered = allOperations.map(({ name }) => name).filter((name) => !notOffered.includes(name));
+    expect(ids.sort()).toEqual([...offered, "getHealth", "getOpenApi"].sort());
+    for (const { name, method, path } of allOperations.filter((operation) => offered.includes(operation.name)))
+      expect(findOperation(document, method, path)?.id, `${method} ${path}`).toBe(name);
+  });
+
+  it("has no reference that leads nowhere and no component that nobody uses", () => {
+    const refs = new Set([...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])));
+    for (const ref of refs) expect(resolverOf(document)(ref)).toBeTypeOf("object");
+    const components = Object.keys(record(record(document.components).schemas));
+    expect(components.filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
+  });
+
+  it("declares the parameters of every path, each name once, and the parameters of the query with their defaults", () => {
+    for (const { path, parameters = [] } of operationsIn().map((one) => ({ parameters: [], ...one }))) {
+      const declared = (Array.isArray(parameters) ? parameters : []).map(record);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(declared.filter((one) => one.in === "path" && one.required === true).map((one) => one.name)).toEqual(inPath);
+      expect(new Set(declared.map((one) => `${String(one.in)} ${String(one.name)}`)).size).toBe(declared.length);
+    }
+    const jobs = record(findOperation(document, "GET", "/api/jobs")?.operation).parameters;
+    expect(jobs).toEqual(
+      expect.arrayContaining([
+        { name: "limit", in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } },
+        { name: "offset", in: "query", required: false, schema: { type: "integer", minimum: 0, default: 0 } },
+        expect.objectContaining({ name: "status", style: "form", explode: false, schema: expect.objectContaining({ type: "array" }) }),
+      ]),
+    );
+    const assets = record(findOperation(document, "GET", "/api/assets")?.operation).parameters;
+    expect(assets).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: "include_public", schema: { type: "boolean", default: true } })]),
+    );
+  });
+
+  it("gives every operation a sentence, a success, and 401 where it needs a key", () => {
+    for (const operation of operationsIn()) {
+      const { operationId, summary, responses, security } = record(operation);
+      const statuses = Object.keys(record(responses));
+      expect([operationId, typeof summary, statuses.some((status) => status.startsWith("2"))]).toEqual([operationId, "string", true]);
+      if (security === undefined) expect(statuses, String(operationId)).toContain("401");
+    }
+  });
+});
+
+describe("what the service answers is what the document says", () => {
+  let bench: ServiceBench;
+  let source: Server;
+  let sourceUrl = "";
+  const seen: Exchange[] = [];
+
+  /** Everything that passes is remembered. */
+  const send = async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    const answer = await bench.service.fetch(request);
+    const text = await answer.clone().text();
+    seen.push({
+      method: request.method,
+      path: pathname,
+      status: answer.status,
+      contentType: answer.headers.get("content-type") ?? "",
+      text,
+    });
+    return answer;
+  };
+
+  beforeAll(async () => {
+    source = createServer((request, response) =>
+      request.url === "/slow.txt" ? void response.write("some") : response.end("from afar"),
+    ).listen(0, "127.0.0.1");
+    await until("the source listens", () => source.listening);
+    const address = source.address();
+    const origin = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+    sourceUrl = `${origin}/afar.txt`;
+    bench = await startService({ downloadHosts: [origin], userQuotaBytes: 100_000_000, maxJsonBytes: 100_000 });
+  });
+  afterAll(async () => {
+    await bench.dispose();
+    source.closeAllConnections();
+    source.close();
+  });
+
+  it("is served without a key, and is the document of the contract", async () => {
+    const answer = await bench.anonymous().get("/api/openapi.json");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+    expect(answer.body).toEqual(document);
+  });
+
+  it("in the suite that any deployment is tried with, where nothing differs", async () => {
+    const { key } = bench.service.keys.createKey("ada");
+    const options = { write: true, interrupt: true, sourceUrl, waitMs: 30_000 };
+    const rows = await runSuite({ baseUrl: "http://service.test", key, send, timeoutMs: 30_000 }, options);
+    const other = rows.filter(({ outcome }) => outcome !== "ok").map(({ operation, outcome, notes }) => [operation, outcome, ...notes]);
+    expect(other).toEqual([
+      ["GET /api/tasks", "absent", "answered 404"],
+      ["GET /api/system_stats", "absent", "answered 404"],
+    ]);
+  });
+
+  it("in refusals, and in jobs that run and fail", async () => {
+    const ada = createClient(send, bench.service.keys.createKey("ada").key);
+    const failing = {
+      "1": { class_type: "Fail", inputs: { message: "on purpose", anything: ["2", 0] } },
+      "2": { class_type: "PrimitiveInt", inputs: { value: 1 } },
+      "3": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
+    };
+    const ids = [
+      await submit(ada, waiting(0.5)),
+      await submit(ada, failing),
+      await submit(ada, canvas(3)),
+      await submit(ada, waiting(0.4, 2)),
+    ];
+    await ada.get("/api/jobs");
+    await ada.get("/api/queue");
+    for (const id of ids) await ended(ada, id);
+    for (const id of ids)
+      for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/history_v2/${id}`, `/api/jobs/${id}/assets`])
+        await ada.get(path);
+    for (const path of ["/api/jobs", "/api/history_v2?max_items=10", "/api/assets", "/api/tags", "/api/assets/tags/refine"])
+      await ada.get(path);
+
+    const shipped = record((await ada.get("/api/assets?include_tags=input&limit=1")).body).assets;
+    const publicId = string(record(Array.isArray(shipped) ? shipped[0] : {}).id);
+    const unknown = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a99";
+    const calls: [string, string, unknown?][] = [
+      ["GET", "/api/jobs?limit=0"],
+      ["GET", "/api/jobs?limit=1&limit=2"],
+      ["GET", `/api/jobs/${unknown}`],
+      ["POST", "/api/prompt", { prompt: { "1": { class_type: "SaveImage", inputs: {} } } }],
+      ["POST", "/api/prompt", {}],
+      ["POST", "/api/prompt", { prompt: canvas(1), note: "x".repeat(100_000) }],
+      ["POST", "/api/queue", { other: 1 }],
+      ["POST", "/api/history", "no JSON"],
+      ["POST", "/api/interrupt", { prompt_id: unknown }],
+      ["POST", "/api/jobs/cancel", { job_ids: [unknown] }],
+      ["POST", `/api/jobs/${unknown}/cancel`],
+      ["POST", "/api/assets", "no form"],
+      ["POST", "/api/assets/from-hash", { hash: `blake3:${"0".repeat(64)}`, tags: ["a"] }],
+      ["POST", "/api/assets/download", { source_url: "https://example.com/a" }],
+      ["POST", "/api/assets/download", { source_url: sourceUrl, preview_id: unknown }],
+      ["GET", "/api/assets/remote-metadata?url=https%3A%2F%2Fexample.com%2Fa"],
+      ["GET", "/api/assets?metadata_filter=1"],
+      ["PUT", `/api/assets/${publicId}`, { name: "mine" }],
+      ["DELETE", `/api/assets/${publicId}`],
+      ["POST", `/api/assets/${publicId}/tags`, { tags: ["a"] }],
+      ["DELETE", `/api/assets/${publicId}/tags`, { tags: ["a"] }],
+      ["GET", `/api/assets/${unknown}/content`],
+      ["GET", `/api/assets/${publicId}/content`],
+      ["HEAD", "/api/assets/hash/none"],
+      ["GET", "/api/tasks/none"],
+      ["DELETE", "/api/tasks/none"],
+      ["GET", "/api/view"],
+      ["GET", "/api/view?filename=none.png"],
+      ["GET", "/api/files/mask-layers?filename=none.png"],
+      ["GET", "/api/userdata"],
+      ["GET", "/api/userdata?dir=none%2F"],
+      ["GET", "/api/userdata?dir=..%2F"],
+      ["GET", "/api/userdata/none.json"],
+      ["POST", "/api/userdata/..%2Fout.json", "x"],
+      ["POST", "/api/userdata/a%2F%2Fb.json", "x"],
+      ["DELETE", "/api/userdata/none.json"],
+      ["POST", "/api/userdata/none.json/move/there.json"],
+      ["GET", "/api/nothing"],
+      ["PATCH", "/api/jobs"],
+    ];
+    const statuses = new Set<number>();
+    for (const [method, path, body] of calls) statuses.add((await ada.call(method, path, body)).status);
+    const slow = await ada.post("/api/assets/download", { source_url: sourceUrl.replace("afar", "slow") });
+    await ada.call("DELETE", `/api/tasks/${string(record(slow.body).task_id)}`);
+    await ada.upload(png(4, 4), "a.png", {}, "other");
+    await ada.upload("no picture", "a.png", {}, "image", "/api/upload/image");
+    await ada.upload(png(4, 4), "a.png", { original_ref: "none" }, "image", "/api/upload/mask");
+    await ada.get(`/api/assets/${publicId}/content`, { range: "bytes=0-3" });
+    await ada.get(`/api/assets/${publicId}/content`, { range: "bytes=99999999-" });
+    await createClient(send, undefined).get("/api/jobs");
+    expect([...statuses].sort()).toEqual([200, 400, 403, 404, 405, 413, 415]);
+  });
+
+  it("in every answer that was seen, and every operation was", () => {
+    expect(seen.flatMap((exchange) => undescribed(document, exchange))).toEqual([]);
+    const tried = new Set(
+      seen.flatMap(({ method, path, status }) => (status < 400 ? (findOperation(document, method, path)?.id ?? []) : [])),
+    );
+    const offered = allOperations.map(({ name }) => name).filter((name) => !notOffered.includes(name));
+    expect(offered.filter((name) => !tried.has(name))).toEqual([]);
+  });
+});

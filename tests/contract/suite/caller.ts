@@ -1,0 +1,50 @@
+// One call of an operation against any deployment: the path filled in, the key in its header, bounded in time, redirects left alone.
+import { fillPath, type Operation } from "@/lib/contract/operation";
+
+export type Send = (request: Request) => Promise<Response>;
+export type Answered = { status: number; headers: Headers; text: string; body: unknown };
+export type CallInput = {
+  params?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string | number | boolean>>;
+  /** An object goes as JSON, a form or bytes as they are. */
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** Another key than the caller's own; null sends none. */
+  key?: string | null;
+};
+export type Caller = (operation: Operation, input?: CallInput) => Promise<Answered>;
+export type Target = { baseUrl: string; key: string; send: Send; timeoutMs: number };
+
+export function createCaller(target: Target): Caller {
+  const base = target.baseUrl.replace(/\/+$/, "");
+  return async (operation, { params = {}, query = {}, body, headers = {}, key = target.key } = {}) => {
+    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+    const isRaw = body instanceof FormData || body instanceof Uint8Array || typeof body === "string";
+    const request = new Request(`${base}${fillPath(operation.path, params)}${search ? `?${search}` : ""}`, {
+      method: operation.method,
+      headers: {
+        ...(key !== null && { "x-api-key": key }),
+        ...(body !== undefined && !isRaw && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: isRaw ? toBody(body) : JSON.stringify(body) }),
+      redirect: "manual",
+      signal: AbortSignal.timeout(target.timeoutMs),
+    });
+    const answer = await target.send(request);
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, text, body: parse(text) };
+  };
+}
+
+function toBody(body: FormData | Uint8Array | string): FormData | Blob | string {
+  return body instanceof Uint8Array ? new Blob([new Uint8Array(body)]) : body;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

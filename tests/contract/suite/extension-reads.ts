@@ -1,0 +1,61 @@
+// Steps that read through extensions. What a service lacks is absent, and that is no fault.
+import { operations } from "@/lib/contract/operations";
+import { itemsOf, needed, type Step, text } from "./steps";
+import { demand, NotTried } from "./verdict";
+
+const o = operations;
+const plainReads = [o.getQueueDepth, o.listQueue, o.getObjectInfo, o.getFeatures, o.listTasks, o.getSystemStats];
+
+export const extensionReadSteps: readonly Step[] = [
+  ...plainReads.map((operation): Step => ({ operation, run: async ({ ask }) => void (await ask(operation)) })),
+  {
+    operation: o.listTags,
+    async run({ ask }) {
+      const tags = itemsOf(await ask(o.listTags, { query: { limit: 5 } }), "tags");
+      demand(tags.length <= 5, `limit=5 was answered with ${tags.length} tags`);
+    },
+  },
+  { operation: o.refineTags, run: async ({ ask }) => void (await ask(o.refineTags, { query: { limit: 5, include_public: true } })) },
+  {
+    operation: o.hasAssetHash,
+    async run({ ask, known }) {
+      const hash = needed(text(known.asset, "asset_hash"), "hash of an asset");
+      await ask(o.hasAssetHash, { params: { hash } });
+    },
+  },
+  {
+    operation: o.getAssetContent,
+    async run({ ask, known }) {
+      await ask(o.getAssetContent, { params: { id: needed(text(known.asset, "id"), "asset") }, headers: { range: "bytes=0-0" } });
+    },
+  },
+  {
+    operation: o.view,
+    async run({ ask, known }) {
+      const filename = needed(text(known.asset, "asset_hash"), "hash of an asset");
+      await ask(o.view, { query: { filename }, headers: { range: "bytes=0-0" } });
+    },
+  },
+  {
+    operation: o.listJobAssets,
+    run: async ({ ask, known }) =>
+      void (await ask(o.listJobAssets, { params: { job_id: needed(known.endedJobId, "job that has ended") } })),
+  },
+  {
+    operation: o.getHistoryEntry,
+    run: async ({ ask, known }) =>
+      void (await ask(o.getHistoryEntry, { params: { job_id: needed(known.endedJobId, "job that has ended") } })),
+  },
+  {
+    operation: o.readUserdata,
+    run: async ({ ask, known }) =>
+      void (await ask(o.readUserdata, { params: { file: needed(known.userFile ?? known.own.userFile, "file of user data") } })),
+  },
+  {
+    operation: o.getRemoteMetadata,
+    async run({ ask, options }) {
+      if (options.sourceUrl === undefined) throw new NotTried("needs --source-url");
+      await ask(o.getRemoteMetadata, { query: { url: options.sourceUrl } });
+    },
+  },
+];

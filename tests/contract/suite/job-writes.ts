@@ -1,0 +1,92 @@
+// Steps that submit a job of their own, follow it, and manage queue and history with nothing but its id.
+import { parseFailure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { isTerminalWord } from "@/lib/contract/states";
+import { field, LABEL, needed, poll, type Step, text, UNKNOWN_ID } from "./steps";
+import { demand, demandRefusal, NotTried, read } from "./verdict";
+
+const o = operations;
+
+/** A tiny picture of a random colour: no cache has it. */
+function graph() {
+  const color = Math.floor(Math.random() * 0xffffff);
+  return {
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: LABEL } },
+  };
+}
+
+export const jobWriteSteps: readonly Step[] = [
+  {
+    operation: o.submitPrompt,
+    writes: true,
+    async run({ call, known }) {
+      const bad = await call(o.submitPrompt, { body: { prompt: { "1": { class_type: "NoSuchNodeClass", inputs: {} } } } });
+      const answer = await call(o.submitPrompt, {
+        body: { prompt: graph(), extra_data: { extra_pnginfo: { workflow: { name: LABEL } } } },
+      });
+      if (answer.status === 400)
+        throw new NotTried(`the service refused a graph of EmptyImage and SaveImage: ${parseFailure(answer, answer.text).message}`);
+      known.own.jobId = text(read(o.submitPrompt, answer), "prompt_id");
+      // A service may also accept it and fail the job.
+      demand([400, 200].includes(bad.status), `an unknown class answered ${bad.status}`);
+      demandRefusal(await call(o.submitPrompt, { body: {} }), [400, 422], "no prompt");
+    },
+  },
+  {
+    operation: o.getJob,
+    writes: true,
+    async run(tools) {
+      const job_id = needed(tools.known.own.jobId, "job of its own");
+      const job = await poll(tools, o.getJob, { params: { job_id } }, (one) => isTerminalWord(text(one, "status") ?? ""));
+      tools.known.jobId = job_id;
+      tools.known.endedJobId = job_id;
+      demand(field(job, "outputs") !== undefined, "a job that has ended has no outputs");
+      return `its job ended as ${text(job, "status")}`;
+    },
+  },
+  {
+    operation: o.manageQueue,
+    writes: true,
+    async run({ ask, call }) {
+      const deleted = field(await ask(o.manageQueue, { body: { delete: [UNKNOWN_ID] } }), "deleted");
+      demand(deleted === undefined || (Array.isArray(deleted) && deleted.length === 0), "an unknown id was deleted");
+      await call(o.manageQueue, { body: { delete: [] } });
+    },
+  },
+  {
+    operation: o.cancelJob,
+    writes: true,
+    async run({ ask, call, known }) {
+      const job_id = needed(known.own.jobId, "job of its own");
+      const answer = await call(o.cancelJob, { params: { job_id } });
+      if (answer.status !== 409) await ask(o.cancelJob, { params: { job_id } });
+    },
+  },
+  {
+    operation: o.cancelJobs,
+    writes: true,
+    async run({ call, known }) {
+      const answer = await call(o.cancelJobs, { body: { job_ids: [needed(known.own.jobId, "job of its own")] } });
+      if (answer.status !== 409) read(o.cancelJobs, answer);
+    },
+  },
+  {
+    operation: o.interrupt,
+    writes: true,
+    async run({ ask, options }) {
+      if (!options.interrupt) throw new NotTried("it may stop jobs that are not the suite's; needs --interrupt");
+      await ask(o.interrupt);
+    },
+  },
+];
+
+export const jobCleaningSteps: readonly Step[] = [
+  {
+    operation: o.manageHistory,
+    writes: true,
+    async run({ ask, known }) {
+      await ask(o.manageHistory, { body: { delete: [known.own.jobId ?? UNKNOWN_ID] } });
+    },
+  },
+];

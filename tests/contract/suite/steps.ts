@@ -1,0 +1,74 @@
+// A step of the suite: one thing tried of one operation, with what earlier steps have found to work on.
+import { isObject, type JsonObject, numberOf, textOf } from "@/lib/contract/json";
+import { type Operation } from "@/lib/contract/operation";
+import { type Answered, type Caller, type CallInput } from "./caller";
+import { NotTried, read } from "./verdict";
+
+/** What was found or made on the way. */
+export type Known = {
+  jobId?: string;
+  /** One that has ended. */
+  endedJobId?: string;
+  asset?: JsonObject;
+  userFile?: string;
+  /** Made by this run. */
+  own: { asset?: JsonObject; imageName?: string; maskName?: string; jobId?: string; taskId?: string; userFile?: string };
+};
+
+export type SuiteOptions = {
+  /** Makes a job, assets, tags and files of its own, and removes what it can. */
+  write: boolean;
+  /** Also interrupts, which may stop jobs of the user that are not the suite's. */
+  interrupt: boolean;
+  /** A small file on a host that the service may fetch from. */
+  sourceUrl?: string;
+  /** How long a job or a download of the suite may take. */
+  waitMs: number;
+};
+
+export type Tools = {
+  call: Caller;
+  known: Known;
+  options: SuiteOptions;
+  /** Calls, and reads the answer as the contract does. */
+  ask(operation: Operation, input?: CallInput): Promise<unknown>;
+};
+
+export type Step = { operation: Operation; writes?: true; run(tools: Tools): Promise<string | void> };
+
+export function createTools(call: Caller, options: SuiteOptions): Tools {
+  return { call, options, known: { own: {} }, ask: async (operation, input) => read(operation, await call(operation, input)) };
+}
+
+export const LABEL = "lightdesk-conformance";
+export const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
+/** Another service may say forbidden of what it does not know. */
+export const UNKNOWN = [404, 403, 400] as const;
+
+export function itemsOf(value: unknown, name: string): JsonObject[] {
+  const list = isObject(value) ? value[name] : undefined;
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+export function field(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+export const text = (value: unknown, name: string): string | undefined => textOf(field(value, name));
+export const number = (value: unknown, name: string): number | undefined => numberOf(field(value, name));
+
+export function needed<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new NotTried(`there is no ${what} to try it on`);
+  return value;
+}
+
+/** Asks again until `isOver`, within the suite's patience. */
+export async function poll(tools: Tools, operation: Operation, input: CallInput, isOver: (value: unknown) => boolean): Promise<unknown> {
+  const end = Date.now() + tools.options.waitMs;
+  for (;;) {
+    const value = await tools.ask(operation, input);
+    if (isOver(value)) return value;
+    if (Date.now() > end) throw new NotTried(`it had not ended after ${tools.options.waitMs / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+export type { Answered };

@@ -1,0 +1,45 @@
+// What an answer says of a deployment: it conforms, it differs, the operation is absent, or it could not be tried.
+// What other services may do differently (docs/interface.md) is no difference: the contract's own lenient schemas judge.
+import { type Operation } from "@/lib/contract/operation";
+import { operations } from "@/lib/contract/operations";
+import { parseFailure } from "@/lib/contract/failure";
+import { type Answered } from "./caller";
+
+export class Differs extends Error {}
+export class Absent extends Error {}
+export class NotTried extends Error {}
+
+/** Some services answer these with an empty body. */
+const mayBeEmpty = new Set<string>([operations.manageQueue.name, operations.manageHistory.name]);
+/** Says something of the account or of the moment, not of the interface. */
+const ofTheMoment = new Set([402, 403, 429, 503]);
+
+/** The body, once the contract can read the answer; nothing for an answer that is no JSON. */
+export function read(operation: Operation, answer: Answered): unknown {
+  const expected = operation.answers[answer.status];
+  if (!expected) throw refused(operation, answer);
+  if (expected.kind === "redirect" && !answer.headers.get("location")) throw new Differs(`${answer.status} without a Location`);
+  if (expected.kind !== "json") return undefined;
+  const body = answer.text.trim() === "" && mayBeEmpty.has(operation.name) ? {} : answer.body;
+  const parsed = expected.schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Differs(`${answer.status} whose body differs at ${issue?.path.join(".") || "its top"}: ${issue?.message ?? "it is no JSON"}`);
+}
+
+export function demand(isSo: boolean, otherwise: string): void {
+  if (!isSo) throw new Differs(otherwise);
+}
+
+/** A refusal that has to come, with one of these statuses. */
+export function demandRefusal(answer: Answered, statuses: readonly number[], of: string): void {
+  demand(statuses.includes(answer.status), `${of} answered ${answer.status}, not ${statuses.join(" or ")}`);
+}
+
+function refused({ method }: Operation, answer: Answered): Error {
+  const { status } = answer;
+  const said = method === "HEAD" ? "" : `: ${parseFailure(answer, answer.text).message}`;
+  if ([404, 405, 501].includes(status)) return new Absent(`answered ${status}`);
+  if (ofTheMoment.has(status)) return new NotTried(`answered ${status}${said}`);
+  return new Differs(`answered ${status}${said}`);
+}
