@@ -14,6 +14,7 @@ export type Behaviour = {
   headers: Record<string, string>;
   /** For each connection in turn: after so many bytes of the body the line is cut; undefined lets it pass. */
   cuts: (number | undefined)[];
+  refusesHead?: boolean;
   /** After so many bytes of the body nothing comes any more, until the client goes. */
   holdAfter?: number;
   /** What Content-Range says instead of the truth. */
@@ -22,13 +23,17 @@ export type Behaviour = {
   drip?: { bytes: number; everyMs: number };
 };
 export type Given = { range?: string; ifRange?: string; status: number; start: number; sent: number };
-export type FileSource = LittleServer & { behaviour: Behaviour; given: Given[]; sent(): number };
+export type FileSource = LittleServer & { behaviour: Behaviour; given: Given[]; sent(): number; held: Set<ServerResponse> };
 
 export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
   const given: Given[] = [];
+  /** Lines that are held, to be cut. */
+  const held = new Set<ServerResponse>();
   const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
-  const server = await startLittleServer((request, response) => void serve(now, given, request, response).catch(() => response.destroy()));
-  return { ...server, behaviour: now, given, sent: () => given.reduce((sum, one) => sum + one.sent, 0) };
+  const server = await startLittleServer(
+    (request, response) => void serve(now, { given, held }, request, response).catch(() => response.destroy()),
+  );
+  return { ...server, behaviour: now, given, held, sent: () => given.reduce((sum, one) => sum + one.sent, 0) };
 }
 
 /** Bytes that differ everywhere, so that a part in the wrong place changes the hash. */
@@ -42,7 +47,13 @@ export function patternOf(length: number, seed = 1): Buffer {
   return bytes;
 }
 
-async function serve(now: Behaviour, given: Given[], request: Seen, response: ServerResponse): Promise<void> {
+async function serve(
+  now: Behaviour,
+  { given, held }: Pick<FileSource, "given" | "held">,
+  request: Seen,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method === "HEAD" && now.refusesHead) return void response.writeHead(403).end();
   const range = request.headers.range;
   const ifRange = request.headers["if-range"]?.toString();
   const holds = ifRange === undefined || ifRange === now.etag || ifRange === now.lastModified;
@@ -78,7 +89,7 @@ async function serve(now: Behaviour, given: Given[], request: Seen, response: Se
     entry.sent += next - at;
     at = next;
     if (at === cut) return void response.socket?.end(() => response.destroy());
-    if (at === now.holdAfter) return void (await once(response, "close"));
+    if (at === now.holdAfter) return void held.add(response);
     if (now.drip) await new Promise((resolve) => setTimeout(resolve, now.drip?.everyMs));
   }
   response.end();

@@ -1,0 +1,109 @@
+// The stand-alone service is killed in the middle of downloads and started again on the same folder; the source counts what it gave.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { blake3 } from "@napi-rs/blake-hash";
+import Sqlite from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FileSource, patternOf, startFileSource } from "../support/file-source";
+import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { until } from "../support/until";
+
+const SIZE = 6_000_000;
+const KILLS = 4;
+
+type Task = { status: string; bytes_downloaded: number; result?: { hash?: string; asset_id?: string }; completed_at?: string };
+
+describe("a download in a process that ends", () => {
+  let dataDir: string;
+  let key: string;
+  let source: FileSource;
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "lightdesk-downloads-"));
+    key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+    source = await startFileSource(patternOf(SIZE), { etag: '"one"', drip: { bytes: 32 * 1024, everyMs: 10 } });
+  });
+  afterAll(async () => {
+    await source.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const start = () => startServiceProcess(dataDir, { LIGHTDESK_DOWNLOAD_HOSTS: source.url });
+  async function begin({ url }: ServiceProcess, name: string): Promise<string> {
+    const { body } = await httpClient(url, key).post("/api/assets/download", { source_url: `${source.url}/${name}` });
+    return (body as { task_id: string }).task_id;
+  }
+  const read = async ({ url }: ServiceProcess, id: string) => (await httpClient(url, key).get(`/api/tasks/${id}`)).body as Task;
+  async function reached(service: ServiceProcess, id: string, bytes: number): Promise<number> {
+    return until(`${bytes} bytes have come`, async () => {
+      const { bytes_downloaded: count } = await read(service, id);
+      return count >= bytes && count;
+    });
+  }
+  const ended = (service: ServiceProcess, id: string) =>
+    until("the download has ended", async () => {
+      const task = await read(service, id);
+      return task.completed_at !== undefined && task;
+    });
+  const partials = () => readdir(join(dataDir, "service", "downloads"));
+
+  it("goes on after kill -9, again and again, from no less than what the task had told, and the bytes are exact", async () => {
+    let service = await start();
+    const id = await begin(service, "killed.bin");
+    let told = 0;
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      told = await reached(service, id, Math.max(told + 1, (SIZE / (KILLS + 2)) * kill));
+      await service.stop("SIGKILL");
+      expect(await partials()).toEqual([id]);
+      const asked = source.given.length;
+      service = await start();
+      const again = await until("it is asked for again", () => source.given[asked]);
+      expect(again).toMatchObject({ status: 206, ifRange: '"one"' });
+      expect(again.start).toBeGreaterThanOrEqual(told);
+    }
+    const task = await ended(service, id);
+    expect(task).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
+    expect(task.result?.hash).toBe(`blake3:${Buffer.from(blake3(source.behaviour.bytes)).toString("hex")}`);
+    const content = await httpClient(service.url, key).raw("GET", `/api/assets/${task.result?.asset_id}/content`);
+    expect(Buffer.from(await content.arrayBuffer()).equals(source.behaviour.bytes)).toBe(true);
+    // What a kill wastes is what was on its way: a small part of the file, where beginning anew would have cost several files.
+    expect(source.sent()).toBeLessThan(SIZE * 1.5);
+    expect(await partials()).toEqual([]);
+    expect(await service.stop()).toBe(0);
+
+    const database = new Sqlite(join(dataDir, "service", "service.sqlite"), { readonly: true });
+    expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+    expect(database.prepare("SELECT count(*) FROM assets WHERE name = 'killed.bin'").pluck().get()).toBe(1);
+    database.close();
+  });
+
+  it("goes on after SIGTERM; what waited still waits for its turn; a file that changed meanwhile is fetched whole", async () => {
+    source.given.length = 0;
+    source.behaviour.bytes = patternOf(SIZE, 2);
+    const first = await start();
+    const ids = [await begin(first, "a.bin"), await begin(first, "b.bin"), await begin(first, "c.bin")] as const;
+    const told = await reached(first, ids[0], 1_000_000);
+    expect((await read(first, ids[2])).status).toBe("created");
+    expect(await first.stop("SIGTERM")).toBe(0);
+    Object.assign(source.behaviour, { drip: undefined });
+
+    const asked = source.given.length;
+    const second = await start();
+    const results = [];
+    for (const id of ids) results.push((await ended(second, id)).result?.hash);
+    const hash = `blake3:${Buffer.from(blake3(source.behaviour.bytes)).toString("hex")}`;
+    expect(results).toEqual([hash, hash, hash]);
+    expect(source.given.slice(asked).map(({ status }) => status)).toEqual([206, 206, 200]);
+    expect(Math.max(...source.given.slice(asked, asked + 2).map(({ start: from }) => from))).toBeGreaterThanOrEqual(told);
+
+    Object.assign(source.behaviour, { holdAfter: 2_000_000 });
+    const changing = await begin(second, "changing.bin");
+    await reached(second, changing, 2_000_000);
+    await second.stop("SIGKILL");
+    Object.assign(source.behaviour, { holdAfter: undefined, bytes: patternOf(SIZE, 3), etag: '"two"' });
+    const third = await start();
+    expect((await ended(third, changing)).result?.hash).toBe(`blake3:${Buffer.from(blake3(source.behaviour.bytes)).toString("hex")}`);
+    expect(await partials()).toEqual([]);
+    await third.stop();
+  });
+});

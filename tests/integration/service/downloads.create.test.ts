@@ -1,0 +1,201 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FileSource, patternOf, startFileSource } from "@/tests/support/file-source";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { until } from "@/tests/support/until";
+import { begin, contentOf, download, hashOf, outcome, read } from "./downloads-support";
+import { list, png, record, string } from "./support";
+
+describe("POST /api/assets/download", () => {
+  let bench: ServiceBench;
+  let ada: Client;
+  let eve: Client;
+  let source: FileSource;
+  beforeAll(async () => {
+    source = await startFileSource(patternOf(10_000));
+    bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 2 });
+    ada = bench.client("ada");
+    eve = bench.client("eve");
+  });
+  afterAll(async () => {
+    expect(bench.complaints).toEqual([]);
+    await bench.dispose();
+    await source.close();
+  });
+
+  let seed = 0;
+  /** Other bytes at another address. */
+  function place(name = "model.safetensors", bytes = patternOf(10_000, (seed += 1))): string {
+    source.given.length = 0;
+    Object.assign(source.behaviour, { bytes, headers: {}, holdAfter: undefined });
+    return `${source.url}/files/${(seed += 1)}/${name}`;
+  }
+
+  it("answers 202 with a task in the public shape, and makes an asset with everything that was asked for", async () => {
+    const preview = string(record((await ada.upload(png(8, 8), "preview.png")).body).id);
+    const url = place("x%20y.safetensors");
+    const wanted = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
+    const answer = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...wanted, unknown: 1 });
+    expect(answer).toMatchObject({ status: 202, body: { status: "created", message: expect.any(String) as unknown } });
+    const id = string(record(answer.body).task_id);
+    const task = await outcome(ada, `/api/tasks/${id}`);
+    const { bytes } = source.behaviour;
+    expect(task).toMatchObject({
+      id,
+      idempotency_key: id,
+      task_name: "task:download_file",
+      payload: { source_url: url, ...wanted },
+      status: "completed",
+      bytes_total: bytes.length,
+      bytes_downloaded: bytes.length,
+      progress: 1,
+      result: { success: true, filename: "x y.safetensors", bytes_downloaded: bytes.length, hash: hashOf(bytes) },
+    });
+    for (const field of ["create_time", "update_time", "started_at", "completed_at"])
+      expect(new Date(string(task[field])).toISOString()).toBe(task[field]);
+    const asset = await ada.get(`/api/assets/${string(record(task.result).asset_id)}`);
+    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: hashOf(bytes), size: bytes.length, ...wanted });
+    expect((await contentOf(ada, task)).equals(bytes)).toBe(true);
+    expect((await eve.get(`/api/tasks/${id}`)).status).toBe(404);
+    expect((await ada.get("/api/tasks/nonsense")).status).toBe(404);
+  });
+
+  it("answers 200 with the asset where the same file was downloaded before, adding the new tags, and asks nobody", async () => {
+    const url = place();
+    const first = record((await download(ada, url, { tags: ["a"] })).result);
+    source.given.length = 0;
+    const again = await ada.post("/api/assets/download", { source_url: url, tags: ["b"] });
+    expect(again).toMatchObject({ status: 200, body: { id: first.asset_id, created_new: false, tags: ["a", "b"] } });
+    expect(source.given).toEqual([]);
+  });
+
+  it("tells nobody of what others have: the same address is a task of its own for another user", async () => {
+    const url = place();
+    const first = record((await download(ada, url)).result);
+    const other = record((await download(eve, url)).result);
+    expect(other.hash).toBe(first.hash);
+    expect(other.asset_id).not.toBe(first.asset_id);
+    expect(source.given).toHaveLength(2);
+    await ada.call("DELETE", `/api/assets/${string(first.asset_id)}`);
+    expect((await ada.post("/api/assets/download", { source_url: url })).status).toBe(202);
+    expect((await eve.post("/api/assets/download", { source_url: url })).status).toBe(200);
+  });
+
+  it("ends with the existing asset where the content is there already under another name", async () => {
+    const bytes = patternOf(5000, 77);
+    const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
+    expect(record((await download(ada, place("theirs.bin", bytes))).result)).toMatchObject({ asset_id: uploaded.id, filename: "mine.bin" });
+  });
+
+  it("fetches nothing where the source names the hash of content that the user has; another user's content does not count", async () => {
+    const bytes = patternOf(5000, 78);
+    const linked = { "x-linked-etag": `"${createHash("sha256").update(bytes).digest("hex")}"` };
+    const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
+
+    const url = place("theirs.bin", bytes);
+    Object.assign(source.behaviour, { headers: linked, holdAfter: 100 });
+    expect(record((await download(ada, url)).result)).toMatchObject({ asset_id: uploaded.id });
+    source.behaviour.holdAfter = undefined;
+    const theirs = record((await download(eve, url)).result);
+    expect(theirs.hash).toBe(hashOf(bytes));
+    expect(source.given.at(-1)?.sent).toBe(5000);
+
+    const other = place("other-name.bin", bytes);
+    source.behaviour.headers = linked;
+    await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(other)}`);
+    expect(await ada.post("/api/assets/download", { source_url: other })).toMatchObject({ status: 200, body: { id: uploaded.id } });
+  });
+
+  it.each([
+    [`attachment; filename="../../etc/pass wd.bin"`, "pass wd.bin"],
+    [`attachment; filename="C:\\\\dir\\\\model.bin"`, "model.bin"],
+    [`inline; filename*=UTF-8''na%C3%AFve%20%E2%98%83.bin; filename="plain.bin"`, "naïve ☃.bin"],
+    [`attachment; filename*=UTF-8''a%2Fb%00%E2%80%AEc.bin`, "bc.bin"],
+    [`attachment; filename=".."`, "file.bin"],
+    [`attachment; filename=token.bin; size=3`, "token.bin"],
+    [`attachment; filename="${"n".repeat(300)}.bin"`, `${"n".repeat(196)}.bin`],
+    ["attachment", "file.bin"],
+  ])("names the asset safely by %s", async (disposition, name) => {
+    const url = place("file.bin");
+    source.behaviour.headers = { "content-disposition": disposition };
+    expect(record((await download(ada, url)).result).filename).toBe(name);
+  });
+
+  it("runs two at once, lets users take turns, and shows the rest as created", async () => {
+    const url = place();
+    source.behaviour.holdAfter = 1000;
+    const paths: string[] = [];
+    for (const n of [1, 2, 3, 4]) paths.push(await begin(ada, `${url}?ada=${n}`));
+    const theirs = await begin(eve, `${url}?eve=1`);
+    await until("two run", () => source.given.length === 2);
+    const states = await Promise.all(paths.map(async (path) => (await read(ada, path)).status));
+    expect(states).toEqual(["running", "running", "created", "created"]);
+    expect(await read(eve, theirs)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
+
+    expect((await ada.call("DELETE", string(paths[3]))).status).toBe(204);
+    expect(await read(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
+    expect((await ada.call("DELETE", string(paths[0]))).status).toBe(204);
+    await until("the other user's turn has come", async () => (await read(eve, theirs)).status === "running");
+    expect((await read(ada, string(paths[2]))).status).toBe("created");
+    await ada.call("DELETE", string(paths[1]));
+    await until("then the next one of the first user's", async () => (await read(ada, string(paths[2]))).status === "running");
+    expect(source.seen.map(({ url: asked }) => asked.split("?")[1]).slice(-4)).toEqual(["ada=1", "ada=2", "eve=1", "ada=3"]);
+    await ada.call("DELETE", string(paths[2]));
+    await eve.call("DELETE", theirs);
+  });
+
+  it("lets a preview of another user be none, and forgets one that was deleted while the file came", async () => {
+    const preview = string(record((await ada.upload(png(9, 9), "p.png")).body).id);
+    const url = place();
+    expect(await eve.post("/api/assets/download", { source_url: url, preview_id: preview })).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_PREVIEW_ID", details: { field: "preview_id" } },
+    });
+    source.behaviour.holdAfter = 1000;
+    const path = await begin(ada, url, { preview_id: preview });
+    await until("it comes", () => source.given.length === 1);
+    await ada.call("DELETE", `/api/assets/${preview}`);
+    source.behaviour.holdAfter = undefined;
+    for (const response of source.held) response.destroy();
+    const asset = await ada.get(`/api/assets/${string(record((await outcome(ada, path)).result).asset_id)}`);
+    expect(asset.body).toMatchObject({ preview_id: null });
+  });
+
+  it("describes a file before it is fetched, by HEAD or, where that is refused, by its first byte", async () => {
+    const url = place("model.bin");
+    source.behaviour.headers = { "content-type": "application/x-thing" };
+    const describe = async () => (await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(url)}`)).body;
+    const expected = {
+      content_length: 10_000,
+      content_type: "application/x-thing",
+      filename: "model.bin",
+      name: "model.bin",
+      tags: [],
+      validation: { is_valid: true, errors: [], warnings: [] },
+    };
+    expect(await describe()).toEqual(expected);
+    expect(source.seen.at(-1)?.method).toBe("HEAD");
+    source.behaviour.refusesHead = true;
+    expect(await describe()).toEqual(expected);
+    Object.assign(source.behaviour, { refusesHead: false, hasLength: false });
+    expect(await describe()).toMatchObject({ content_length: -1 });
+    source.behaviour.hasLength = true;
+  });
+
+  it("keeps within a user's storage, as declared and before anything is fetched", async () => {
+    const small = await startService({ downloadHosts: [source.url], userQuotaBytes: 12_000, maxDownloadBytes: 50_000 });
+    try {
+      const client = small.client();
+      expect(await download(client, place())).toMatchObject({ status: "completed" });
+      const task = await download(client, place());
+      expect(task).toMatchObject({ status: "failed", result: { code: "STORAGE_QUOTA_EXCEEDED" } });
+      const big = place("big.bin", patternOf(60_000));
+      expect((await small.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(big)}`)).body).toMatchObject({
+        validation: { is_valid: false, errors: [{ code: "FILE_TOO_LARGE", field: "content_length" }] },
+      });
+      expect(list(record((await client.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
+    } finally {
+      await small.dispose();
+    }
+  });
+});
