@@ -9,6 +9,7 @@ import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
 import { closeServer } from "./close-server";
+import { keepDots } from "./keep-dots";
 
 const GRACE_MS = 30_000;
 
@@ -64,7 +65,10 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const listener = getRequestListener((request) => service.fetch(request));
   const { requestTimeoutMs } = env.settings;
   const checkEveryMs = Math.min(30_000, requestTimeoutMs / 2);
-  const server = createServer({ connectionsCheckingInterval: checkEveryMs }, (request, response) => void listener(request, response));
+  const server = createServer({ connectionsCheckingInterval: checkEveryMs }, (request, response) => {
+    request.url = keepDots(request.url ?? "/");
+    void listener(request, response);
+  });
   // Uploads may take hours: the service itself ends a body that stands still. Headers have to come in that time too.
   server.requestTimeout = 0;
   server.headersTimeout = requestTimeoutMs;
