@@ -59,13 +59,20 @@ export async function createTogether(
   }
 }
 
-/** Content that the user may see already: own or public. */
+/** Content that the user may see already, own or public, and that is really on disk. */
 export async function createFromHash(stores: Stores, hash: string, wanted: NewAsset): Promise<Created> {
+  if (!(await isStored(stores, wanted.ownerId, hash))) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");
   return stores.database.commit(() => {
     const source = findVisibleContent(stores.database, wanted.ownerId, hash);
     if (!source) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");
     return findOrInsert(stores, source, { ...wanted, name: wanted.name || source.name });
   });
+}
+
+/** Content whose bytes were lost counts as absent: sending it again brings it back. */
+export async function isStored(stores: Pick<Stores, "database" | "blobs">, userId: number, hash: string): Promise<boolean> {
+  const content = findVisibleContent(stores.database, userId, hash);
+  return content !== undefined && (await stores.blobs.has(content.hash));
 }
 
 export function findVisibleContent(database: Database, userId: number, hash: string): StoredAsset | undefined {

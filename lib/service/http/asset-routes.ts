@@ -7,7 +7,7 @@ import { tagsBodySchema } from "@/lib/contract/schemas/tags";
 import { findAsset, type StoredAsset } from "../assets/asset-row";
 import { fileNameOf, readMetadata, toAsset } from "../assets/asset-view";
 import { deleteAsset, editAsset, requireAsset, requireChangeable } from "../assets/change-asset";
-import { createFromHash, createFromStaged, findVisibleContent } from "../assets/create-asset";
+import { createFromHash, createFromStaged, isStored } from "../assets/create-asset";
 import { listAssets } from "../assets/list-assets";
 import { addTags, removeTags } from "../assets/tags";
 import { type Parts } from "../parts";
@@ -122,11 +122,11 @@ export function assetRoutes(parts: Parts): Route[] {
       });
     }),
 
-    route(operations.hasAssetHash, (call) => {
+    route(operations.hasAssetHash, async (call) => {
       const hash = call.param("hash");
       if (!/^blake3:[0-9a-f]{64}$/.test(hash))
         throw new ServiceError("INVALID_HASH", "hash: must be blake3: and 64 hexadecimal digits.", { field: "hash" });
-      if (!findVisibleContent(database, call.user.id, hash)) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");
+      if (!(await isStored(parts, call.user.id, hash))) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");
       return empty(200);
     }),
   ];
