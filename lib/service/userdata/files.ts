@@ -7,6 +7,7 @@ import { link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises"
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { ServiceError } from "../service-error";
+import { syncFolder } from "../store/sync-folder";
 import { resolveInside } from "./paths";
 
 /** `modified`: milliseconds since 1970. */
@@ -151,13 +152,4 @@ const isFolder = (path: string) =>
 
 function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
