@@ -10,7 +10,6 @@ import { removePartial, runDownload, type RunParts } from "./run-download";
 import { changeTask, countUnfinished, findTask, insertTask, listUnfinished, type StoredTask, type WantedDownload } from "./task-rows";
 
 export type TaskParts = RunParts & { atOnce: number; log: ServiceLog };
-export type Tasks = ReturnType<typeof createTasks>;
 
 const MOST_UNFINISHED_OF_A_USER = 1000;
 
