@@ -1,0 +1,139 @@
+// `npm run conformance` as a person runs it: a process of its own, against services over real HTTP.
+import { execFile } from "node:child_process";
+import { createServer, request as forward, type Server } from "node:http";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { allOperations } from "@/lib/contract/operations";
+import { canvas, ended, list, record, submit } from "../integration/service/support";
+import { type Client } from "../support/service";
+import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { until } from "../support/until";
+
+type Ran = { code: number; output: string };
+
+function conformance(...words: string[]): Promise<Ran> {
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: "production" };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["bin/conformance.mjs", ...words], { env }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, output: stdout + stderr }),
+    );
+  });
+}
+
+async function listening(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await until("the server listens", () => server.listening);
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+}
+
+describe("npm run conformance", () => {
+  let service: ServiceProcess;
+  let client: Client;
+  let key: string;
+  let dataDir: string;
+  const servers: Server[] = [];
+
+  async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
+    const server = createServer(answer);
+    servers.push(server);
+    return listening(server);
+  }
+  /** The service under a path of its own, as behind a reverse proxy. */
+  const serveBehind = (prefix: string, change: (path: string) => number | undefined = () => undefined) =>
+    serve((incoming, answer) => {
+      const path = incoming.url ?? "";
+      const status = path.startsWith(prefix) ? change(path) : 404;
+      if (status !== undefined)
+        return void answer.writeHead(status, { "content-type": "application/json" }).end(`{"code":"X","message":"${key}"}`);
+      const onward = forward(
+        service.url + path.slice(prefix.length),
+        { method: incoming.method, headers: incoming.headers },
+        (response) => {
+          answer.writeHead(response.statusCode ?? 500, response.headers);
+          response.pipe(answer);
+        },
+      );
+      incoming.pipe(onward);
+    });
+  const counts = async () => {
+    const jobs = record(record((await client.get("/api/jobs")).body).pagination).total;
+    const assets = record((await client.get("/api/assets?include_public=false")).body).total;
+    return { jobs, assets, files: list((await client.get("/api/userdata?dir=%2F&recurse=true")).body).length };
+  };
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "lightdesk-contract-"));
+    key = await serviceCommand(dataDir, "keys", "create", "--user", "contract");
+    service = await startServiceProcess(dataDir);
+    client = httpClient(service.url, key);
+    await ended(client, await submit(client, canvas(1)));
+    await client.upload("read me", "read-me.txt", { tags: "input" });
+    await client.call("POST", "/api/userdata/workflows%2Fa.json", "{}");
+  });
+  afterAll(async () => {
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+    expect(await service.stop()).toBe(0);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it("only reads, tells of every operation, and ends with 0 where the core conforms", async () => {
+    const before = await counts();
+    const { code, output } = await conformance("--base-url", service.url, "--api-key", key);
+    expect([code, output.includes(key)], output).toEqual([0, false]);
+    for (const { method, path } of allOperations) expect(output).toContain(`${method} ${path}`);
+    expect(output).toMatch(/^ {2}ok +GET \/api\/jobs$/m);
+    expect(output).toMatch(/^ {2}not tried +POST \/api\/prompt .*needs --write/m);
+    expect(output).toMatch(/^ {2}absent +GET \/api\/system_stats/m);
+    expect(output).toMatch(/\b0 differs\b.*conforms\.$/m);
+    expect(await counts()).toEqual(before);
+  });
+
+  it("with --write tries the rest, behind a path as well, and removes what it made", async () => {
+    const before = await counts();
+    const url = await serveBehind("/at/a/path");
+    const { code, output } = await conformance("--base-url", `${url}/at/a/path/`, "--api-key", key, "--write", "--json");
+    const report = record(JSON.parse(output));
+    const rows = list(report.operations);
+    expect([code, report.conforms, rows.length], output).toEqual([0, true, allOperations.length]);
+    expect(rows.filter(({ outcome }) => outcome === "differs")).toEqual([]);
+    expect(rows.filter(({ tier, outcome }) => tier === "core" && outcome !== "ok")).toEqual([]);
+    expect(await counts()).toEqual(before);
+  });
+
+  it("says what differs and ends with 1, without the key even where a service repeats it", async () => {
+    const url = await serveBehind("", (path) => (path.startsWith("/api/history_v2") ? 500 : undefined));
+    const { code, output } = await conformance("--base-url", url, "--api-key", key);
+    expect([code, output.includes(key)]).toEqual([1, false]);
+    expect(output).toMatch(/^ {2}differs +GET \/api\/history_v2 +answered 500: \[key\]$/m);
+  });
+
+  it("takes an extension that is missing for no fault, and a core operation that is missing for one", async () => {
+    const lean = await serveBehind("", (path) => (/^\/api\/(tags|view|object_info|features)/.test(path) ? 404 : undefined));
+    const leanRun = await conformance("--base-url", lean, "--api-key", key);
+    expect([leanRun.code, leanRun.output]).toEqual([0, expect.stringMatching(/^ {2}absent +GET \/api\/tags/m)]);
+    const bare = await serveBehind("", (path) => (path.startsWith("/api/assets") ? 501 : undefined));
+    expect(await conformance("--base-url", bare, "--api-key", key)).toMatchObject({ code: 1 });
+  });
+
+  it("ends in time where nothing answers, or nobody is there", async () => {
+    const silent = await serve(() => undefined);
+    const { code, output } = await conformance("--base-url", silent, "--api-key", key, "--timeout", "0.05");
+    expect([code, output]).toEqual([1, expect.stringMatching(/no answer/)]);
+    expect((await conformance("--base-url", "http://127.0.0.1:1", "--api-key", key)).code).toBe(1);
+  });
+
+  it.each([
+    [["--api-key", "k"], "--base-url"],
+    [["--base-url", "ftp://x", "--api-key", "k"], "--base-url"],
+    [["--base-url", "http://127.0.0.1:1"], "--api-key"],
+    [["--base-url", "http://127.0.0.1:1", "--api-key", "k", "--wrong"], "--wrong"],
+  ])("explains itself for %j", async (words, named) => {
+    expect(await conformance(...words)).toMatchObject({ code: 2, output: expect.stringContaining(named) });
+  });
+});
