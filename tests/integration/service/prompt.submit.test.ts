@@ -114,24 +114,20 @@ describe("POST /api/prompt", () => {
   });
 
   it("answers from the cache what was computed before, as new assets of the new job", async () => {
-    // Each worker remembers for itself: with one of them it is the same that runs both.
-    const single = await startService({ concurrency: 1 });
-    try {
-      const user = single.client();
-      const [first, second] = [await ended(user, await submit(user, canvas(4711))), await ended(user, await submit(user, canvas(4711)))];
-      expect(second).toMatchObject({
-        status: "completed",
-        outputs_count: 1,
-        execution_meta: { "1": { cached: true }, "2": { cached: true } },
-      });
-      expect(JSON.stringify(second.execution_status)).toContain('["execution_cached",{"nodes":["1","2"]');
-      const assetsOf = async (job: typeof first) => list(record((await user.get(`/api/jobs/${string(job.id)}/assets`)).body).assets);
-      const [before, after] = [await assetsOf(first), await assetsOf(second)];
-      expect(after.map((asset) => asset.asset_hash)).toEqual(before.map((asset) => asset.asset_hash));
-      expect(after[0]?.id).not.toBe(before[0]?.id);
-    } finally {
-      await single.dispose();
-    }
+    const [first, second] = [
+      await ended(client, await submit(client, canvas(4711))),
+      await ended(client, await submit(client, canvas(4711))),
+    ];
+    expect(second).toMatchObject({
+      status: "completed",
+      outputs_count: 1,
+      execution_meta: { "1": { cached: true }, "2": { cached: true } },
+    });
+    expect(JSON.stringify(second.execution_status)).toContain('["execution_cached",{"nodes":["1","2"]');
+    const assetsOf = async (job: typeof first) => list(record((await client.get(`/api/jobs/${string(job.id)}/assets`)).body).assets);
+    const [before, after] = [await assetsOf(first), await assetsOf(second)];
+    expect(after.map((asset) => asset.asset_hash)).toEqual(before.map((asset) => asset.asset_hash));
+    expect(after[0]?.id).not.toBe(before[0]?.id);
   });
 
   it("fails a job that would hold too many pixels, and goes on", async () => {
