@@ -113,6 +113,7 @@ export function assetRoutes(parts: Parts): Route[] {
       const { hash, media_type: mediaType, name, created_at: modifiedMs } = asset;
       return sendBytes(call.request, {
         path: parts.blobs.pathOf(hash),
+        storedSize: asset.size,
         mediaType,
         etag: hash,
         modifiedMs,

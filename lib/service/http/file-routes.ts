@@ -81,7 +81,14 @@ export function fileRoutes(parts: Parts): Route[] {
         return sendMade(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
       }
       if (request.method === "GET") parts.accessTimes.touch(asset);
-      return sendBytes(request, { path, mediaType, etag: hash, fileName: asset.name || fileNameOf(asset), ...caching });
+      return sendBytes(request, {
+        path,
+        storedSize: asset.size,
+        mediaType,
+        etag: hash,
+        fileName: asset.name || fileNameOf(asset),
+        ...caching,
+      });
     }),
   ];
 }

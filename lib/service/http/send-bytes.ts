@@ -17,9 +17,11 @@ export type Caching = {
   /** The address names the content itself, so what is fetched once stays true. */
   immutable: boolean;
 };
-export type BytesToSend = Named & Omit<Caching, "etag" | "modifiedMs"> & { path: string } & Partial<Caching>;
+/** `storedSize`: how long the file was when it was stored; another length now is damage, and none of it is sent. */
+export type BytesToSend = Named & Omit<Caching, "etag" | "modifiedMs"> & { path: string; storedSize?: number } & Partial<Caching>;
 
 const READ_AT_ONCE = 256 * 1024;
+const REMEDY = "Upload the file again, or let whoever runs the service restore it from a backup.";
 
 /** Without an ETag or a time of its own, the file's size and time stand for its version. */
 export async function sendBytes(request: Request, file: BytesToSend): Promise<Response> {
@@ -27,6 +29,8 @@ export async function sendBytes(request: Request, file: BytesToSend): Promise<Re
   let isHandedOver = false;
   try {
     const { size, mtimeMs } = await handle.stat();
+    if (file.storedSize !== undefined && file.storedSize !== size)
+      throw new ServiceError("INTERNAL", `The bytes of this file are damaged. ${REMEDY}`);
     const { etag = `${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}`, modifiedMs = mtimeMs } = file;
     const prepared = prepare(request, { ...file, etag, modifiedMs }, size);
     if (prepared instanceof Response) return prepared;
@@ -92,7 +96,7 @@ async function openStored(path: string) {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code !== "ENOENT" && code !== "ELOOP" && code !== "ENOTDIR") throw error;
-    throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
+    throw new ServiceError("NOT_FOUND", `The bytes of this file are missing from the store. ${REMEDY}`);
   }
 }
 

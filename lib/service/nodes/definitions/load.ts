@@ -13,11 +13,12 @@ const channels = ["alpha", "red", "green", "blue"] as const;
 const noMask = ({ frames }: Raster) => solidMask({ width: 64, height: 64 }, 0, frames.length);
 
 async function load(name: string, context: NodeContext, tick: Tick): Promise<Decoded> {
+  const path = context.imagePath(name);
   try {
-    return await decodeImage(context.imagePath(name), context.claim, tick);
+    return await decodeImage(path, context.claim, tick);
   } catch (cause) {
     if (cause instanceof NodeFailure || cause instanceof Cancelled) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, "its bytes in the store");
     throw new NodeFailure("ImageDecodeError", `The image file "${name}" cannot be read: ${why}`, { cause });
   }
 }
