@@ -1,0 +1,197 @@
+// What the disk or somebody's hand has damaged: rows, pages, blobs. Each is told, and takes nothing else with it.
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "../support/service";
+import { until } from "../support/until";
+
+const opened: ServiceBench[] = [];
+afterEach(async () => {
+  for (const bench of opened.splice(0)) await bench.dispose();
+});
+async function start(options: Parameters<typeof startService>[0] = {}): Promise<ServiceBench> {
+  const bench = await startService(options);
+  opened.push(bench);
+  return bench;
+}
+
+const graph = (color: number, seconds = 0) => ({
+  "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
+  "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
+});
+
+async function submit(client: Client, color: number, seconds = 0): Promise<string> {
+  return (await client.post("/api/prompt", { prompt: graph(color, seconds) })).body!["prompt_id" as never];
+}
+const detail = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
+const ended = (client: Client, id: string, state = "completed") =>
+  until(`${id} is ${state}`, async () => (await detail(client, id)).status === state);
+
+function change(bench: ServiceBench, sql: string, ...values: unknown[]): void {
+  const database = new Sqlite(join(bench.folder, "service.sqlite"));
+  expect(database.prepare(sql).run(...values).changes).toBeGreaterThan(0);
+  database.close();
+}
+
+const damagedJob = { status: 500, body: { code: "INTERNAL", message: expect.stringMatching(/damaged.*Whoever runs the service/) } };
+
+describe("a damaged row", () => {
+  it.each([
+    ["jobs", "preview"],
+    ["job_inputs", "extra_data"],
+    ["job_inputs", "prompt"],
+    ["job_results", "outputs"],
+    ["job_results", "messages"],
+    ["job_results", "meta"],
+  ])("in %s.%s is told in the job's details, and every list still answers", async (table, column) => {
+    const bench = await start();
+    const client = bench.client();
+    const [good, bad] = [await submit(client, 1), await submit(client, 2)];
+    await ended(client, good);
+    await ended(client, bad);
+    const key = table === "jobs" ? "seq" : "job_seq";
+    change(bench, `UPDATE ${table} SET ${column} = '{"cut' WHERE ${key} = (SELECT seq FROM jobs WHERE id = ?)`, bad);
+
+    expect(await client.get(`/api/jobs/${bad}`)).toMatchObject(damagedJob);
+    expect(JSON.stringify(bench.complaints)).toContain("request failed");
+    expect((await detail(client, good)).status).toBe("completed");
+    expect((await client.get(`/api/job/${bad}/status`)).status).toBe(200);
+    for (const path of ["/api/jobs", "/api/history_v2?max_items=10", "/api/queue"]) expect((await client.get(path)).status, path).toBe(200);
+    expect(JSON.stringify((await client.get("/api/jobs")).body)).toContain(bad);
+    expect((await client.post("/api/history", { delete: [bad] })).status).toBe(200);
+    expect((await client.get(`/api/jobs/${bad}`)).status).toBe(404);
+  });
+
+  it("of a job that waits fails that job, and the next one runs", async () => {
+    const bench = await start({ concurrency: 1 });
+    const client = bench.client();
+    const first = await submit(client, 1, 3000);
+    const [bad, next] = [await submit(client, 2), await submit(client, 3)];
+    change(bench, "UPDATE job_inputs SET prompt = '{\"cut' WHERE job_seq = (SELECT seq FROM jobs WHERE id = ?)", bad);
+    expect((await client.get("/api/queue")).status).toBe(200);
+    await ended(client, first, "in_progress");
+    await client.post("/api/interrupt", {});
+    await ended(client, next);
+    const { jobs } = (await client.get("/api/jobs")).body as { jobs: { id: string }[] };
+    const told = {
+      status: "failed",
+      execution_error: { exception_type: "DamagedJob", exception_message: expect.stringContaining("Submit it again") },
+    };
+    expect(jobs.find((job) => job.id === bad)).toMatchObject(told);
+  });
+
+  it("of an asset's metadata leaves lists, filters, and the asset's bytes readable", async () => {
+    const bench = await start();
+    const client = bench.client();
+    const bad = (await client.upload("bad", "bad.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
+    const good = (await client.upload("good", "good.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
+    change(bench, "UPDATE assets SET metadata = '{\"cut' WHERE id = ?", bad.id);
+    const filter = encodeURIComponent(JSON.stringify({ kind: "a" }));
+    for (const path of ["/api/assets", `/api/assets?metadata_filter=${filter}`, `/api/assets/tags/refine?metadata_filter=${filter}`])
+      expect((await client.get(path)).status, path).toBe(200);
+    expect(JSON.stringify((await client.get(`/api/assets?metadata_filter=${filter}`)).body)).toContain(good.id);
+    expect((await client.get(`/api/assets/${bad.id}/content`)).text).toBe("bad");
+    expect((await client.call("PUT", `/api/assets/${bad.id}`, { user_metadata: { kind: "b" } })).status).toBe(200);
+    expect((await client.get(`/api/assets/${bad.id}`)).body).toMatchObject({ user_metadata: { kind: "b" } });
+  });
+});
+
+describe("a damaged database", () => {
+  /** Overwrites the first page of that table, as a failing disk might. */
+  function spoil(file: string, table: string): void {
+    const database = new Sqlite(file);
+    database.pragma("wal_checkpoint(TRUNCATE)");
+    const page = database.prepare<[string], number>("SELECT rootpage FROM sqlite_master WHERE name = ?").pluck().get(table) ?? 0;
+    const size = Number(database.pragma("page_size", { simple: true }));
+    database.close();
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, (page - 1) * size, page * size);
+    writeFileSync(file, bytes);
+  }
+
+  it("is a 503 that says what to do where the damage is, and nothing elsewhere", async () => {
+    const bench = await start();
+    const client = bench.client();
+    const id = await submit(client, 1);
+    await ended(client, id);
+    await bench.service.stop();
+    spoil(join(bench.folder, "service.sqlite"), "job_results");
+    await bench.service.start();
+    const told = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringMatching(/database is damaged.*backup/) } };
+    expect(await client.get(`/api/jobs/${id}`)).toMatchObject(told);
+    expect((await client.get("/api/jobs")).status).toBe(200);
+    expect((await client.upload("still", "still.txt")).status).toBe(201);
+    expect(JSON.stringify(bench.complaints)).toContain("SQLITE_CORRUPT");
+  });
+
+  it("keeps the service from starting where its head is gone, with one sentence", async () => {
+    const bench = await start();
+    await bench.service.stop();
+    writeFileSync(join(bench.folder, "service.sqlite"), "no database at all ".repeat(500));
+    for (const beside of ["-wal", "-shm"]) rmSync(join(bench.folder, `service.sqlite${beside}`), { force: true });
+    await expect(bench.service.start()).rejects.toThrow(/data folder .* cannot be used\. The service's database is damaged\. .*backup/);
+  });
+});
+
+describe("a damaged blob", () => {
+  const file = (bench: ServiceBench, hash: string) => {
+    const digest = hash.replace("blake3:", "");
+    return join(bench.folder, "blobs", "blake3-v1", digest.slice(0, 2), digest.slice(2));
+  };
+
+  it.each([
+    ["is missing", (path: string) => rmSync(path)],
+    ["was cut short", (path: string) => truncateSync(path, 10)],
+    ["was emptied", (path: string) => truncateSync(path, 0)],
+  ])("that %s is told, leaves the rest alone, and is whole again after the next upload of its bytes", async (_, damage) => {
+    const bench = await start();
+    const client = bench.client();
+    const text = "the very same bytes ".repeat(50);
+    const { id, asset_hash } = (await client.upload(text, "a.txt")).body as { id: string; asset_hash: string };
+    const other = (await client.upload("other", "b.txt")).body as { id: string };
+    damage(file(bench, asset_hash));
+
+    for (const path of [`/api/assets/${id}/content`, `/api/view?filename=${encodeURIComponent(asset_hash)}`]) {
+      const answer = await client.get(path);
+      expect(answer.status, path).toBeGreaterThanOrEqual(400);
+      expect(answer.body, path).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/bytes of this file/) });
+    }
+    expect((await client.get("/api/assets")).status).toBe(200);
+    expect((await client.get(`/api/assets/${other.id}/content`)).text).toBe("other");
+    expect(await client.upload(text, "a.txt")).toMatchObject({ status: 200, body: { id } });
+    expect((await client.get(`/api/assets/${id}/content`)).text).toBe(text);
+  });
+
+  it("whose bytes were changed is replaced by the next upload of them, since what is answered is on disk with its hash", async () => {
+    const bench = await start();
+    const text = "the very same bytes ".repeat(50);
+    const { asset_hash } = (await bench.client("ada").upload(text, "a.txt")).body as { asset_hash: string };
+    const path = file(bench, asset_hash);
+    await bench.service.stop();
+    writeFileSync(path, text.replace("very", "VERY"));
+    await bench.service.start();
+    const bob = bench.client("bob");
+    const { id } = (await bob.upload(text, "a.txt")).body as { id: string };
+    expect((await bob.get(`/api/assets/${id}/content`)).text).toBe(text);
+  });
+
+  it("that a job loads fails the job and says so, without a path of this machine", async () => {
+    const bench = await start();
+    const client = bench.client();
+    const sample = readFileSync("public/samples/product.png");
+    const { name } = (await client.upload(new Uint8Array(sample), "p.png", {}, "image", "/api/upload/image")).body as { name: string };
+    rmSync(file(bench, name.split(".")[0] ?? ""));
+    const prompt = {
+      "1": { class_type: "LoadImage", inputs: { image: name } },
+      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
+    };
+    const { prompt_id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };
+    await ended(client, prompt_id, "failed");
+    const job = JSON.stringify(await detail(client, prompt_id));
+    expect(job).not.toContain(bench.folder);
+    await ended(client, await submit(client, 9));
+    expect(existsSync(join(bench.folder, "tmp")) && readdirSync(join(bench.folder, "tmp"))).toEqual([]);
+  });
+});
