@@ -15,6 +15,8 @@ export type Behaviour = {
   /** For each connection in turn: after so many bytes of the body the line is cut; undefined lets it pass. */
   cuts: (number | undefined)[];
   refusesHead?: boolean;
+  /** What the next requests are answered with, one each. */
+  busy?: number[];
   /** After so many bytes of the body nothing comes any more, until the client goes. */
   holdAfter?: number;
   /** What Content-Range says instead of the truth. */
@@ -54,6 +56,8 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   if (request.method === "HEAD" && now.refusesHead) return void response.writeHead(403).end();
+  const busy = now.busy?.shift();
+  if (busy !== undefined) return void response.writeHead(busy, { "retry-after": "1" }).end();
   const range = request.headers.range;
   const ifRange = request.headers["if-range"]?.toString();
   const holds = ifRange === undefined || ifRange === now.etag || ifRange === now.lastModified;

@@ -32,6 +32,8 @@ const MOST_CONNECTIONS = 10_000;
 /** Less than this is no progress: a source that sends a byte at a time is not followed for ever. */
 const PROGRESS_BYTES = 1024;
 const OVERLAP_BYTES = 16 * 1024;
+/** In the time in which a source may be silent: one that sends a byte now and then would hold a place for ever. */
+const LEAST_BYTES = 1024;
 
 /** Undefined where `onKnown` said that the bytes are not needed. */
 export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefined> {
@@ -112,19 +114,28 @@ async function takeUp(fetching: Fetching, state: State, { headers, promisedSha25
 
 /** `again`: bytes that are there and come once more. */
 async function pour(fetching: Fetching, state: State, source: OpenedSource, again: Buffer): Promise<void> {
-  const { partial, signal, maxBytes, tooLarge } = fetching;
+  const { partial, signal, idleMs, maxBytes, tooLarge } = fetching;
   let compared = 0;
-  for await (const chunk of chunksOf(source, signal)) {
-    const old = again.subarray(compared, compared + chunk.byteLength);
-    if (!old.equals(chunk.subarray(0, old.length))) {
-      await partial.reset();
-      state.known = {};
-      throw unreachable("The file changed at the source.");
+  let counted = partial.size();
+  const watch = setInterval(() => {
+    if (partial.size() - counted < LEAST_BYTES) source.body.destroy(unreachable("The source sends next to nothing."));
+    counted = partial.size();
+  }, idleMs);
+  try {
+    for await (const chunk of chunksOf(source, signal)) {
+      const old = again.subarray(compared, compared + chunk.byteLength);
+      if (!old.equals(chunk.subarray(0, old.length))) {
+        await partial.reset();
+        state.known = {};
+        throw unreachable("The file changed at the source.");
+      }
+      compared += old.length;
+      const fresh = chunk.subarray(old.length);
+      if (partial.size() + fresh.byteLength > maxBytes) throw tooLarge();
+      if (fresh.byteLength > 0) await partial.append(fresh);
     }
-    compared += old.length;
-    const fresh = chunk.subarray(old.length);
-    if (partial.size() + fresh.byteLength > maxBytes) throw tooLarge();
-    if (fresh.byteLength > 0) await partial.append(fresh);
+  } finally {
+    clearInterval(watch);
   }
 }
 
@@ -145,7 +156,7 @@ async function* chunksOf({ body }: OpenedSource, signal: AbortSignal): AsyncGene
   try {
     for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || mayPass(error)) throw error;
     const isSilence = error instanceof Error && "code" in error && error.code === "UND_ERR_BODY_TIMEOUT";
     throw unreachable(isSilence ? "The source stopped sending." : "The source ended before the file was complete.");
   }

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, afterAll, describe, expect, it } from "vitest";
 import { type Behaviour, type FileSource, patternOf, startFileSource } from "@/tests/support/file-source";
@@ -37,7 +37,7 @@ describe("a download that is cut off", () => {
     const bytes = patternOf(SIZE, seed);
     source.given.length = 0;
     const plain = { etag: `"${seed}"`, lastModified: undefined, hasRanges: true, hasLength: true, headers: {}, cuts: [] };
-    Object.assign(source.behaviour, plain, { holdAfter: undefined, contentRange: undefined, drip: undefined, bytes }, behaviour);
+    Object.assign(source.behaviour, plain, { holdAfter: undefined, contentRange: undefined, drip: undefined, busy: [], bytes }, behaviour);
     return { source, url: `${source.url}/file-${seed}.bin`, bytes };
   }
 
@@ -125,6 +125,41 @@ describe("a download that is cut off", () => {
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "failed", error_message: expect.stringContaining("before the file was complete") });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
+  });
+
+  it("gives up a source that sends a byte now and then for ever", async () => {
+    const { url } = place({ drip: { bytes: 1, everyMs: 20 } });
+    const path = await begin(client, url);
+    await until("it is given up", async () => record((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
+    expect(record((await client.get(path)).body).error_message).toBe("The source sends next to nothing.");
+  });
+
+  it("waits and asks again where a source says that it is busy", async () => {
+    const { source, url, bytes } = place({ busy: [503, 429] });
+    expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
+    expect(source.given).toHaveLength(1);
+  });
+
+  it("fetches nothing again where everything had come before the stop, though the length was never told", async () => {
+    const { source, url, bytes } = place({ hasLength: false, holdAfter: SIZE });
+    const path = await begin(client, url);
+    await reached(client, path, SIZE);
+    await bench.service.stop();
+    await bench.service.start();
+    expect(record((await outcome(client, path)).result).hash).toBe(hashOf(bytes));
+    expect(source.given.map(({ status }) => status)).toEqual([200, 416]);
+  });
+
+  it("begins at zero where the disk lost the part that had arrived", async () => {
+    const { source, url, bytes } = place({ holdAfter: 130_000 });
+    const path = await begin(client, url);
+    await reached(client, path, 130_000);
+    await bench.service.stop();
+    await truncate(join(bench.folder, "downloads", string(path.split("/").at(-1))), 1000);
+    source.behaviour.holdAfter = undefined;
+    await bench.service.start();
+    expect(record((await outcome(client, path)).result).hash).toBe(hashOf(bytes));
+    expect(source.given.map(({ status }) => status)).toEqual([200, 200]);
   });
 
   it("goes on after the service was stopped and started, with as many bytes as the task had told", async () => {
