@@ -1,9 +1,9 @@
-import { Images, Layers, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
+import { History, Images, Layers, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
 
 type Destination = {
   href: string;
-  label: "jobs" | "queue" | "assets" | "run" | "settings";
-  short: "jobs" | "queue" | "assets" | "runShort" | "settings";
+  label: "jobs" | "queue" | "history" | "assets" | "run" | "settings";
+  short: "jobs" | "queue" | "history" | "assets" | "runShort" | "settings";
   icon: LucideIcon;
 };
 
@@ -11,6 +11,7 @@ type Destination = {
 export const destinations: readonly Destination[] = [
   { href: "/jobs", label: "jobs", short: "jobs", icon: ListChecks },
   { href: "/queue", label: "queue", short: "queue", icon: Layers },
+  { href: "/history", label: "history", short: "history", icon: History },
   { href: "/assets", label: "assets", short: "assets", icon: Images },
   { href: "/run", label: "run", short: "runShort", icon: Play },
   { href: "/settings", label: "settings", short: "settings", icon: Settings },

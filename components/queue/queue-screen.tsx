@@ -3,6 +3,8 @@
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { DataTable } from "@/components/data-table/data-table";
+import { SelectionBar } from "@/components/data-table/selection-bar";
+import { useSelection } from "@/components/data-table/use-selection";
 import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
@@ -11,6 +13,7 @@ import { useFollowCounts, useRefreshCounts } from "@/components/frame/counts-con
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { ReceiptLine } from "@/components/ui/receipt-line";
 import { withQuery } from "@/lib/browser/urls";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
@@ -19,11 +22,8 @@ import { ClearQueue } from "./clear-queue";
 import { queueColumns } from "./queue-columns";
 import { type QueueList, type QueueRow, toQueueList } from "./queue-rows";
 import { hasDone } from "./receipt";
-import { ReceiptLine } from "./receipt-line";
-import { SelectionBar } from "./selection-bar";
 import { StopTogether } from "./stop-together";
 import { useCancelling } from "./use-cancelling";
-import { useSelection } from "./use-selection";
 
 type QueueScreenProps = {
   /** `?connection=` of the address, where it has one. */

@@ -10,6 +10,7 @@ const pages = [
   { name: "Jobs", path: () => "/jobs", ready: "Completed" },
   { name: "a job", path: (job: string) => `/jobs/${job}`, ready: "Timeline" },
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
+  { name: "History", path: () => "/history", ready: "Removing an entry" },
   { name: "Assets", path: () => "/assets", ready: "photo.png" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },

@@ -41,10 +41,14 @@ const historyEntrySchema = z.looseObject({
   prompt_id: z.string(),
   create_time: maybe(moment),
   workflow_id: maybe(z.string()),
+  /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
+  workflow_name: maybe(z.string()),
   prompt: loosely(z.looseObject({ priority: maybe(z.number()), prompt_id: maybe(z.string()), extra_data: maybe(freeForm) })),
   outputs: loosely(outputsSchema),
   status: loosely(executionStatusSchema),
   meta: loosely(executionMetaSchema),
 });
+export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = z.looseObject({ history: z.array(historyEntrySchema) });
+export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 export const historyDetailSchema = z.record(z.string(), freeForm);

@@ -3,14 +3,14 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { ToneIcon } from "@/components/ui/tone-icon";
-import { type Tone } from "@/components/ui/tone";
+import { ToneIcon } from "./tone-icon";
+import { type Tone } from "./tone";
 
 type ReceiptLineProps = { tone: Tone; text: string; children?: ReactNode; onDismiss?: () => void };
 
 /** The truth after the act, or that it is still held, in the tool bar, where it moves nothing. It stays until it is dismissed or the next act begins. */
 export function ReceiptLine({ tone, text, children, onDismiss }: ReceiptLineProps) {
-  const t = useTranslations("queue");
+  const t = useTranslations("common");
   return (
     <div role="status" className="ml-auto flex shrink-0 items-center gap-1.5 rounded-md bg-off-soft py-0.5 pr-1 pl-2">
       <ToneIcon tone={tone} />

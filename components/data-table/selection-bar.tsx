@@ -5,7 +5,7 @@ import { type ReactNode, useEffect } from "react";
 
 /** What can be done with the chosen rows, above the list's lower edge. Esc lets go of them. */
 export function SelectionBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
-  const t = useTranslations("queue");
+  const t = useTranslations("common.selection");
   const isShown = count > 0;
   useEffect(() => {
     if (!isShown) return;
@@ -19,10 +19,10 @@ export function SelectionBar({ count, onClear, children }: { count: number; onCl
   return (
     <div
       role="region"
-      aria-label={t("selection")}
+      aria-label={t("label")}
       className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-xl md:bottom-6"
     >
-      <b className="font-semibold">{t("selected", { count })}</b>
+      <b className="font-semibold">{t("count", { count })}</b>
       {children}
       <button type="button" onClick={onClear} className="rounded-sm opacity-80 hover:opacity-100">
         {t("letGo")}

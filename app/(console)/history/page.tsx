@@ -1,0 +1,40 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { PageMessages } from "@/components/frame/page-messages";
+import { USUAL_ITEMS } from "@/components/history/history-address";
+import { toHistoryRows } from "@/components/history/history-row";
+import { HistoryScreen } from "@/components/history/history-screen";
+import { hasRole } from "@/lib/contract/roles";
+import { historyQuerySchema } from "@/lib/contract/schemas/queue";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listHistory } from "@/lib/server/queries/history";
+import { stamp } from "../stamp";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("history"))("title") };
+}
+
+export default async function HistoryPage({ searchParams }: PageProps<"/history">) {
+  const viewer = await requireViewer();
+  const { connection, ...params } = await searchParams;
+  const linked = typeof connection === "string" ? connection : undefined;
+  const { max_items, offset } = historyQuerySchema.shape;
+  // A bad value falls back to its default, and the page says by its paging what it shows.
+  const query = {
+    max_items: max_items.catch(USUAL_ITEMS).parse(params.max_items ?? USUAL_ITEMS),
+    offset: offset.catch(0).parse(params.offset),
+  };
+  const history = stamp(listHistory(viewer, query, linked), toHistoryRows);
+  return (
+    <PageMessages messages={pickMessages("history")}>
+      <HistoryScreen
+        key={JSON.stringify(query)}
+        query={query}
+        linked={linked}
+        canRemove={hasRole(viewer.role, "operator")}
+        history={history}
+      />
+    </PageMessages>
+  );
+}

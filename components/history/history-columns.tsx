@@ -1,0 +1,133 @@
+"use client";
+
+import Link from "next/link";
+import { type useTranslations } from "next-intl";
+import { columnsFor } from "@/components/data-table/features";
+import { JobStatus } from "@/components/frame/job-status";
+import { Checkbox } from "@/components/ui/checkbox";
+import { CopyButton } from "@/components/ui/copy-button";
+import { Cut } from "@/components/ui/cut";
+import { Duration } from "@/components/ui/duration";
+import { Picture } from "@/components/ui/picture";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { historyLooks } from "./history-looks";
+import { type HistoryRow } from "./history-row";
+
+const column = columnsFor<HistoryRow>();
+
+type Choices = {
+  t: ReturnType<typeof useTranslations<"history">>;
+  /** The connection whose pictures these are. */
+  connection: string | undefined;
+  /** `?connection=` of the page's own address, which its links keep. */
+  linked: string | undefined;
+  canRemove: boolean;
+  count: number;
+  selected: ReadonlySet<string>;
+  select: (id: string, isOn: boolean) => void;
+  selectAll: (isOn: boolean) => void;
+};
+
+export function historyColumns({ t, connection, linked, canRemove, count, selected, select, selectAll }: Choices) {
+  const columns = column.columns([
+    column.display({
+      id: "select",
+      meta: historyLooks.select,
+      header: () => (
+        <Checkbox
+          aria-label={t("selectAll", { count })}
+          checked={count > 0 && selected.size === count}
+          indeterminate={selected.size > 0 && selected.size < count}
+          disabled={count === 0}
+          onChange={(event) => selectAll(event.currentTarget.checked)}
+        />
+      ),
+      cell: ({ row: { original } }) => (
+        <Checkbox
+          aria-label={t("select", { id: original.id.slice(0, 8) })}
+          checked={selected.has(original.id)}
+          onChange={(event) => select(original.id, event.currentTarget.checked)}
+          className="relative z-10"
+        />
+      ),
+    }),
+    column.display({
+      id: "preview",
+      header: t("column.preview"),
+      meta: historyLooks.preview,
+      cell: ({ row: { original } }) => (
+        <Picture
+          src={original.preview && thumbnailUrl({ connection, file: original.preview, edge: 128 })}
+          alt=""
+          width={52}
+          height={36}
+          className="h-9 w-[52px]"
+        />
+      ),
+    }),
+    column.accessor("word", {
+      header: t("column.status"),
+      meta: historyLooks.status,
+      cell: ({ row: { original } }) => <JobStatus word={original.word} state={original.state} />,
+    }),
+    column.accessor("id", {
+      header: t("column.job"),
+      meta: historyLooks.job,
+      cell: ({ getValue }) => (
+        <span className="inline-flex items-center gap-0.5">
+          <Link
+            href={withQuery(`/jobs/${encodeURIComponent(getValue())}`, { connection: linked })}
+            prefetch={false}
+            title={getValue()}
+            className="row-link"
+          >
+            {getValue().slice(0, 8)}
+          </Link>
+          <CopyButton text={getValue()} label={t("copyId")} />
+        </span>
+      ),
+    }),
+    column.accessor("workflow", {
+      header: t("column.workflow"),
+      meta: historyLooks.workflow,
+      cell: ({ getValue }) => <Cut text={getValue() ?? ""} className="relative max-w-[180px]" />,
+    }),
+    column.accessor("error", {
+      header: t("column.what"),
+      meta: historyLooks.what,
+      cell: ({ getValue }) =>
+        getValue() ? (
+          <span title={getValue()} className="block truncate text-bad">
+            {getValue()}
+          </span>
+        ) : null,
+    }),
+    column.accessor("outputs", {
+      header: t("column.outputs"),
+      meta: historyLooks.outputs,
+      cell: ({ getValue }) => getValue() || t("nothing"),
+    }),
+    column.accessor("createdMs", {
+      header: t("column.submitted"),
+      meta: historyLooks.submitted,
+      cell: ({ getValue }) => <Moment ms={getValue()} nothing={t("nothing")} />,
+    }),
+    column.display({
+      id: "ran",
+      header: t("column.ran"),
+      meta: historyLooks.ran,
+      cell: ({ row: { original } }) =>
+        original.startedMs === undefined || original.endedMs === undefined ? (
+          t("nothing")
+        ) : (
+          <Duration fromMs={original.startedMs} toMs={original.endedMs} withTenths="short" />
+        ),
+    }),
+  ]);
+  return canRemove ? columns : columns.filter(({ id }) => id !== "select");
+}
+
+function Moment({ ms, nothing }: { ms: number | undefined; nothing: string }) {
+  return ms === undefined ? nothing : <RelativeTime ms={ms} className="relative" />;
+}

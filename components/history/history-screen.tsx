@@ -1,0 +1,142 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { use } from "react";
+import { DataTable } from "@/components/data-table/data-table";
+import { Paging } from "@/components/data-table/paging";
+import { SelectionBar } from "@/components/data-table/selection-bar";
+import { useSelection } from "@/components/data-table/use-selection";
+import { useConnection } from "@/components/frame/connection-context";
+import { useRefreshCounts } from "@/components/frame/counts-context";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Freshness } from "@/components/frame/freshness";
+import { PageHeader } from "@/components/frame/page-header";
+import { ToolBar } from "@/components/frame/tool-bar";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { ReceiptLine } from "@/components/ui/receipt-line";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Failure } from "@/lib/contract/failure";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type Result } from "@/lib/shared/result";
+import { ClearHistory } from "./clear-history";
+import { endedJobsPath, historyApiPath, historyHref, type HistoryQuery } from "./history-address";
+import { historyColumns } from "./history-columns";
+import { type HistoryRow, toHistoryRows } from "./history-row";
+import { type Removal, useRemoval } from "./use-removal";
+
+type HistoryScreenProps = {
+  query: HistoryQuery;
+  /** `?connection=` of the address, where it has one. */
+  linked?: string;
+  canRemove: boolean;
+  history: Promise<Result<Stamped<HistoryRow[]>, Failure>>;
+};
+
+const rowId = (row: HistoryRow) => row.id;
+const noRows: HistoryRow[] = [];
+const still = () => "still" as const;
+const background = () => "background" as const;
+const totalOf = (answer: JobsAnswer) => answer.pagination.total;
+
+export function HistoryScreen({ query, linked, canRemove, history }: HistoryScreenProps) {
+  const t = useTranslations("history");
+  const common = useTranslations("common");
+  const first = use(history);
+  const connection = useConnection()?.id;
+  const path = connection ? historyApiPath(query, connection) : undefined;
+  const poll = usePoll(path, { ...initialOf(first), read: toHistoryRows, motion: still });
+  const ended = usePoll(connection ? endedJobsPath(connection) : undefined, { read: totalOf, motion: background });
+  const refreshCounts = useRefreshCounts();
+  const rows = poll.value ?? noRows;
+  const selection = useSelection(rows.map(rowId));
+  const { isBusy, done, failure, heldIds, undo, dismiss, remove, clear } = useRemoval({
+    connection,
+    refresh: () => Promise.all([poll.refresh(), ended.refresh(), refreshCounts()]),
+    words: (removed) => t("receipt.all", { removed }),
+  });
+  const columns = historyColumns({
+    t,
+    connection,
+    linked,
+    canRemove,
+    count: rows.length,
+    selected: selection.ids,
+    select: selection.select,
+    selectAll: (isOn) => selection.selectAll(isOn ? rows.map(rowId) : []),
+  });
+  const isEmpty = poll.value !== undefined && rows.length === 0;
+  return (
+    <>
+      <PageHeader title={t("title")} count={ended.value}>
+        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
+        {canRemove && poll.value ? <ClearHistory count={ended.value} isBusy={isBusy} onClear={() => void clear()} /> : null}
+      </PageHeader>
+      <ToolBar label={t("summaryLabel")}>
+        <span className="text-ink-3">{canRemove ? t("stays") : t("readOnly")}</span>
+        {heldIds.size > 0 ? (
+          <ReceiptLine tone="wait" text={t("held", { count: heldIds.size })}>
+            <Button size="small" onClick={undo}>
+              {common("undo")}
+            </Button>
+          </ReceiptLine>
+        ) : null}
+        {done ? <Receipt done={done} rows={rows} onDismiss={dismiss} /> : null}
+      </ToolBar>
+      {failure ? <FailureMessage failure={failure} className="mx-4 mt-4 md:mx-5" /> : null}
+      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      {rows.length > 0 ? (
+        <DataTable
+          caption={t("caption")}
+          columns={columns}
+          rows={rows}
+          rowId={rowId}
+          isSelected={(row) => selection.ids.has(row.id)}
+          isBusy={(row) => heldIds.has(row.id)}
+        />
+      ) : null}
+      {isEmpty && query.offset > 0 ? (
+        <EmptyState
+          title={t("empty.beyond")}
+          action={
+            <Link href={historyHref({ ...query, offset: 0 }, linked)} className={buttonStyle()}>
+              {t("empty.firstPage")}
+            </Link>
+          }
+        />
+      ) : null}
+      {isEmpty && query.offset === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
+      <SelectionBar count={selection.ids.size} onClear={selection.clear}>
+        <Button
+          size="small"
+          busy={isBusy}
+          onClick={() => {
+            remove([...selection.ids]);
+            selection.clear();
+          }}
+        >
+          {t("remove", { count: selection.ids.size })}
+        </Button>
+      </SelectionBar>
+      {poll.value && (rows.length > 0 || query.offset > 0) ? (
+        <Paging
+          offset={query.offset}
+          limit={query.max_items}
+          count={rows.length}
+          hasMore={rows.length >= query.max_items}
+          hrefOf={(offset) => historyHref({ ...query, offset }, linked)}
+          className="mt-auto md:sticky md:bottom-0 md:z-20"
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Receipt({ done, rows, onDismiss }: { done: Removal; rows: readonly HistoryRow[]; onDismiss: () => void }) {
+  const t = useTranslations("history.receipt");
+  if (done.kind === "cleared") return <ReceiptLine tone="ok" text={t("cleared")} onDismiss={onDismiss} />;
+  const left = rows.filter(({ id }) => done.ids.includes(id)).length;
+  const removed = done.ids.length - left;
+  return <ReceiptLine tone={removed > 0 ? "ok" : "off"} text={t(left === 0 ? "all" : "some", { removed, left })} onDismiss={onDismiss} />;
+}

@@ -1,0 +1,51 @@
+import { sample } from "./support/files";
+import { submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+test("entries of the history are removed with a moment to take it back, and all of them after a word was typed; assets stay", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  await page.goto(`${freshDesk.url}/history`);
+  await expect(page.getByText("The history is empty")).toBeVisible();
+
+  const graph = JSON.parse(sample("01-invert").bytes.toString("utf8"));
+  const ids: string[] = [];
+  for (let run = 0; run < 3; run += 1) {
+    const id = await submit(page.request, freshDesk, graph);
+    await untilState(page.request, freshDesk, id, "completed");
+    ids.push(id.slice(0, 8));
+  }
+  await page.reload();
+  const rows = page.locator("tbody tr");
+  await expect(rows).toHaveCount(3);
+  await expect(rows.first()).toContainText(ids[2] ?? "");
+  await expect(page.getByRole("button", { name: "Clear 3 entries" })).toBeVisible();
+
+  await page.getByRole("checkbox", { name: `Select job ${ids[0]}` }).check();
+  await page.getByRole("button", { name: "Remove 1 entry" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("Removing 1 entry")).toBeHidden();
+  await expect(rows).toHaveCount(3);
+
+  await page.getByRole("checkbox", { name: `Select job ${ids[0]}` }).check();
+  await page.getByRole("button", { name: "Remove 1 entry" }).click();
+  await expect(page.getByText("1 entry removed")).toBeVisible();
+  await expect(rows).toHaveCount(2);
+
+  await page.getByRole("button", { name: "Clear 2 entries" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("button", { name: "Clear 2 entries" })).toBeDisabled();
+  await dialog.getByRole("textbox").fill("clear");
+  await dialog.getByRole("textbox").press("Enter");
+  await expect(page.getByText("History cleared")).toBeVisible();
+  await expect(page.getByText("The history is empty")).toBeVisible();
+  await page.goto(`${freshDesk.url}/jobs`);
+  await expect(page.getByText("No jobs yet").filter({ visible: true }).first()).toBeVisible();
+  const assets = await page.request.get(`${freshDesk.url}/api/assets?include_tags=output`);
+  expect(await assets.json()).toMatchObject({ total: 3 });
+});
