@@ -3,8 +3,8 @@
 // It must never guess: a file that cannot be read is a DecodeError that says why.
 
 import sharp, { type Metadata } from "sharp";
-import { unitOfByte } from "./numbers";
-import { emptyFrame, type Raster, type Size, stages, type Tick } from "./raster";
+import { toUnit } from "./numbers";
+import { type Raster, type Size, stages, type Tick } from "./raster";
 
 class DecodeError extends Error {
   override name = "DecodeError";
@@ -36,7 +36,7 @@ export async function decodeImage(path: string, claim: Claim, tick: Tick): Promi
   });
   const size = { width: info.width, height: Math.floor(info.height / pages) };
   const values = isDeep ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2) : data;
-  const file = { values, channels: info.channels, size, pages, unit: isDeep ? unitOfWord : (value: number) => unitOfByte[value] ?? 0 };
+  const file = { values, channels: info.channels, size, pages };
   const nextStage = stages(tick, hasAlpha ? 2 : 1);
   const image = pick(file, colours(info.channels), nextStage());
   if (!hasAlpha) return { image };
@@ -53,33 +53,41 @@ function colours(channels: number): readonly number[] {
   return channels >= 3 ? [0, 1, 2] : [0, 0, 0];
 }
 
-const unitOfWord = (value: number) => value / 65535;
-
-type DecodedFile = {
-  values: Uint8Array | Uint16Array;
-  channels: number;
-  size: Size;
-  pages: number;
-  unit: (value: number) => number;
-};
+type DecodedFile = { values: Uint8Array | Uint16Array; channels: number; size: Size; pages: number };
 
 /** A raster of some of the file's channels, one frame for each page. */
-function pick({ values, channels, size, pages, unit }: DecodedFile, wanted: readonly number[], tick: Tick): Raster {
+function pick({ values, channels, size, pages }: DecodedFile, wanted: readonly number[], tick: Tick): Raster {
   const { width, height } = size;
-  const made = { width, height, channels: wanted.length === 3 ? 3 : 1 } as const;
-  let from = 0;
+  const length = width * height * channels;
   const frames = Array.from({ length: pages }, (_, page) => {
-    const out = emptyFrame(made);
-    let to = 0;
-    for (let y = 0; y < height; y++) {
-      for (let x = 0; x < width; x++, from += channels) {
-        for (const channel of wanted) out[to++] = unit(values[from + channel] ?? 0);
-      }
-      tick((page + (y + 1) / height) / pages);
+    const part: Tick = (done) => tick((page + done) / pages);
+    const whole = values.subarray(page * length, (page + 1) * length);
+    if (whole instanceof Uint8Array && wanted.length === channels) return toUnit(whole, part);
+    const samples = width * height * wanted.length;
+    if (whole instanceof Uint16Array) {
+      const frame = new Float32Array(samples);
+      gather(whole, frame, channels, { size, wanted, scale: 65535, tick: part });
+      return frame;
     }
-    return out;
+    const nextStage = stages(part, 2);
+    const bytes = new Uint8Array(samples);
+    gather(whole, bytes, channels, { size, wanted, scale: 1, tick: nextStage() });
+    return toUnit(bytes, nextStage());
   });
-  return { ...made, frames };
+  return { width, height, channels: wanted.length === 3 ? 3 : 1, frames };
+}
+
+type Picking = { size: Size; wanted: readonly number[]; scale: number; tick: Tick };
+
+/** Writes the wanted channels of `from` into `to`, each value changed on its way. */
+function gather(from: Uint8Array | Uint16Array, to: Uint8Array | Float32Array, channels: number, picking: Picking): void {
+  const { size, wanted, scale, tick } = picking;
+  for (const [place, channel] of wanted.entries()) {
+    for (let y = 0, at = channel, out = place; y < size.height; y++) {
+      for (let x = 0; x < size.width; x++, at += channels, out += wanted.length) to[out] = (from[at] ?? 0) / scale;
+      tick((place + (y + 1) / size.height) / wanted.length);
+    }
+  }
 }
 
 async function reading<T>(work: () => Promise<T>): Promise<T> {

@@ -13,8 +13,13 @@ export function roundHalfEven(value: number): number {
 /** Samples between two ticks: some milliseconds. */
 const STRETCH = 1 << 20;
 
-/** A saved byte is the truncation of 255 x in float32, clamped. */
+/** The bytes that frames were made of. Truncation gives every byte back, so what was read or resampled is not computed again. */
+const madeOf = new WeakMap<Float32Array, Uint8Array>();
+
+/** A saved byte is the truncation of 255 x in float32, clamped. To be read only. */
 export function toBytes(samples: Float32Array, tick?: Tick): Uint8Array {
+  const known = madeOf.get(samples);
+  if (known) return known;
   const { length } = samples;
   const bytes = new Uint8Array(length);
   for (let start = 0; start < length; start += STRETCH) {
@@ -29,11 +34,17 @@ export function toBytes(samples: Float32Array, tick?: Tick): Uint8Array {
 }
 
 /** float32 of byte / 255. */
-export const unitOfByte: Readonly<Float32Array> = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
+const unitOfByte: Readonly<Float32Array> = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
 
-/** One sample for each byte. */
-export function toUnit(bytes: Uint8Array): Float32Array {
-  const samples = new Float32Array(bytes.length);
-  for (let i = 0; i < bytes.length; i++) samples[i] = unitOfByte[bytes[i] ?? 0] ?? 0;
+/** One sample for each byte. The bytes must not change any more. */
+export function toUnit(bytes: Uint8Array, tick?: Tick): Float32Array {
+  const { length } = bytes;
+  const samples = new Float32Array(length);
+  for (let start = 0; start < length; start += STRETCH) {
+    const end = Math.min(length, start + STRETCH);
+    for (let i = start; i < end; i++) samples[i] = unitOfByte[bytes[i] ?? 0] ?? 0;
+    tick?.(end / length);
+  }
+  madeOf.set(samples, bytes);
   return samples;
 }
