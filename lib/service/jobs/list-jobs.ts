@@ -8,16 +8,23 @@ import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
 import { statement } from "../store/statement";
 import { type StoredJob } from "./job-row";
+import { findStart } from "./job-spread";
 
 type Filter = { userId: number; states?: readonly KnownJobState[]; workflowId?: string; output?: "image" | "video" | "audio" };
-/** A way to the page: how many index rows it holds, how dear one is, and the branches to be merged in order. */
-type Way = { rows: number; cost: number; index: string; branches: RawBuilder<unknown>[] };
+/**
+ * A way to the page: how many index rows it holds, how dear one is, and the branches to be merged in order.
+ * `spread`: the filter is no other than these states, whose spread is known.
+ */
+type Way = { rows: number; cost: number; index: string; branches: RawBuilder<unknown>[]; spread?: Pick<Filter, "states"> };
 
 /** Of one index row; taken from measurements, only their proportions matter. */
 const COVERED = 1;
 const REJECTING = 1.4;
 const MERGED = 2.5;
 const LOOKED_UP = 6;
+
+/** Walking so far costs less than finding out where to begin. */
+const SHALLOW = 500;
 
 export function listJobs(database: Database, userId: number, wanted: JobsQuery): { jobs: StoredJob[]; total: number } {
   const states = statesOf(wanted);
@@ -29,18 +36,26 @@ export function listJobs(database: Database, userId: number, wanted: JobsQuery):
   const fromEnd = total - wanted.offset - length;
   const backwards = fromEnd < wanted.offset;
   const descending = (wanted.sort_order === "desc") !== backwards;
-  const way = waysTo(database, filter, wanted.sort_by, total).reduce((best, other) =>
-    other.rows * other.cost < best.rows * best.cost ? other : best,
-  );
-  const column = sql.ref(wanted.sort_by);
-  const order = sql.raw(descending ? "desc" : "asc");
-  const branches = way.branches.map(
-    (where) => sql`select seq, id, ${column} from jobs indexed by ${sql.raw(way.index)} where user_id = ${userId} and ${where}`,
-  );
-  const page = sql<{ seq: number }>`${sql.join(branches, sql` union all `)} order by ${column} ${order}, id ${order}
-    limit ${length} offset ${backwards ? fromEnd : wanted.offset}`;
-  const seqs = database.rows(statement(page)).map((row) => row.seq);
+  const ways = waysTo(database, filter, wanted.sort_by, total);
+  const way = ways.reduce((best, other) => (other.rows * other.cost < best.rows * best.cost ? other : best));
+  const seqs = readPage(database, userId, way, { sortBy: wanted.sort_by, descending, length, offset: backwards ? fromEnd : wanted.offset });
   return { jobs: readInOrder(database, backwards ? seqs.reverse() : seqs), total };
+}
+
+type Page = { sortBy: JobsQuery["sort_by"]; descending: boolean; length: number; offset: number };
+
+function readPage(database: Database, userId: number, way: Way, page: Page): number[] {
+  const { sortBy, descending, length } = page;
+  const start = way.spread && page.offset > SHALLOW ? findStart(database, { userId, states: way.spread.states, ...page }) : undefined;
+  const column = sql.ref(sortBy);
+  const order = sql.raw(descending ? "desc" : "asc");
+  const begun = start ? sql` and ${column} ${sql.raw(descending ? "<=" : ">=")} ${start.value}` : sql``;
+  const branches = way.branches.map(
+    (where) => sql`select seq, id, ${column} from jobs indexed by ${sql.raw(way.index)} where user_id = ${userId} and ${where}${begun}`,
+  );
+  const found = sql<{ seq: number }>`${sql.join(branches, sql` union all `)} order by ${column} ${order}, id ${order}
+    limit ${length} offset ${start?.offset ?? page.offset}`;
+  return database.rows(statement(found)).map((row) => row.seq);
 }
 
 function waysTo(database: Database, filter: Filter, sortBy: JobsQuery["sort_by"], total: number): Way[] {
@@ -61,8 +76,10 @@ function waysTo(database: Database, filter: Filter, sortBy: JobsQuery["sort_by"]
   const dear = (cost: number) => (workflowId === undefined ? cost : LOOKED_UP);
   const scanned = leavesOut ? REJECTING : COVERED;
 
+  const spread = workflowId === undefined && output === undefined ? { states: leavesOut ? states : undefined } : undefined;
   const ways: Way[] = [
     {
+      spread,
       rows: everything,
       cost: dear(scanned),
       index: byDuration ? "jobs_by_duration" : "jobs_by_time",
@@ -80,7 +97,7 @@ function waysTo(database: Database, filter: Filter, sortBy: JobsQuery["sort_by"]
   } else if (states) {
     const index = byDuration ? "jobs_by_state_duration" : "jobs_by_state";
     const branches = states.map((state) => all(inWorkflow, sql`state = ${sql.lit(state)}`));
-    ways.push({ rows: count(database, { userId, states }), cost: dear(states.length === 1 ? COVERED : MERGED), index, branches });
+    ways.push({ rows: count(database, { userId, states }), cost: dear(states.length === 1 ? COVERED : MERGED), index, branches, spread });
   }
   return ways;
 }

@@ -63,6 +63,9 @@ export type JobCountRow = {
   n: number;
 };
 
+/** Kept by triggers: how many jobs of a state lie in a stretch of time or of duration (see jobs/job-spread.ts). */
+export type JobSpreadRow = { user_id: number; kind: number; bucket: number; state: KnownJobState; n: number };
+
 export type BlobRow = { hash: string; sha256: string; size: number; media_type: string; created_at: number };
 
 export type AssetOrigin = "upload" | "output" | "shipped";
@@ -135,6 +138,7 @@ export type Tables = {
   job_results: JobResultRow;
   job_images: JobImageRow;
   job_counts: JobCountRow;
+  job_spread: JobSpreadRow;
   blobs: BlobRow;
   assets: AssetRow;
   asset_tags: AssetTagRow;

@@ -8,7 +8,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { until } from "@/tests/support/until";
 import { list, record, string, waiting } from "./support";
 
-const JOBS = 600;
+const JOBS = 3000;
 
 type Row = {
   id: string;
@@ -95,7 +95,7 @@ describe("the list of jobs against a filter and a sort of every row", () => {
   });
 
   it("never shows a job on two pages and never skips one", async () => {
-    const query = fc.record({ query: queries, limit: fc.integer({ min: 7, max: 200 }) });
+    const query = fc.record({ query: queries, limit: fc.integer({ min: 50, max: 900 }) });
     await fc.assert(
       fc.asyncProperty(query, async ({ query, limit }) => {
         const seen: string[] = [];
@@ -112,7 +112,7 @@ describe("the list of jobs against a filter and a sort of every row", () => {
 
   it("lists the history newest first, of what has ended only", async () => {
     const ended = expected(rows, { states: ["completed", "failed", "cancelled"], by: "create_time", order: "desc" });
-    for (const offset of [0, 250, ended.length - 5, ended.length + 1]) {
+    for (const offset of [0, 1400, ended.length - 5, ended.length + 1]) {
       const { history } = record((await client.get(`/api/history_v2?max_items=50&offset=${offset}`)).body);
       expect(list(history).map((entry) => string(entry.prompt_id))).toEqual(ended.slice(offset, offset + 50));
     }

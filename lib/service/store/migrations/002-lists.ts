@@ -1,10 +1,12 @@
 // What keeps lists fast and exact at a million rows.
-// Jobs: each list order carries the columns that filters look at, so that a row left out costs no second read.
+// Jobs: each list order carries the columns that filters look at, so that a row left out costs no second read; counts of stretches of
+// time and of duration say where a deep page begins.
 // Assets: a search index of tags, metadata and pieces of the folded name, and counters of tags. Triggers note which assets it does
 // not know yet; the service brings it up to date inside each commit, and at its start (see assets/search-index.ts).
 
 import { type Database as Connection } from "better-sqlite3";
 import { foldName } from "@/lib/service/assets/fold-name";
+import { stretches } from "@/lib/service/jobs/job-spread";
 
 const note = (seq: string) => `INSERT INTO assets_unsearched (asset_seq) VALUES (${seq}) ON CONFLICT DO NOTHING;`;
 const filtered = "id, state, has_image, has_video, has_audio";
@@ -12,6 +14,18 @@ const withOutput = (kind: string) => `
 DROP INDEX jobs_with_${kind};
 CREATE INDEX jobs_with_${kind} ON jobs (user_id, create_time, id, workflow_id) WHERE has_${kind} = 1 AND state = 'completed';
 CREATE INDEX jobs_with_${kind}_by_duration ON jobs (user_id, execution_time, id, workflow_id) WHERE has_${kind} = 1 AND state = 'completed';`;
+
+const spread = Object.entries(stretches).flatMap(([column, kinds]) => kinds.map(({ kind, bits }) => ({ column, kind, bits })));
+const spreadBy = (row: "new" | "old", sign: "+" | "-") => `
+  INSERT INTO job_spread (user_id, kind, bucket, state, n) VALUES
+    ${spread.map(({ column, kind, bits }) => `(${row}.user_id, ${kind}, ${row}.${column} >> ${bits}, ${row}.state, ${sign}1)`).join(", ")}
+  ON CONFLICT DO UPDATE SET n = n + excluded.n;
+  ${sign === "-" ? spread.map(emptied).join("\n  ") : ""}`;
+const emptied = ({ column, kind, bits }: (typeof spread)[number]) =>
+  `DELETE FROM job_spread WHERE user_id = old.user_id AND kind = ${kind} AND bucket = old.${column} >> ${bits} AND state = old.state AND n = 0;`;
+const spreadFirst = ({ column, kind, bits }: (typeof spread)[number]) => `
+INSERT INTO job_spread (user_id, kind, bucket, state, n)
+  SELECT user_id, ${kind}, ${column} >> ${bits}, state, count(*) FROM jobs GROUP BY user_id, ${column} >> ${bits}, state;`;
 
 export const lists = {
   name: "002-lists",
@@ -27,6 +41,15 @@ CREATE INDEX jobs_by_duration ON jobs (user_id, execution_time, ${filtered});
 CREATE INDEX jobs_by_workflow ON jobs (user_id, workflow_id, create_time, ${filtered});
 CREATE INDEX jobs_by_workflow_duration ON jobs (user_id, workflow_id, execution_time, ${filtered});
 ${["image", "video", "audio"].map(withOutput).join("")}
+
+CREATE TABLE job_spread (
+  user_id INTEGER NOT NULL, kind INTEGER NOT NULL, bucket INTEGER NOT NULL, state TEXT NOT NULL, n INTEGER NOT NULL,
+  PRIMARY KEY (user_id, kind, bucket, state)
+) STRICT, WITHOUT ROWID;
+${spread.map(spreadFirst).join("")}
+CREATE TRIGGER jobs_spread_in AFTER INSERT ON jobs BEGIN ${spreadBy("new", "+")} END;
+CREATE TRIGGER jobs_spread_out AFTER DELETE ON jobs BEGIN ${spreadBy("old", "-")} END;
+CREATE TRIGGER jobs_spread_again AFTER UPDATE OF state, execution_time ON jobs BEGIN ${spreadBy("old", "-")} ${spreadBy("new", "+")} END;
 
 UPDATE assets SET name_folded = fold_name(name) WHERE name_folded <> fold_name(name);
 CREATE INDEX assets_by_folded_name ON assets (owner_id, name_folded, id);
