@@ -1,3 +1,5 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -88,5 +90,88 @@ describe("POST /api/upload/mask", () => {
       body: { message: expect.stringContaining("original_ref") },
     });
     expect((await client.get(`/api/files/mask-layers?filename=${original}`)).status).toBe(404);
+  });
+
+  it.each([
+    ["a blake3 name", (name: string) => ({ filename: `blake3:${name.slice(0, 64)}` })],
+    ["the name it was uploaded under", () => ({ filename: "o.png" })],
+    ["an annotated name", () => ({ filename: "o.png [input]", subfolder: "", type: "input" })],
+    ["a name in a folder", () => ({ filename: "clipspace/o.png", subfolder: "clipspace" })],
+    ["a shipped image", () => ({ filename: "product.png", type: "input" })],
+  ])("finds the original by %s", async (_, reference) => {
+    const wanted = reference(original);
+    const shipped = wanted.filename === "product.png";
+    const { width = 0, height = 0 } = shipped
+      ? await sharp(Buffer.from(await (await client.raw("GET", "/api/view?filename=product.png")).arrayBuffer())).metadata()
+      : { width: 20, height: 10 };
+    const answer = await upload(await painting(width, height), wanted);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), metadata: { is_mask: true } },
+    });
+    if (!shipped) expect(record(record(answer.body).metadata).original_hash).toBe(original);
+  });
+
+  it("echoes the subfolder, and keeps half-painted pixels half transparent", async () => {
+    const pixels = Buffer.from(Array.from({ length: 20 * 10 }, () => [0, 0, 255, 64]).flat());
+    const half = new Uint8Array(
+      await sharp(pixels, { raw: { width: 20, height: 10, channels: 4 } })
+        .png()
+        .toBuffer(),
+    );
+    const fields = { original_ref: JSON.stringify({ filename: original }), subfolder: "clipspace", type: "input" };
+    const { name, subfolder, metadata } = record((await client.upload(half, "m.png", fields, "image", "/api/upload/mask")).body);
+    expect([subfolder, (await pixel(string(name), 3, 3))[3]]).toEqual(["clipspace", 64]);
+    const { mask, paint } = record(record(metadata).related_files);
+    expect([(await pixel(string(mask), 3, 3))[0], await pixel(string(paint), 3, 3)]).toEqual([191, [0, 0, 255, 191]]);
+  });
+
+  it("stands upright with an original that is turned", async () => {
+    const turned = await sharp({ create: { width: 20, height: 10, channels: 3, background: "#123456" } })
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer();
+    const name = string(record((await client.upload(new Uint8Array(turned), "t.jpg", {}, "image", "/api/upload/image")).body).name);
+    expect((await upload(await painting(20, 10), { filename: name })).status).toBe(400);
+    const answer = await upload(await painting(10, 20), { filename: name });
+    const bytes = await (await client.raw("GET", `/api/view?filename=${string(record(answer.body).name)}`)).arrayBuffer();
+    expect(await sharp(Buffer.from(bytes)).metadata()).toMatchObject({ width: 10, height: 20, hasAlpha: true });
+  });
+
+  it("judges the mask and its original by their headers", async () => {
+    for (const [bytes, word] of [
+      [png(16_385, 1, { pixels: false }), "16384"],
+      [png(9000, 9000, { pixels: false }), "pixels"],
+    ] as const)
+      expect(await upload(bytes, { filename: original })).toMatchObject({
+        status: 400,
+        body: { code: "INVALID_IMAGE", message: expect.stringContaining(word) },
+      });
+    const wide = string(record((await client.upload(png(17_000, 1, { pixels: false }), "wide.png")).body).asset_hash);
+    expect(await upload(await painting(20, 10), { filename: wide })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+    const notes = string(record((await client.upload("words", "n.txt")).body).asset_hash);
+    expect(await upload(await painting(20, 10), { filename: notes })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+
+  it("names a layer that was deleted as null, and forgets a mask with its result", async () => {
+    const { name, metadata } = record((await upload(await painting(20, 10), { filename: original })).body);
+    const { paint, mask } = record(record(metadata).related_files);
+    const idOf = async (file: unknown) => {
+      const all = await client.get("/api/assets?limit=500");
+      const assets = record(all.body).assets;
+      const hash = `blake3:${string(file).slice(0, 64)}`;
+      return string(record(Array.isArray(assets) ? assets.find((asset) => record(asset).asset_hash === hash) : undefined).id);
+    };
+    const layers = async () => client.get(`/api/files/mask-layers?filename=${string(name)}`);
+    await client.call("DELETE", `/api/assets/${await idOf(paint)}`);
+    expect((await layers()).body).toMatchObject({ paint: null, mask, painted_masked: name });
+    expect((await bench.client("eve").get(`/api/files/mask-layers?filename=${string(name)}`)).status).toBe(404);
+    await client.call("DELETE", `/api/assets/${await idOf(name)}`);
+    expect((await layers()).status).toBe(404);
+    expect(await client.get("/api/files/mask-layers")).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("filename") },
+    });
   });
 });

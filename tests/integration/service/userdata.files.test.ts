@@ -1,4 +1,4 @@
-import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -45,46 +45,90 @@ describe("user data files", () => {
     await client.call("POST", "/api/userdata/keep.txt", "second");
     expect((await client.get("/api/userdata/keep.txt")).text).toBe("second");
     await client.call("POST", "/api/userdata/other.txt", "other");
-    expect((await client.call("POST", "/api/userdata/other.txt/move/keep.txt")).status).toBe(409);
-    expect((await client.call("POST", "/api/userdata/other.txt/move/keep.txt?overwrite=true")).status).toBe(200);
+    expect((await client.call("POST", "/api/userdata/other.txt/move/keep.txt?overwrite=false")).status).toBe(409);
+    expect([(await client.get("/api/userdata/keep.txt")).text, (await client.get("/api/userdata/other.txt")).text]).toEqual([
+      "second",
+      "other",
+    ]);
+    const moved = await client.call("POST", "/api/userdata/other.txt/move/keep.txt?full_info=true");
+    expect(moved).toMatchObject({ status: 200, body: { path: "keep.txt", size: 5, modified: expect.stringMatching(/Z$/) } });
+    expect([(await client.get("/api/userdata/keep.txt")).text, (await client.get("/api/userdata/other.txt")).status]).toEqual([
+      "other",
+      404,
+    ]);
+    expect((await client.call("POST", "/api/userdata/keep.txt/move/keep.txt?overwrite=false")).status).toBe(200);
+    expect((await client.call("POST", "/api/userdata/nobody.txt/move/keep.txt")).status).toBe(404);
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it.each([
-    "..%2Fx",
-    "a%2F..%2F..%2Fx",
-    "%2Fetc%2Fpasswd",
-    "..%252F..%252Fx",
-    "..%5Cx",
-    "a%5Cb",
-    "x%00.txt",
-    "C%3A%2Fx",
-    "con",
-    "a%2FNUL.txt",
-    "%2E%2E%2Fx",
-  ])("refuses %s with 403 for writing, reading and deleting", async (path) => {
-    for (const method of ["POST", "GET", "DELETE"]) {
-      const answer = await client.call(method, `/api/userdata/${path}`, method === "POST" ? "x" : undefined);
-      expect([method, answer.status, answer.headers.get("content-type")]).toEqual([method, 403, "text/plain; charset=utf-8"]);
+  it("never shows half a file: a reader has the old one whole or the new one whole", async () => {
+    const texts = ["a", "b", "c"].map((letter) => letter.repeat(300_000));
+    await client.call("POST", "/api/userdata/busy.txt", texts[0]);
+    let isWriting = true;
+    const writing = Promise.all(
+      texts.map(async (text) => {
+        for (let round = 0; round < 8; round += 1) await client.call("POST", "/api/userdata/busy.txt", text);
+      }),
+    ).finally(() => (isWriting = false));
+    let reads = 0;
+    for (; isWriting || reads === 0; reads += 1) {
+      const { text, status, headers } = await client.get("/api/userdata/busy.txt");
+      expect([status, texts.includes(text), headers.get("content-length")]).toEqual([200, true, "300000"]);
+      expect((await client.get("/api/userdata?dir=%2F")).body).toContainEqual({
+        path: "busy.txt",
+        size: 300_000,
+        modified: expect.any(Number),
+      });
     }
+    await writing;
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("follows no link out of the folder", async () => {
-    await client.call("POST", "/api/userdata/own.txt", "x");
-    const users = await readdir(join(bench.folder, "userdata"));
-    const root = join(bench.folder, "userdata", users[0] ?? "");
-    await mkdir(join(bench.folder, "outside"));
-    await writeFile(join(bench.folder, "outside", "secret.txt"), "secret");
-    await symlink(join(bench.folder, "outside"), join(root, "link"));
-    expect((await client.get("/api/userdata/link%2Fsecret.txt")).status).toBe(403);
-    expect((await client.call("POST", "/api/userdata/link%2Fnew.txt", "x")).status).toBe(403);
-    expect((await client.get("/api/userdata?dir=link%2F")).status).toBe(403);
+  it("lets one of many writers have a new file where none may overwrite", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        client.call("POST", "/api/userdata/race%2Fnew.txt?overwrite=false&full_info=false", `writer ${at}`),
+      ),
+    );
+    const winner = answers.findIndex(({ status }) => status === 200);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
+    expect((await client.get("/api/userdata/race%2Fnew.txt")).text).toBe(`writer ${winner}`);
+  });
+
+  it("keeps nothing of an upload that broke off, and the old file as it was", async () => {
+    await client.call("POST", "/api/userdata/whole.txt", "whole");
+    const answer = await client.call("POST", "/api/userdata/whole.txt", "ha", { "content-length": "9" });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"]);
+    expect((await client.get("/api/userdata/whole.txt")).text).toBe("whole");
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+
+  it("tells a folder from a file", async () => {
+    await client.call("POST", "/api/userdata/shelf%2Fbook.txt", "x");
+    expect((await client.call("POST", "/api/userdata/shelf", "x")).status).toBe(409);
+    expect((await client.call("POST", "/api/userdata/shelf?overwrite=false", "x")).status).toBe(409);
+    expect((await client.call("POST", "/api/userdata/shelf%2Fbook.txt%2Fpage.txt", "x")).status).toBe(409);
+    expect((await client.call("DELETE", "/api/userdata/shelf")).status).toBe(404);
+    expect((await client.get("/api/userdata/shelf")).status).toBe(404);
+    expect((await client.get("/api/userdata?dir=shelf%2Fbook.txt%2F")).status).toBe(404);
+    for (const query of ["overwrite=perhaps", "full_info=2"])
+      expect(await client.call("POST", `/api/userdata/q.txt?${query}`, "x")).toMatchObject({
+        status: 400,
+        text: expect.stringContaining(query.split("=")[0] ?? ""),
+      });
   });
 
   it("wants the directory and its slash, and keeps users apart", async () => {
     expect((await client.get("/api/userdata")).status).toBe(400);
     expect(await client.get("/api/userdata?dir=workflows")).toMatchObject({ status: 400, text: expect.stringContaining("dir") });
-    expect((await client.get("/api/userdata?dir=..%2F")).status).toBe(403);
+    for (const dir of ["../", "a/../../", "/etc/", "..%2f/", "C:/", "a\\b/", "NUL/"])
+      expect([dir, (await client.get(`/api/userdata?dir=${encodeURIComponent(dir)}`)).status]).toEqual([dir, 403]);
+    expect((await client.get("/api/userdata?dir=%2F&split=true&full_info=false")).body).toContainEqual({
+      path: "keep.txt",
+      size: 5,
+      modified: expect.any(Number),
+    });
+    expect((await client.get("/api/userdata?dir=%2F&recurse=perhaps")).status).toBe(400);
     expect((await client.get("/api/userdata?dir=nowhere%2F")).status).toBe(404);
     expect((await bench.client("eve").get("/api/userdata/own.txt")).status).toBe(404);
   });

@@ -1,0 +1,199 @@
+import { access, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { canvas, ended, type Json, list, png, record, string, submit } from "./support";
+
+describe("changing and deleting assets", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService();
+    client = bench.client();
+  });
+  afterAll(() => bench.dispose());
+
+  const add = async (content: string | Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}, name = "a.txt", as = client) =>
+    record((await as.upload(content, name, fields)).body);
+  const read = async (asset: Json) => record((await client.get(`/api/assets/${string(asset.id)}`)).body);
+  const put = (asset: Json, body: unknown) => client.call("PUT", `/api/assets/${string(asset.id)}`, body);
+  const blobOf = (asset: Json, folder = bench.folder) => {
+    const hash = string(asset.asset_hash).slice(7);
+    return join(folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
+  };
+  const isThere = (path: string) =>
+    access(path).then(
+      () => true,
+      () => false,
+    );
+
+  it("edits name, tags, metadata, media type and preview, and answers what it is now", async () => {
+    const preview = await add(png(9, 9), {}, "p.png");
+    const asset = await add("edit me", { tags: "a,b", user_metadata: '{"x":1}' });
+    const edit = {
+      name: "Ä new name",
+      tags: ["b", "c"],
+      mime_type: "text/x-own",
+      user_metadata: { y: { z: [1] } },
+      preview_id: preview.id,
+    };
+    const answer = await put(asset, { ...edit, unknown: "is ignored" });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { id: asset.id, asset_hash: asset.asset_hash, ...edit, updated_at: expect.stringMatching(/Z$/) },
+    });
+    const now = await read(asset);
+    expect(now).toMatchObject({ ...edit, size: 7, created_at: asset.created_at });
+    expect(string(now.preview_url)).toContain(string(preview.asset_hash).slice(7));
+    expect(Date.parse(string(now.updated_at))).toBeGreaterThanOrEqual(Date.parse(string(asset.updated_at)));
+    expect((await put(asset, { tags: [] })).body).toMatchObject({ tags: [], name: "Ä new name" });
+    // Taken off again; an image is its own preview, a text has none.
+    expect((await put(asset, { preview_id: null })).status).toBe(200);
+    expect(await read(asset)).toMatchObject({ preview_id: null });
+    expect(await read(asset)).not.toHaveProperty("preview_url");
+  });
+
+  it("refuses an edit of nothing, of another kind, and a preview that the user cannot see", async () => {
+    const asset = await add("do not edit me");
+    const foreign = await add(png(7, 7), {}, "f.png", bench.client("eve"));
+    for (const [body, word] of [
+      [{}, "at least one"],
+      [{ size: 3 }, "at least one"],
+      [{ name: "" }, "name"],
+      [{ name: "a\u0000b" }, "name"],
+      [{ tags: "a" }, "tags"],
+      [{ user_metadata: [] }, "user_metadata"],
+      [{ preview_id: "7" }, "preview_id"],
+      [{ preview_id: foreign.id }, "preview_id"],
+    ] as const)
+      expect([body, await put(asset, body)]).toMatchObject([body, { status: 400, body: { message: expect.stringContaining(word) } }]);
+    expect((await put(asset, { preview_id: foreign.id })).body).toMatchObject({ code: "INVALID_PREVIEW_ID" });
+    expect(await read(asset)).toEqual({ ...asset, created_new: undefined });
+    for (const method of ["GET", "PUT", "DELETE"]) {
+      const answer = await bench
+        .client("eve")
+        .call(method, `/api/assets/${string(asset.id)}`, method === "PUT" ? { name: "mine" } : undefined);
+      expect([method, answer]).toMatchObject([method, { status: 404, body: { code: "NOT_FOUND" } }]);
+    }
+  });
+
+  it("shows an asset by itself again when its preview is deleted", async () => {
+    const preview = await add(png(11, 9), {}, "p.png");
+    const image = await add(png(12, 9), { preview_id: string(preview.id) }, "i.png");
+    expect(image).toMatchObject({ preview_id: preview.id, preview_url: expect.stringContaining(string(preview.asset_hash).slice(7)) });
+    expect((await client.call("DELETE", `/api/assets/${string(preview.id)}`)).status).toBe(204);
+    expect(await read(image)).toMatchObject({
+      preview_id: image.id,
+      preview_url: expect.stringContaining(string(image.asset_hash).slice(7)),
+    });
+  });
+
+  it("knows an asset by its id in capitals too", async () => {
+    const asset = await add("capital");
+    expect(await client.get(`/api/assets/${string(asset.id).toUpperCase()}`)).toMatchObject({ status: 200, body: { id: asset.id } });
+  });
+
+  it("adds and removes tags and says for each what became of it", async () => {
+    const asset = await add("tagged", { tags: "one" });
+    const path = `/api/assets/${string(asset.id)}/tags`;
+    expect((await client.post(path, { tags: ["one", "two", "two", " three "] })).body).toEqual({
+      total_tags: ["one", "two", "three"],
+      added: ["two", "three"],
+      already_present: ["one"],
+      removed: [],
+      not_present: [],
+    });
+    expect((await client.call("DELETE", path, { tags: ["two", "four"] })).body).toEqual({
+      total_tags: ["one", "three"],
+      removed: ["two"],
+      not_present: ["four"],
+      added: [],
+      already_present: [],
+    });
+    for (const body of [{}, { tags: [] }, { tags: [""] }, { tags: [1] }, { tags: "a" }])
+      for (const method of ["POST", "DELETE"])
+        expect(await client.call(method, path, body)).toMatchObject({ status: 400, body: { message: expect.stringContaining("tags") } });
+    expect((await bench.client("eve").post(path, { tags: ["mine"] })).status).toBe(404);
+  });
+
+  it("answers HEAD of a hash by what the user may see, and 400 to another form", async () => {
+    const asset = await add("hashed");
+    const head = async (hash: string, as = client) => (await as.raw("HEAD", `/api/assets/hash/${hash}`)).status;
+    expect(await head(string(asset.asset_hash))).toBe(200);
+    expect(await head(string(asset.asset_hash).replace(":", "%3A"))).toBe(200);
+    expect(await head(string(asset.asset_hash), bench.client("eve"))).toBe(404);
+    expect(await head(`blake3:${"0".repeat(64)}`)).toBe(404);
+    expect(await head(`sha256:${createHash("sha256").update("hashed").digest("hex")}`)).toBe(400);
+    expect(await head("blake3:abc")).toBe(400);
+    expect((await client.get(`/api/assets/hash/${string(asset.asset_hash)}`)).status).toBe(405);
+  });
+
+  it("keeps one asset for each output of a job, even where their bytes are equal, and the bytes until the last of them goes", async () => {
+    for (let run = 0; run < 2; run += 1) await ended(client, await submit(client, canvas(77)));
+    const outputs = list(record((await client.get("/api/assets?include_tags=output")).body).assets);
+    expect(outputs).toHaveLength(2);
+    const [first, second] = outputs;
+    expect(first).toMatchObject({ asset_hash: second?.asset_hash, user_metadata: { width: 8, height: 8, node_id: "2" } });
+    expect([first?.id === second?.id, first?.prompt_id === second?.prompt_id]).toEqual([false, false]);
+    for (const [at, asset] of outputs.entries()) {
+      expect(await isThere(blobOf(asset))).toBe(true);
+      await client.call("DELETE", `/api/assets/${string(asset.id)}`);
+      expect(await isThere(blobOf(asset))).toBe(at === 0);
+    }
+  });
+
+  it("loses no bytes when the same content is deleted and sent again at the same time", async () => {
+    const other = bench.client("bob");
+    for (let round = 0; round < 25; round += 1) {
+      const content = `race ${round}`;
+      const asset = await add(content);
+      const [, again, theirs] = await Promise.all([
+        client.call("DELETE", `/api/assets/${string(asset.id)}`),
+        client.upload(content, "again.txt"),
+        round % 2 === 0 ? other.upload(content, "theirs.txt") : undefined,
+      ]);
+      const left = [[client, again] as const, ...(theirs ? [[other, theirs] as const] : [])];
+      let holders = 0;
+      for (const [who, answer] of left) {
+        const id = string(record(answer.body).id);
+        // Deleted after it was found again: that is an order, too. But what is there has its bytes.
+        if (id === asset.id) continue;
+        holders += 1;
+        expect([round, answer.status, (await who.get(`/api/assets/${id}/content`)).text]).toEqual([round, 201, content]);
+      }
+      expect([round, await isThere(blobOf(asset))]).toEqual([round, holders > 0]);
+    }
+  });
+
+  it("tells that bytes are missing, works for everything else, and takes them back when they are sent again", async () => {
+    const picture = png(30, 31);
+    const asset = await add(picture, {}, "lost.png");
+    await rm(blobOf(asset));
+    const hash = string(asset.asset_hash);
+    for (const path of [`/api/assets/${string(asset.id)}/content`, `/api/view?filename=${hash}`, `/api/view?filename=${hash}&res=64`])
+      expect([path, await client.get(path)]).toMatchObject([
+        path,
+        { status: 404, body: { code: "NOT_FOUND", message: expect.stringContaining("missing") } },
+      ]);
+    expect((await client.get(`/api/view?filename=${hash}&channel=a`)).status).toBe(404);
+    expect((await client.raw("HEAD", `/api/assets/hash/${hash}`)).status).toBe(404);
+    expect((await client.post("/api/assets/from-hash", { hash, tags: ["x"] })).status).toBe(404);
+    expect(await read(asset)).toMatchObject({ id: asset.id, name: "lost.png" });
+    expect((await client.get("/api/assets")).status).toBe(200);
+    expect(await client.upload(picture, "found.png")).toMatchObject({ status: 200, body: { id: asset.id, created_new: false } });
+    expect((await client.get(`/api/assets/${string(asset.id)}/content`)).status).toBe(200);
+    expect(bench.complaints).toEqual([]);
+  });
+
+  it("shows what is left of a damaged row, and the list around it", async () => {
+    const asset = await add("damaged");
+    const database = new Sqlite(join(bench.folder, "service.sqlite"));
+    database.prepare("UPDATE assets SET metadata = '{', created_at = 9e17 WHERE id = ?").run(string(asset.id));
+    database.close();
+    expect(await read(asset)).toMatchObject({ id: asset.id, user_metadata: {} });
+    const all = record((await client.get("/api/assets?limit=500")).body);
+    expect(list(all.assets).map(({ id }) => id)).toContain(asset.id);
+  });
+});

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { record, string } from "./support";
+
+const text = "0123456789".repeat(10);
+
+describe("stored bytes over HTTP", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  let paths: string[];
+  let etag: string;
+  let modified: string;
+  beforeAll(async () => {
+    bench = await startService();
+    client = bench.client();
+    const asset = record((await client.upload(text, "digits.txt")).body);
+    await client.call("POST", "/api/userdata/digits.txt", text);
+    paths = [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content`, "/api/userdata/digits.txt"];
+    const whole = await client.get(paths[0] ?? "");
+    etag = whole.headers.get("etag") ?? "";
+    modified = whole.headers.get("last-modified") ?? "";
+  });
+  afterAll(() => bench.dispose());
+
+  it.each([
+    ["bytes=0-0", 206, "0", "bytes 0-0/100"],
+    ["bytes=95-", 206, "56789", "bytes 95-99/100"],
+    ["bytes=-3", 206, "789", "bytes 97-99/100"],
+    ["bytes=-500", 206, text, "bytes 0-99/100"],
+    ["bytes=98-500", 206, "89", "bytes 98-99/100"],
+    ["Bytes = 1 - 2", 206, "12", "bytes 1-2/100"],
+    ["bytes=100-", 416, undefined, "bytes */100"],
+    ["bytes=99999999999999999999999-", 416, undefined, "bytes */100"],
+    ["bytes=-0", 416, undefined, "bytes */100"],
+    ["bytes=5-2", 200, text, null],
+    ["bytes=-", 200, text, null],
+    ["bytes=a-b", 200, text, null],
+    ["bytes=0-1,5-6", 200, text, null],
+    ["pages=1-2", 200, text, null],
+  ])("answers Range: %s with %i", async (range, status, body, contentRange) => {
+    for (const path of paths) {
+      const answer = await client.get(path, { range });
+      expect([answer.status, answer.headers.get("content-range")]).toEqual([status, contentRange]);
+      if (body === undefined) expect(answer.body).toMatchObject({ code: "RANGE_NOT_SATISFIABLE", message: expect.stringContaining("100") });
+      else expect([answer.text, answer.headers.get("content-length")]).toEqual([body, String(body.length)]);
+      expect(answer.headers.get("accept-ranges")).toBe("bytes");
+    }
+  });
+
+  it("answers a part only of the version that If-Range names", async () => {
+    const path = paths[0] ?? "";
+    const partOf = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
+    expect(await partOf(etag)).toBe(206);
+    expect(await partOf(modified)).toBe(206);
+    for (const other of ['"other"', `W/${etag}`, "Thu, 01 Jan 1970 00:00:00 GMT", "nonsense"])
+      expect([other, await partOf(other)]).toEqual([other, 200]);
+  });
+
+  it.each([
+    [() => ({ "if-none-match": etag }), 304],
+    [() => ({ "if-none-match": `"a", W/${etag} ,"b"` }), 304],
+    [() => ({ "if-none-match": "*" }), 304],
+    [() => ({ "if-none-match": '"a"' }), 200],
+    [() => ({ "if-modified-since": modified }), 304],
+    [() => ({ "if-modified-since": "Fri, 31 Dec 2100 00:00:00 GMT" }), 304],
+    [() => ({ "if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 200],
+    [() => ({ "if-modified-since": "nonsense" }), 200],
+    // The tag is the better witness: the date is not asked.
+    [() => ({ "if-none-match": '"a"', "if-modified-since": modified }), 200],
+    [() => ({ "if-match": etag }), 200],
+    [() => ({ "if-match": '"a"' }), 412],
+    [() => ({ "if-match": "*" }), 200],
+    [() => ({ "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 412],
+    [() => ({ "if-unmodified-since": modified }), 200],
+  ])("answers condition %# as the standard says", async (condition, status) => {
+    for (const path of paths.slice(0, 2)) {
+      for (const method of ["GET", "HEAD"]) {
+        const answer = await client.raw(method, path, undefined, condition());
+        const body = await answer.text();
+        expect([method, answer.status, answer.headers.get("etag")]).toEqual([method, status, etag]);
+        if (status === 304) expect(body).toBe("");
+      }
+    }
+  });
+
+  it("answers HEAD wherever GET is, with the same headers and no body; a range means nothing to it", async () => {
+    for (const path of [
+      ...paths,
+      `${paths[0]}&res=64`,
+      "/api/view?filename=product.png&channel=rgb",
+      "/api/userdata?dir=%2F",
+      "/api/assets",
+    ]) {
+      const [get, head] = [await client.raw("GET", path), await client.raw("HEAD", path, undefined, { range: "bytes=0-1" })];
+      await get.arrayBuffer();
+      expect([path, head.status, head.headers.get("content-type")]).toEqual([path, 200, get.headers.get("content-type")]);
+      if (get.headers.has("etag")) {
+        expect([head.headers.get("content-length"), head.headers.get("etag")]).toEqual([
+          get.headers.get("content-length"),
+          get.headers.get("etag"),
+        ]);
+        expect(await head.text()).toBe("");
+      }
+    }
+  });
+
+  it("sends an empty file as such", async () => {
+    const asset = record((await client.upload("", "empty.txt")).body);
+    const answer = await client.get(`/api/assets/${string(asset.id)}/content`);
+    expect([answer.status, answer.text, answer.headers.get("content-length")]).toEqual([200, "", "0"]);
+    expect((await client.get(`/api/assets/${string(asset.id)}/content`, { range: "bytes=0-" })).status).toBe(416);
+  });
+
+  const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
+  const weights = Buffer.alloc(64);
+  weights.writeBigUInt64LE(19_778n); // its first two bytes read "BM"
+  weights.write('{"a":{}}', 8);
+
+  it.each([
+    ["a.png", bytes("GIF89a\x01\0\x01\0\0\0\0"), "image/gif", "gif"],
+    ["a.txt", bytes(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`), "audio/wav", "wav"],
+    ["a.png", bytes(`fLaC\0\0\0\x22${"\0".repeat(40)}`), "audio/flac", "flac"],
+    ["a.png", bytes(`ID3\x03\0\0\0\0\0\0${"\xff\xfb\x90\x64".repeat(30)}`), "audio/mpeg", "mp3"],
+    ["a.png", bytes("\0\0\0\x18ftypisom\0\0\0\0isommp42"), "video/mp4", "mp4"],
+    [
+      "a.png",
+      bytes("\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\xf7\x81\x01\x42\xf2\x81\x04\x42\xf3\x81\x08\x42\x82\x84webm"),
+      "video/webm",
+      "webm",
+    ],
+    ["a.png", bytes(`glTF\x02\0\0\0${"\0".repeat(40)}`), "model/gltf-binary", "glb"],
+    ["a.safetensors", new Uint8Array(weights), "application/octet-stream", "safetensors"],
+    ["a.png", new Uint8Array(weights), "application/octet-stream", "bin"],
+    ["a.png", bytes("just words"), "text/plain; charset=utf-8", "txt"],
+    ["a.csv", bytes("a,b\n1,2"), "text/plain; charset=utf-8", "csv"],
+    ["MZ.txt", bytes("MZ is how this sentence begins"), "text/plain; charset=utf-8", "txt"],
+    ["a.txt", bytes(' {"a": "<svg >"}'), "application/json; charset=utf-8", "json"],
+    ["a.ini", bytes("[section]\nname=1"), "text/plain; charset=utf-8", "ini"],
+    ["a.txt", bytes("{ no JSON }"), "text/plain; charset=utf-8", "txt"],
+    ["a.txt", bytes("%PDF-1.4 words"), "application/pdf", "pdf"],
+  ])("calls %s what its bytes are", async (name, content, type, ending) => {
+    const asset = record((await client.upload(content, name, { mime_type: "text/html" })).body);
+    const answer = await client.get(`/api/assets/${string(asset.id)}/content`);
+    expect([answer.headers.get("content-type"), answer.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
+    const hash = string(asset.asset_hash).slice(7);
+    expect((await client.get(`/api/view?filename=${hash}.${ending}`)).status).toBe(200);
+  });
+
+  it.each([
+    ["page.txt", "<!DOCTYPE html><p>x"],
+    ["page.png", "\n\n<html><script>1</script>"],
+    ["page.json", "<script>1</script>"],
+    ["x.txt", "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'/>"],
+    ["x.txt", "<?xml version='1.0'?><xsl:stylesheet/>"],
+    ["x.txt", "<!-- --><svg xmlns='http://www.w3.org/2000/svg'/>"],
+    ["script.js", "alert(1)"],
+    ["script.mjs", "export {}"],
+    ["style.css", "a{}"],
+    ["utf16.txt", "\xff\xfe<\0s\0c\0r\0i\0p\0t\0>\0"],
+  ])("never shows %s in a page: %j", async (name, content) => {
+    const asset = record((await client.upload(bytes(content), name)).body);
+    for (const path of [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content?disposition=inline`]) {
+      const { headers } = await client.get(path);
+      expect(headers.get("content-disposition")).toMatch(/^attachment;/);
+      expect([headers.get("x-content-type-options"), headers.get("content-security-policy")]).toEqual([
+        "nosniff",
+        "default-src 'none'; sandbox",
+      ]);
+    }
+  });
+
+  it("hands files over under their own name, whatever letters it has", async () => {
+    const asset = record((await client.upload("named", "n.txt", { name: 'Grüße "an" 東京/it\'s (1).txt' })).body);
+    const path = `/api/assets/${string(asset.id)}/content`;
+    const named = (await client.get(`${path}?disposition=attachment`)).headers.get("content-disposition");
+    expect(named).toBe(
+      "attachment; filename=\"Gr__e _an_ ___it's (1).txt\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%22an%22%20%E6%9D%B1%E4%BA%AC_it%27s%20%281%29.txt",
+    );
+    expect((await client.get(path)).headers.get("content-disposition")).toMatch(/^inline;/);
+    expect((await client.get(`${path}?disposition=other`)).body).toMatchObject({ code: "INVALID_QUERY" });
+  });
+});
