@@ -9,6 +9,7 @@ import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
 import { closeServer } from "./close-server";
+import { lingerAfterRefusals } from "./linger";
 import { keepDots } from "./keep-dots";
 
 const GRACE_MS = 30_000;
@@ -69,6 +70,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     request.url = keepDots(request.url ?? "/");
     void listener(request, response);
   });
+  lingerAfterRefusals(server);
   // Uploads may take hours: the service itself ends a body that stands still. Headers have to come in that time too.
   server.requestTimeout = 0;
   server.headersTimeout = requestTimeoutMs;

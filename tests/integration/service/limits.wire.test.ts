@@ -1,0 +1,77 @@
+// Limits as a client on a real connection meets them: against the stand-alone service as a process, byte by byte.
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+
+describe("on a real connection", () => {
+  let service: ServiceProcess;
+  let key: string;
+  let dataDir: string;
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "lightdesk-limits-"));
+    key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+    const settings = { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1", LIGHTDESK_MAX_UPLOAD_BYTES: "1000000", LIGHTDESK_MAX_JSON_BYTES: "100000" };
+    service = await startServiceProcess(dataDir, settings);
+  });
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  /** Sends a text and waits until the service has ended the connection; returns what came. */
+  async function heard(text: string): Promise<string> {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    let all = "";
+    socket.on("data", (chunk) => (all += chunk.toString("utf8")));
+    socket.on("error", () => undefined); // ended in the middle of our sending: "close" tells
+    socket.write(text);
+    await once(socket, "close");
+    return all;
+  }
+  const head = (path: string, more: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n${more}\r\n`;
+
+  it("a body that does not come is 408 and the connection ends, JSON, an upload and user data alike", async () => {
+    const json = head("/api/prompt", "Content-Type: application/json\r\nContent-Length: 100\r\n");
+    expect(await heard(`${json}{"prompt":`)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"request_timeout"/is);
+    const form = head("/api/assets", "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 5000\r\n");
+    const begun = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nsome';
+    expect(await heard(form + begun)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"REQUEST_TIMEOUT"/is);
+    expect(await heard(`${head("/api/userdata/a.txt", "Content-Length: 5000\r\n")}some`)).toMatch(/^HTTP\/1\.1 408 .*connection: close/is);
+  });
+
+  it("headers that do not come are ended in that time too", async () => {
+    expect(await heard(`GET /api/user HTTP/1.1\r\nHost: x\r\nX-API`)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("what is too large is 413 to a client that is still sending, of every kind", async () => {
+    const client = httpClient(service.url, key);
+    expect((await client.upload("x".repeat(40_000_000), "big.txt")).status).toBe(413);
+    expect((await client.call("POST", "/api/userdata/big.txt", "x".repeat(40_000_000))).status).toBe(413);
+    expect((await client.post("/api/prompt", { prompt: {}, note: "x".repeat(10_000_000) })).status).toBe(413);
+    expect((await client.get("/api/user")).status).toBe(200);
+  });
+
+  it("a missing, an unknown and a revoked key are answered alike, on paths and methods that do not exist as well", async () => {
+    const revoked = await serviceCommand(dataDir, "keys", "create", "--user", "grace");
+    await serviceCommand(dataDir, "keys", "revoke", revoked.slice(0, 11));
+    for (const [method, path] of [
+      ["GET", "/api/jobs"],
+      ["GET", "/api/nothing"],
+      ["PATCH", "/api/jobs"],
+      ["GET", "/"],
+      ["POST", "/api/prompt"],
+    ] as const) {
+      const answers = [];
+      for (const one of [undefined, "", "unknown", revoked]) {
+        const answer = await fetch(service.url + path, { method, headers: one === undefined ? {} : { "x-api-key": one } });
+        answers.push({ status: answer.status, text: await answer.text() });
+      }
+      expect(answers, path).toEqual(Array.from({ length: 4 }, () => ({ status: 401, text: expect.stringContaining('"UNAUTHORIZED"') })));
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    }
+  });
+});
