@@ -1,5 +1,6 @@
 // Puts the parts together, starts them in order and stops them in the reverse one.
 
+import { existsSync } from "node:fs";
 import { createAccessTimes } from "./assets/access-times";
 import { createBlobStore } from "./assets/blob-store";
 import { collectBlob } from "./assets/change-asset";
@@ -33,6 +34,8 @@ export async function startService(options: ServiceOptions) {
   const { now = Date.now, log = silent } = options;
   const settings = withDefaults(options);
   const { concurrency, maxJobPixels } = settings;
+  if (!existsSync(options.workerPath))
+    log.error({ workerPath: options.workerPath }, "the worker is missing: every job will fail until it is built");
   makeDataFolder(options.dataDir);
   const lock = lockDataFolder(options.dataDir);
   try {

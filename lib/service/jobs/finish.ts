@@ -16,8 +16,9 @@ export function finishRun(
   record: RunRecord,
   ending: Exclude<Ending, { kind: "interrupted" }>,
   kept: KeptOutputs,
-  at: number,
+  now: number,
 ): boolean {
+  const at = Math.max(now, record.startMs);
   const { outputs, ...columns } = kept;
   const error = ending.kind === "error" ? JSON.stringify(ending.error) : null;
   const to = ending.kind === "error" ? "failed" : "completed";
@@ -26,8 +27,9 @@ export function finishRun(
   return true;
 }
 
-/** A cancelled run keeps nothing that its nodes put out. */
-export function cancelRunning(database: Database, job: Job, record: RunRecord, at: number): boolean {
+/** A cancelled run keeps nothing that its nodes put out. No run ends before it began, whatever the clock does. */
+export function cancelRunning(database: Database, job: Job, record: RunRecord, now: number): boolean {
+  const at = Math.max(now, record.startMs);
   if (!move(database, { seq: job.seq, from: "in_progress", to: "cancelled", at }, runTimes(record, at))) return false;
   const ending: Ending = { kind: "interrupted" };
   store(database, job.seq, { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) });
@@ -75,7 +77,7 @@ export function failAround(database: Database, job: Job, cause: unknown, at: num
 }
 
 function runTimes(record: RunRecord, at: number) {
-  return { start_time: record.startMs, end_time: at, execution_time: Math.max(0, at - record.startMs) };
+  return { start_time: record.startMs, end_time: at, execution_time: at - record.startMs };
 }
 
 function store(database: Database, seq: number, result: { outputs: object; messages: Message[]; meta: object }): void {

@@ -59,9 +59,9 @@ export function createRunning(job: Claimed): Running {
 
 /** Undefined when the job no longer waits, or cannot be read and has failed for that. Inside a commit. */
 export function claimJob({ database, now, log }: EngineParts, seq: number, slot: string): Claimed | undefined {
-  const at = now();
   const job = database.row(query.selectFrom("jobs").innerJoin("job_inputs", "job_seq", "seq").selectAll().where("seq", "=", seq));
   if (job?.state !== "pending") return undefined;
+  const at = Math.max(now(), job.create_time);
   const attempts = job.attempts + 1;
   move(database, { seq, from: "pending", to: "in_progress", at }, { attempts, slot, start_time: at });
   const images = database.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
@@ -104,6 +104,11 @@ export async function executeJob(parts: EngineParts, job: Claimed, running: Runn
     parts.log.warn({ err: error, job: job.id }, "the worker of a job was lost");
     return !(await parts.database.commit(() => giveBackOrFail(parts.database, job, parts.now())));
   }
+  if (outcome.kind === "error" && ["WorkerLost", "OOMError"].includes(outcome.error.exception_type))
+    parts.log.error(
+      { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
+      "a worker was lost with its job",
+    );
   if (outcome.kind !== "cancelled") await close(parts, job, record, outcome);
   return false;
 }

@@ -40,7 +40,11 @@ export function move(
   if (!next[step.from].includes(step.to)) throw new Error(`a job never goes from ${step.from} to ${step.to}`);
   const update = query
     .updateTable("jobs")
-    .set({ ...changes, state: step.to, update_time: step.at, state_time: step.at })
+    .set(({ eb, fn }) => {
+      // A clock that is set back does not make a job older than it was.
+      const at = fn<number>("max", ["update_time", eb.val(step.at)]);
+      return { ...changes, state: step.to, update_time: at, state_time: at };
+    })
     .where("seq", "=", step.seq)
     .where("state", "=", step.from);
   return database.run(update) === 1;

@@ -44,8 +44,7 @@ export function createPooledWorker(workerPath: string): PooledWorker {
   thread.on("error", (error: NodeJS.ErrnoException) => {
     alive = false;
     const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-    const message = outOfMemory ? "The worker ran out of memory." : `The worker that ran this job stopped: ${error.message}`;
-    release()?.lost({ type: outOfMemory ? "OOMError" : "WorkerLost", message });
+    release()?.lost({ type: outOfMemory ? "OOMError" : "WorkerLost", message: describeEnd(error) });
   });
   thread.on("exit", (code) => {
     alive = false;
@@ -76,4 +75,12 @@ export function createPooledWorker(workerPath: string): PooledWorker {
       await thread.terminate();
     },
   };
+}
+
+function describeEnd(error: NodeJS.ErrnoException): string {
+  if (error.code === "ERR_WORKER_OUT_OF_MEMORY") return "The worker ran out of memory.";
+  // Its words would name a path of this machine; the log has them from the start of the service.
+  if (error.code === "MODULE_NOT_FOUND" || error.code === "ERR_MODULE_NOT_FOUND")
+    return "The worker that runs nodes, or a part of it, is missing. Whoever runs the service must start it with `npm run service` or `npm start`, which build it.";
+  return `The worker that ran this job stopped: ${error.message}`;
 }

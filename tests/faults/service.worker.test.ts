@@ -1,0 +1,101 @@
+// The threads that run nodes die, are missing, or the clock is set back under them: a job may fail for it, and nothing but the job.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "../support/service";
+import { until } from "../support/until";
+
+const opened: ServiceBench[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  for (const bench of opened.splice(0)) await bench.dispose();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+async function start(options: Parameters<typeof startService>[0]): Promise<ServiceBench> {
+  const bench = await startService(options);
+  opened.push(bench);
+  return bench;
+}
+
+/** A worker of our own instead of the service's: what happens to a thread from outside, or inside a library. */
+function workerThat(does: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "lightdesk-worker-"));
+  folders.push(folder);
+  const path = join(folder, "worker.mjs");
+  writeFileSync(path, `import { parentPort } from "node:worker_threads";\nparentPort.on("message", () => { ${does} });\n`);
+  return path;
+}
+
+async function submit(client: Client): Promise<string> {
+  const prompt = {
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
+  };
+  return ((await client.post("/api/prompt", { prompt })).body as { prompt_id: string }).prompt_id;
+}
+
+async function ended(client: Client, id: string): Promise<Record<string, unknown>> {
+  return until(`${id} has ended`, async () => {
+    const job = (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
+    return job.status !== "pending" && job.status !== "in_progress" && job;
+  });
+}
+
+describe("a worker", () => {
+  it.each([
+    ["ends itself", "process.exit(3)", "WorkerLost"],
+    ["throws where nobody catches", 'throw new Error("a library gave up")', "WorkerLost"],
+  ])("that %s fails its job and nothing else", async (_, does, exception_type) => {
+    const bench = await start({ workerPath: workerThat(does), concurrency: 1 });
+    const client = bench.client();
+    const jobs = [await submit(client), await submit(client), await submit(client)];
+    for (const id of jobs) {
+      const told = { exception_type, exception_message: expect.stringContaining("worker") };
+      expect(await ended(client, id)).toMatchObject({ status: "failed", outputs_count: 0, execution_error: told });
+    }
+    expect(JSON.stringify(bench.complaints)).toContain("worker");
+    expect((await client.upload("still here", "a.txt")).status).toBe(201);
+  });
+
+  it("that is missing is told without a path of this machine, and what to do about it", async () => {
+    const bench = await start({ workerPath: "/nowhere/at-all/node-worker.mjs" });
+    const client = bench.client();
+    const job = await ended(client, await submit(client));
+    expect(job).toMatchObject({
+      status: "failed",
+      execution_error: { exception_type: "WorkerLost", exception_message: expect.stringMatching(/missing.*Whoever runs the service/) },
+    });
+    expect(JSON.stringify(job)).not.toContain("/nowhere");
+    expect(JSON.stringify(bench.complaints)).toContain("/nowhere");
+  });
+});
+
+describe("a clock", () => {
+  it("that is set back while a job runs leaves times that a person can read: no job ends before it began", async () => {
+    let offset = 0;
+    const bench = await start({ now: () => Date.now() + offset, concurrency: 1 });
+    const client = bench.client();
+    const prompt = {
+      "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 2 } },
+      "2": { class_type: "Wait", inputs: { seconds: 0.5, anything: ["1", 0] } },
+      "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
+    };
+    const { prompt_id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };
+    await until("it runs", async () => ((await client.get(`/api/jobs/${prompt_id}`)).body as { status: string }).status === "in_progress");
+    offset = -3_600_000;
+    const job = (await ended(client, prompt_id)) as {
+      status: string;
+      create_time: number;
+      update_time: number;
+      execution_start_time: number;
+      execution_end_time: number;
+    };
+    expect(job.status).toBe("completed");
+    expect(job.execution_end_time).toBeGreaterThanOrEqual(job.execution_start_time);
+    expect(job.update_time).toBeGreaterThanOrEqual(job.create_time);
+    const next = await submit(client);
+    expect((await ended(client, next)).status).toBe("completed");
+    expect((await client.get("/api/jobs?limit=10")).status).toBe(200);
+  });
+});
