@@ -1,7 +1,7 @@
 // The prompt graph ("API format"): nodes by id, each with a class and inputs that are literals or links.
 
 import { z } from "zod";
-import { freeForm, maybe } from "./lenient";
+import { freeForm, loosely } from "./lenient";
 
 /** [source node id, output index] */
 export const linkSchema = z.tuple([z.string(), z.int().min(0)]);
@@ -10,7 +10,8 @@ export type Link = z.infer<typeof linkSchema>;
 export const graphNodeSchema = z.looseObject({
   class_type: z.string(),
   inputs: freeForm.default({}),
-  _meta: maybe(z.looseObject({ title: maybe(z.string()) })),
+  /** For people only: one of another shape refuses no graph. */
+  _meta: loosely(z.looseObject({ title: loosely(z.string()) })),
 });
 export type GraphNode = z.infer<typeof graphNodeSchema>;
 

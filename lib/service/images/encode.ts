@@ -3,13 +3,14 @@
 import sharp from "sharp";
 import { toBytes } from "./numbers";
 import { withPngText } from "./png-text";
-import { frameAt, type Raster } from "./raster";
+import { frameAt, type Raster, stages, type Tick } from "./raster";
 
 export type PngOptions = { compressionLevel: number; texts: Record<string, unknown> };
 
-export async function encodePng(raster: Raster, index: number, options: PngOptions): Promise<Buffer> {
+/** `tick` hears of the bytes that are made, not of the encoder, which goes on by itself. */
+export async function encodePng(raster: Raster, index: number, options: PngOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels } = raster;
-  const bytes = toBytes(frameAt(raster, index));
+  const bytes = toBytes(frameAt(raster, index), tick);
   const png = await sharp(bytes, { raw: { width, height, channels }, limitInputPixels: false })
     .png({ compressionLevel: options.compressionLevel })
     .toBuffer();
@@ -19,9 +20,10 @@ export async function encodePng(raster: Raster, index: number, options: PngOptio
 export type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number };
 
 /** All frames, one after the other, for ever. */
-export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions): Promise<Buffer> {
+export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels, frames } = raster;
-  const tall = Buffer.concat(frames.map((frame) => toBytes(frame)));
+  const nextStage = stages(tick, frames.length);
+  const tall = Buffer.concat(frames.map((frame) => toBytes(frame, nextStage())));
   const { delayMs, lossless, quality, effort } = options;
   const raw = { width, height: height * frames.length, channels, ...(frames.length > 1 ? { pageHeight: height } : {}) };
   const delay = frames.map(() => delayMs);

@@ -1,7 +1,7 @@
 // Nodes that put pictures out. Each picture is a file of the job; PNG files carry the graph.
 
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
-import { type Raster } from "@/lib/service/images/raster";
+import { type Raster, stages } from "@/lib/service/images/raster";
 import { displayName } from "../display-name";
 import { type NodeContext, type NodeDefinition } from "../definition";
 import { bareImage, combo, field, image, output } from "./fields";
@@ -14,9 +14,10 @@ type PngPlan = { prefix: string; type: "output" | "temp"; compressionLevel: numb
 
 async function savePngs(pictures: Raster, plan: PngPlan, context: NodeContext): Promise<void> {
   const size = { width: pictures.width, height: pictures.height };
+  const nextStage = stages(context.tick, pictures.frames.length);
   for (const index of pictures.frames.keys()) {
-    context.tick(index / pictures.frames.length);
-    const content = await encodePng(pictures, index, { compressionLevel: plan.compressionLevel, texts: context.pngText });
+    const { compressionLevel } = plan;
+    const content = await encodePng(pictures, index, { compressionLevel, texts: context.pngText }, nextStage());
     const name = displayName(plan.prefix, { size, frame: index, extension: "png" }, context);
     await context.save({ content, extension: "png", mimeType: "image/png", displayName: name, size, type: plan.type });
   }
@@ -73,12 +74,13 @@ export const saveAnimatedWebp: NodeDefinition = {
   async run(inputs, context) {
     const pictures = inputs.image("images");
     const size = { width: pictures.width, height: pictures.height };
-    const content = await encodeAnimatedWebp(pictures, {
+    const options = {
       delayMs: Math.max(1, Math.trunc(1000 / inputs.number("fps"))),
       lossless: inputs.flag("lossless"),
       quality: Math.max(1, inputs.number("quality")),
       effort: effort[inputs.choice("method", methods)],
-    });
+    };
+    const content = await encodeAnimatedWebp(pictures, options, context.tick);
     const name = displayName(inputs.text("filename_prefix"), { size, frame: 0, extension: "webp" }, context);
     const animated = pictures.frames.length > 1;
     await context.save({ content, extension: "webp", mimeType: "image/webp", displayName: name, size, animated, type: "output" });

@@ -9,6 +9,7 @@ import { checkRange, quoted, readLiteral } from "../literal";
 import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
 
 const MOST_CHOICES = 20;
+const LONGEST_RECEIVED = 1000;
 
 export type ImageCheck = (name: string) => boolean;
 
@@ -50,7 +51,14 @@ function missing(field: InputField): NodeError {
 
 function problem(field: InputField, error: { type: string; message: string; details: string }, extra: Record<string, unknown>): NodeError {
   const [type, options = {}] = inputConfig(field);
-  return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extra } };
+  const received = "received_value" in extra ? { received_value: shortened(extra.received_value) } : {};
+  return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extra, ...received } };
+}
+
+/** What was received, unless it is so long that the refusal would be as large as the request. */
+function shortened(value: unknown): unknown {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text.length > LONGEST_RECEIVED ? `${text.slice(0, LONGEST_RECEIVED)}…` : value;
 }
 
 function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, checked: CheckedNode): void {
@@ -86,8 +94,8 @@ function checkImage(field: InputField, written: unknown, hasImage: ImageCheck, c
   checked.errors.push({
     type: "custom_validation_failed",
     message: "Custom validation failed for node",
-    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written : quoted(written)}`,
-    extra_info: { input_name: field.name, received_value: written },
+    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, LONGEST_RECEIVED) : quoted(written)}`,
+    extra_info: { input_name: field.name, received_value: shortened(written) },
   });
 }
 

@@ -1,0 +1,13 @@
+// Prompts and their parts for the tests of what is refused before queueing.
+import { validatePrompt } from "@/lib/service/nodes/validate";
+
+export const validate = (prompt: Record<string, unknown>, options: { targets?: string[]; images?: string[] } = {}) =>
+  validatePrompt(prompt, {
+    hasImage: (name) => options.images?.includes(name) ?? false,
+    ...(options.targets ? { targets: options.targets } : {}),
+  });
+
+export const empty = { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } };
+export const invert = (from: unknown) => ({ class_type: "ImageInvert", inputs: { image: from } });
+export const save = (from: unknown) => ({ class_type: "SaveImage", inputs: { images: from, filename_prefix: "x" } });
+export const errorsOf = (validation: ReturnType<typeof validate>, id: string) => validation.nodeErrors[id]?.errors ?? [];
