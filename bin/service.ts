@@ -12,7 +12,8 @@ import { closeServer } from "./close-server";
 import { lingerAfterRefusals } from "./linger";
 import { keepDots } from "./keep-dots";
 
-const GRACE_MS = 30_000;
+/** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
+const GRACE_MS = 10_000;
 
 const usage = "Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted";
 

@@ -4,19 +4,23 @@
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
+import Sqlite, { type Database as Connection } from "better-sqlite3";
 
 export type DataLock = { release(): void };
 
 export function lockDataFolder(dataDir: string): DataLock {
   const pidFile = join(dataDir, "lock.pid");
-  const connection = new Sqlite(join(dataDir, "lock.sqlite"), { timeout: 0 });
+  const lockFile = join(dataDir, "lock.sqlite");
+  let connection: Connection;
   try {
-    connection.exec("BEGIN EXCLUSIVE");
+    connection = takeLock(lockFile);
   } catch (error) {
-    connection.close();
-    if (!isBusy(error)) throw error;
-    throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
+    if (codeOf(error) === "SQLITE_BUSY")
+      throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
+    if (codeOf(error) !== "SQLITE_NOTADB") throw error;
+    // Whoever holds the lock is asked before the file is read: nobody does, and the file has nothing to lose.
+    rmSync(lockFile);
+    connection = takeLock(lockFile);
   }
   try {
     writeFileSync(pidFile, String(process.pid));
@@ -32,8 +36,19 @@ export function lockDataFolder(dataDir: string): DataLock {
   };
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
+function takeLock(file: string): Connection {
+  const connection = new Sqlite(file, { timeout: 0 });
+  try {
+    connection.exec("BEGIN EXCLUSIVE");
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 function readPid(pidFile: string): string {
