@@ -93,10 +93,7 @@ function answersOf(operation: Operation, description: Described): Record<string,
   const answers = Object.entries(operation.answers)
     .filter(([, answer]) => answer.kind !== "redirect")
     .map(([status, answer]) => [status, answerOf(answer, description, Number(status))] as const);
-  const ranges = description.ranges && {
-    "304": { description: "What the ETag names is still true." },
-    "416": { description: "The range lies outside the file." },
-  };
+  const ranges = description.ranges && { "304": { description: "What the ETag names is still true." } };
   return { ...Object.fromEntries(answers), ...ranges };
 }
 

@@ -27,9 +27,10 @@ export const fileAnswers = {
     storage: z.object({ used_bytes: count, quota_bytes: count }).optional(),
   }),
   Features: z.object({ supports_preview_metadata: z.boolean(), max_upload_size: count }),
+  /** Nodes describe themselves further; these are the fields that each has. */
   NodeLibrary: z.record(
     z.string(),
-    z.object({
+    z.looseObject({
       input: z.object({ required: specs, optional: specs.optional(), hidden: z.record(z.string(), z.unknown()).optional() }),
       input_order: z.object({ required: names, optional: names.optional(), hidden: names.optional() }),
       is_input_list: z.boolean(),

@@ -15,10 +15,11 @@ const ofFile: readonly ErrorCode[] = [
   "INSUFFICIENT_STORAGE",
 ];
 
-export function refusalsOf(operation: Operation, { refusals = [] }: Described): Record<string, JsonSchema> {
+export function refusalsOf(operation: Operation, { refusals = [], ranges }: Described): Record<string, JsonSchema> {
   const codes = new Set<ErrorCode>([...always, ...refusals]);
   const add = (more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code));
   const isUserdata = operation.path.startsWith("/api/userdata");
+  if (ranges) add(["RANGE_NOT_SATISFIABLE", "PRECONDITION_FAILED"]);
   if (operation.query) codes.add("INVALID_QUERY");
   if (operation.body?.kind === "json") add(ofJson);
   if (operation.body?.kind === "multipart") add([...ofFile, "INVALID_BODY", "MISSING_FILE", "UNSUPPORTED_MEDIA_TYPE"]);

@@ -8,12 +8,19 @@ export function readQuery<S extends z.ZodObject>(request: Request, schema: S): z
   for (const [name, value] of new URL(request.url).searchParams) {
     if (!Object.hasOwn(schema.shape, name)) continue;
     // Of two values one would be dropped, or both be taken for a list that a comma list is not.
-    if (Object.hasOwn(values, name)) throw invalid("INVALID_QUERY", [{ field: name, message: "is given more than once" }]);
+    if (Object.hasOwn(values, name)) throw refuse([{ field: name, message: "is given more than once" }]);
     values[name] = value;
   }
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
-  throw invalid("INVALID_QUERY", toIssues(parsed.error));
+  // A list in a query is one text to whoever wrote it: the place inside it is ours.
+  throw refuse(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
+}
+
+const tagFilters = new Set(["include_tags", "exclude_tags"]);
+
+function refuse(issues: Issue[]): ServiceError {
+  return invalid(issues.every(({ field }) => tagFilters.has(field)) ? "INVALID_TAG_FILTER" : "INVALID_QUERY", issues);
 }
 
 export type Issue = { field: string; message: string };
@@ -25,13 +32,13 @@ export function toIssues(error: z.ZodError): Issue[] {
   }));
 }
 
-/** Of a union, the branch that came closest says most. */
+/** Of a union that says nothing itself, the branch that came closest says most. */
 function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== "invalid_union") return issue.message;
+  if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return issue.message;
   const inner = issue.errors.flat().find((one) => one.code !== "invalid_type") ?? issue.errors.flat()[0];
   return inner ? messageOf(inner) : issue.message;
 }
 
-export function invalid(code: "INVALID_QUERY" | "INVALID_BODY", issues: Issue[]): ServiceError {
+export function invalid(code: "INVALID_QUERY" | "INVALID_TAG_FILTER" | "INVALID_BODY", issues: Issue[]): ServiceError {
   return new ServiceError(code, issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; "), issues);
 }

@@ -26,6 +26,9 @@ const notOffered = new Set<string>([operations.listTasks.name, operations.getSys
 /** Its path is one with the writes of userdata: see userdata-routes. */
 const servedElsewhere = new Set<string>([operations.moveUserdata.name]);
 
+/** Without a key: they hold nothing of anybody. */
+const openPaths = new Set(["/api/health", "/api/openapi.json"]);
+
 export function createRouter(parts: Parts): (request: Request) => Promise<Response> {
   const app = new Hono();
   const routes = [...allRoutes(parts), ...missingRoutes(allRoutes(parts))];
@@ -48,7 +51,7 @@ export function createRouter(parts: Parts): (request: Request) => Promise<Respon
   app.all("*", (context) => {
     requireUser(parts, context.req.raw);
     const { path } = context.req;
-    if (routes.some(({ operation }) => isPathOf(operation, path))) throw wrongMethod();
+    if (openPaths.has(path) || routes.some(({ operation }) => isPathOf(operation, path))) throw wrongMethod();
     throw new ServiceError("NOT_FOUND", "There is no such path.");
   });
   app.onError((error, context) => toErrorAnswer(error, context.req, parts.log));
@@ -99,6 +102,7 @@ function baseUrlOf(parts: Parts, request: Request): string {
 
 /** Whoever may GET may HEAD. */
 function methodsOf(routes: readonly Route[], path: string): string[] {
+  if (openPaths.has(path)) return ["GET", "HEAD"];
   const methods = routes.filter(({ operation }) => isPathOf(operation, path)).map(({ operation }) => operation.method);
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
 }
@@ -116,7 +120,7 @@ function wrongMethod(): ServiceError {
 
 /** Everything behind /api/userdata/ is a file's path, slashes included. */
 function toPattern(path: Operation["path"]): string {
-  return path.startsWith("/api/userdata/") ? "/api/userdata/*" : path.replace(/\{(\w+)\}/g, ":$1");
+  return path.startsWith("/api/userdata/") ? "/api/userdata/:path{[^]+}" : path.replace(/\{(\w+)\}/g, ":$1");
 }
 
 function parametersIn(operation: Operation): number {
@@ -124,6 +128,6 @@ function parametersIn(operation: Operation): number {
 }
 
 function isPathOf(operation: Operation, path: string): boolean {
-  const pattern = operation.path.startsWith("/api/userdata/") ? "/api/userdata/.+" : operation.path.replace(/\{\w+\}/g, "[^/]+");
+  const pattern = operation.path.startsWith("/api/userdata/") ? "/api/userdata/[^]+" : operation.path.replace(/\{\w+\}/g, "[^/]+");
   return new RegExp(`^${pattern}$`).test(path);
 }
