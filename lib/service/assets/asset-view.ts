@@ -31,7 +31,7 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previewOf: (id: str
     tags: asset.tags,
     user_metadata: readMetadata(asset.metadata),
     ...(previewed.has(previewKindOf(shown.media_type, fileNameOf(shown))) && { preview_url: previewUrl(shown, baseUrl) }),
-    preview_id: chosen?.id ?? (isImage(asset.media_type) ? asset.id : null),
+    preview_id: chosen?.id ?? (isImage(asset.media_type) || asset.preview_id === asset.id ? asset.id : null),
     prompt_id: asset.prompt_id,
     created_at: toIso(asset.created_at),
     updated_at: toIso(asset.updated_at),

@@ -18,31 +18,26 @@ import { createTogether } from "./create-asset";
 import { findByName } from "./file-names";
 import { type ImageFile, requireImage } from "./image-limits";
 import { stageFile, type StagedFile } from "./staged-file";
+import { createTurns } from "./turns";
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
 export type MaskNames = { result: string; mask: string; paint: string; painted: string };
 const layers = ["result", "mask", "paint", "painted"] as const;
+/** Two pictures of the largest size, several times over, are enough for one machine. */
+const inTurn = createTurns(2);
 
-export async function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<MaskNames> {
+export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<MaskNames> {
+  return inTurn(() => makeLayers(stores, userId, upload, original));
+}
+
+async function makeLayers(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<MaskNames> {
   const source = stores.blobs.pathOf(original.hash);
   await requireSameSize(upload, { path: source, mediaType: original.media_type, size: original.size });
   const base = join(stores.folders.temp, randomUUID());
   const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };
   const [alpha, colours, flat] = [`${base}-alpha.png`, `${base}-colours.png`, `${base}-flat.png`];
   try {
-    // Colours and alpha are parted first: joining a channel to a picture that still has one is not the same.
-    await sharp(upload.path).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(alpha);
-    await sharp(upload.path).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(colours);
-    await sharp(source).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(flat);
-    await sharp(alpha).negate().toColourspace("b-w").png().toFile(files.mask);
-    await sharp(flat).joinChannel(alpha).png().toFile(files.result);
-    await sharp(colours).joinChannel(files.mask).png().toFile(files.paint);
-    await sharp(flat)
-      .composite([{ input: files.paint }])
-      .removeAlpha()
-      .png()
-      .toFile(files.painted);
-
+    await draw(upload.path, source, files, { alpha, colours, flat });
     const stem = original.name.replace(/\.[^.]*$/, "");
     const wanted = [];
     for (const layer of layers) {
@@ -62,6 +57,30 @@ export async function storeMask(stores: Stores, userId: number, upload: StagedFi
     return names;
   } finally {
     for (const file of [alpha, colours, flat, ...Object.values(files)]) await rm(file, { force: true });
+  }
+}
+
+type Parts = { alpha: string; colours: string; flat: string };
+
+/** A picture whose header promises what its pixels do not hold is found out here. */
+async function draw(upload: string, original: string, made: MaskNames, parts: Parts): Promise<void> {
+  try {
+    // Colours and alpha are parted first: joining a channel to a picture that still has one is not the same.
+    await sharp(upload).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(parts.alpha);
+    await sharp(upload).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(parts.colours);
+    await sharp(original).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(parts.flat);
+    await sharp(parts.alpha).negate().toColourspace("b-w").png().toFile(made.mask);
+    await sharp(parts.flat).joinChannel(parts.alpha).png().toFile(made.result);
+    await sharp(parts.colours).joinChannel(made.mask).png().toFile(made.paint);
+    await sharp(parts.flat)
+      .composite([{ input: made.paint }])
+      .removeAlpha()
+      .png()
+      .toFile(made.painted);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (/no space left/i.test(reason)) throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");
+    throw new ServiceError("INVALID_IMAGE", "The mask or its original cannot be decoded.", { field: "image", reason });
   }
 }
 

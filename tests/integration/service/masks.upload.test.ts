@@ -149,6 +149,8 @@ describe("POST /api/upload/mask", () => {
       });
     const wide = string(record((await client.upload(png(17_000, 1, { pixels: false }), "wide.png")).body).asset_hash);
     expect(await upload(await painting(20, 10), { filename: wide })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+    const hollow = new Uint8Array(Buffer.concat([(await painting(20, 10)).subarray(0, 60), Buffer.alloc(50)]));
+    expect(await upload(hollow, { filename: original })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
     const notes = string(record((await client.upload("words", "n.txt")).body).asset_hash);
     expect(await upload(await painting(20, 10), { filename: notes })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);

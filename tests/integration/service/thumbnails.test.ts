@@ -27,7 +27,7 @@ async function colour(bytes: Buffer): Promise<number[]> {
   return [...data.subarray(0, 4)];
 }
 
-const plain = async (options: { width: number; height: number; background: sharp.Color; orientation?: number }) => {
+const plain = async (options: { width: number; height: number; background: string; orientation?: number }) => {
   const image = sharp({ create: { ...options, channels: 4 } });
   return new Uint8Array(await (options.orientation ? image.withMetadata({ orientation: options.orientation }) : image).png().toBuffer());
 };
