@@ -2,6 +2,7 @@
 
 import sharp from "sharp";
 import { toBytes } from "./numbers";
+import { exifTexts } from "./exif-text";
 import { withPngText } from "./png-text";
 import { frameAt, type Raster, stages, type Tick } from "./raster";
 
@@ -17,15 +18,18 @@ export async function encodePng(raster: Raster, index: number, options: PngOptio
   return withPngText(png, options.texts);
 }
 
-export type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number };
+export type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, unknown> };
 
 /** All frames, one after the other, for ever. */
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels, frames } = raster;
   const nextStage = stages(tick, frames.length);
   const tall = Buffer.concat(frames.map((frame) => toBytes(frame, nextStage())));
-  const { delayMs, lossless, quality, effort } = options;
+  const { delayMs, lossless, quality, effort, texts } = options;
   const raw = { width, height: height * frames.length, channels, ...(frames.length > 1 ? { pageHeight: height } : {}) };
   const delay = frames.map(() => delayMs);
-  return sharp(tall, { raw, limitInputPixels: false }).webp({ lossless, quality, effort, delay, loop: 0 }).toBuffer();
+  return sharp(tall, { raw, limitInputPixels: false })
+    .withExif({ IFD0: exifTexts(texts) })
+    .webp({ lossless, quality, effort, delay, loop: 0 })
+    .toBuffer();
 }

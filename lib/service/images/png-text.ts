@@ -7,7 +7,8 @@ import { crc32 } from "node:zlib";
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
 
-function toAsciiJson(value: unknown): string {
+/** JSON in which every character beyond ASCII is escaped. */
+export function toAsciiJson(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";
   return text.replace(/[\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

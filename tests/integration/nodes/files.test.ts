@@ -148,6 +148,23 @@ describe("an animated WEBP", () => {
     expect(files).toMatchObject([{ displayName: "clip_00001_.webp", mimeType: "image/webp", animated: true, width: 8, height: 6 }]);
     const header = await sharp(files[0]?.path, { pages: -1 }).metadata();
     expect(header).toMatchObject({ pages: 2, pageHeight: 6, delay: [250, 250], loop: 0 });
+    expect(header.exif?.toString("latin1")).toContain(`prompt:${JSON.stringify(graph)}`);
+  });
+
+  it("of a single image, and with a graph that EXIF cannot hold, is a whole file still", async () => {
+    const graph = {
+      a: { class_type: "EmptyImage", inputs: { width: 8, height: 6, batch_size: 1, color: 0xff0000 } },
+      o: {
+        class_type: "SaveAnimatedWEBP",
+        inputs: { images: ["a", 0], filename_prefix: "still", fps: 4, lossless: true, quality: 0, method: "fastest" },
+      },
+    };
+    const { files } = await runGraph(bench, graph, { pngText: { prompt: "x".repeat(100_000), workflow: { id: "é" } } });
+    expect(files[0]).not.toHaveProperty("animated", true);
+    expect((await readPixels(files[0]?.path ?? "")).bytes.subarray(0, 3)).toEqual(Buffer.from([255, 0, 0]));
+    const { exif } = await sharp(files[0]?.path).metadata();
+    expect(exif?.toString("latin1")).toContain('workflow:{"id":"\\u00e9"}');
+    expect(exif?.toString("latin1")).not.toContain("prompt:");
   });
 });
 

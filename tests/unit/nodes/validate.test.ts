@@ -208,6 +208,11 @@ describe("a literal", () => {
     expect(JSON.stringify(validate(prompt)).length).toBeLessThan(10_000);
   });
 
+  it("of null where an input may be left out is left out", () => {
+    const laid = { destination: ["a", 0], source: ["a", 0], x: 0, y: 0, resize_source: false, mask: null };
+    expect(validate({ a: empty, c: { class_type: "ImageCompositeMasked", inputs: laid }, o: save(["c", 0]) }).ok).toBe(true);
+  });
+
   it("where an image belongs is refused", () => {
     expect(errorsOf(validate({ o: save("cat.png") }), "o")).toMatchObject([
       { type: "invalid_input_type", extra_info: { input_name: "images" } },

@@ -1,4 +1,4 @@
-// Nodes that put pictures out. Each picture is a file of the job; PNG files carry the graph.
+// Nodes that put pictures out. Each picture is a file of the job, and carries the graph.
 
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { type Raster, stages } from "@/lib/service/images/raster";
@@ -79,6 +79,7 @@ export const saveAnimatedWebp: NodeDefinition = {
       lossless: inputs.flag("lossless"),
       quality: Math.max(1, inputs.number("quality")),
       effort: effort[inputs.choice("method", methods)],
+      texts: context.pngText,
     };
     const content = await encodeAnimatedWebp(pictures, options, context.tick);
     const name = displayName(inputs.text("filename_prefix"), { size, frame: 0, extension: "webp" }, context);

@@ -27,7 +27,7 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
   const checked: CheckedNode = { errors: [], sources: [], literals: new Map() };
   for (const field of definition.inputs) {
     const written = inputOf(node.inputs, field.name);
-    if (written === undefined) {
+    if (written === undefined || (written === null && field.optional)) {
       if (!field.optional) checked.errors.push(missing(field));
     } else if (isLinkLike(written)) {
       checkLink(field, written, graph, checked);
