@@ -7,6 +7,7 @@ import { open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { ServiceError } from "../service-error";
+import { createBatchedWriter } from "./batched-writer";
 import { HEAD_BYTES, sniffMediaType } from "./media-type";
 
 export type StagedFile = {
@@ -26,17 +27,20 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
   const digest = createDigest();
   try {
     const handle = await open(path, "wx", 0o600);
+    const writer = createBatchedWriter(handle);
     try {
       for await (const chunk of source) {
         digest.update(chunk);
         if (digest.size() > options.maxBytes)
           throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service takes.`);
-        for (let written = 0; written < chunk.byteLength;) written += (await handle.write(chunk, written)).bytesWritten;
+        await writer.write(chunk);
       }
+      await writer.end();
       await handle.sync();
       if ((await handle.stat()).size !== digest.size())
         throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
     } finally {
+      await writer.abandon();
       await handle.close();
     }
     return { path, ...(await digest.finish()), dispose };

@@ -1,0 +1,54 @@
+// Small chunks onto the disk in large writes, one under way while the next is gathered: a write for every chunk of a socket costs more
+// than the copying. Guarantees: bytes land in order and whole; at most two batches are in memory; a failed write rejects the next call.
+// The chunks must not change after they were handed over.
+
+import { type FileHandle } from "node:fs/promises";
+
+const BATCH_BYTES = 1024 * 1024;
+
+export function createBatchedWriter(handle: FileHandle) {
+  let batch: Uint8Array[] = [];
+  let bytes = 0;
+  let underWay: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    await underWay;
+    const chunks = batch;
+    batch = [];
+    bytes = 0;
+    underWay = writeWhole(handle, chunks);
+    underWay.catch(() => undefined); // told to whoever calls next
+  }
+
+  return {
+    async write(chunk: Uint8Array): Promise<void> {
+      batch.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes >= BATCH_BYTES) await flush();
+    },
+
+    /** All that was handed over has been written. */
+    async end(): Promise<void> {
+      await flush();
+      await underWay;
+    },
+
+    /** For when the work is given up: nothing touches the file afterwards. */
+    async abandon(): Promise<void> {
+      await underWay.catch(() => undefined);
+    },
+  };
+}
+
+/** A disk may take a part of what it is given. */
+async function writeWhole(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  let left = chunks;
+  while (left.length > 0) {
+    let { bytesWritten } = await handle.writev(left);
+    left = left.flatMap((chunk) => {
+      const done = Math.min(bytesWritten, chunk.byteLength);
+      bytesWritten -= done;
+      return done === chunk.byteLength ? [] : [chunk.subarray(done)];
+    });
+  }
+}
