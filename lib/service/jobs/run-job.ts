@@ -6,7 +6,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { hasBlobRow } from "../assets/change-asset";
 import { type RunOutcome } from "../nodes/run";
 import { asRefusal } from "../service-error";
-import { type Database, query } from "../store/database";
+import { query } from "../store/database";
 import { insertOutputs, stageOutputs } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";
 import { failJob, finishRun } from "./finish";
