@@ -3,11 +3,14 @@ import { machine, table } from "../figures";
 import { measureDispatch } from "./dispatch";
 import { measureImageChain } from "./image-chain";
 import { measureJobs } from "./jobs";
+import { measureLists } from "./lists";
 import { measureRestart } from "./restart";
 import { type BenchRow } from "./row";
 import { measureSameContent } from "./same-content";
 import { measureSubmissions } from "./submissions";
 import { measureUpload } from "./upload-size";
+
+const tell = (text: string) => process.stderr.write(`${text}\n`);
 
 const measurements: Record<string, () => Promise<BenchRow[]>> = {
   submissions: measureSubmissions,
@@ -17,6 +20,7 @@ const measurements: Record<string, () => Promise<BenchRow[]>> = {
   "same-content": measureSameContent,
   restart: measureRestart,
   images: measureImageChain,
+  lists: () => measureLists({ log: tell }),
 };
 
 const notes = [
@@ -25,7 +29,6 @@ const notes = [
   "Three runs each, after one that warms up; the figure is the median.",
 ];
 
-const tell = (text: string) => process.stderr.write(`${text}\n`);
 const names = Object.keys(measurements);
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));
