@@ -31,6 +31,11 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   let working: { nodeId: string; since: number } | undefined;
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
 
+  const done = () => {
+    const { nodes_total } = progress;
+    return { value: Math.min(1, meta.size / Math.max(1, nodes_total)), nodes_done: meta.size, nodes_total };
+  };
+
   return {
     startMs,
     files,
@@ -50,8 +55,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       if (event.kind === "start") {
         working = { nodeId: event.nodeId, since: event.startMs };
         // At once: the reporter speaks ten times a second, and a node that computes says nothing until its first rows are done.
-        const { nodes_total } = progress;
-        progress = { value: meta.size / Math.max(1, nodes_total), nodes_done: meta.size, nodes_total, ...workingOn(event.nodeId) };
+        progress = { ...done(), ...workingOn(event.nodeId) };
         return;
       }
       if (event.kind === "progress") {
@@ -67,6 +71,8 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       const { nodeId } = event;
       if (working?.nodeId === nodeId) working = undefined;
       meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
+      // After the last one: all nodes are done while what they put out is stored.
+      progress = { ...done(), ...workingOn(nodeId, STEPS) };
       files.push(...event.files);
       if (event.texts) texts.set(nodeId, event.texts);
     },
