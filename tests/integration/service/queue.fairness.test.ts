@@ -76,6 +76,15 @@ describe("whose turn it is", () => {
     expect(receipt.cleared).toBe(true);
     expect([...(Array.isArray(receipt.deleted) ? receipt.deleted : [])].sort()).toEqual([...ids].sort());
     expect(record((await client.get("/api/queue")).body).queue_pending).toEqual([]);
+    // They have all ended now, and leave the history in pieces as well; what runs is no part of it.
+    expect((await client.post("/api/history", { delete: ids.slice(0, 300) })).body).toMatchObject({
+      message: "300 removed from the history.",
+    });
+    expect((await client.post("/api/history", { clear: true })).body).toEqual({
+      code: "OK",
+      message: "The history was cleared: 900 removed.",
+    });
+    expect(list(record((await client.get("/api/jobs")).body).jobs).map((job) => job.id)).toEqual([held]);
     await client.post("/api/interrupt");
     expect((await ended(client, await submit(client, waiting(0)))).status).toBe("completed");
   });
