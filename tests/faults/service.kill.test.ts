@@ -31,7 +31,7 @@ describe("kill -9", () => {
       if (outcome.status === "rejected")
         throw new Error(`With LIGHTDESK_TEST_SEED=${seed}: ${describeError(outcome.reason)}`, { cause: outcome.reason });
     }
-  }, 150_000);
+  }, 300_000);
 });
 
 async function killAgainAndAgain(dataDir: string, random: Random): Promise<void> {

@@ -15,6 +15,24 @@ const counters: readonly { kept: string; counted: string }[] = [
     kept: "SELECT owner_id, n FROM asset_counts WHERE n <> 0",
     counted: "SELECT owner_id, count(*) AS n FROM assets GROUP BY 1",
   },
+  {
+    kept: "SELECT user_id, kind, state, sum(n) AS n FROM job_spread GROUP BY 1, 2, 3 HAVING sum(n) <> 0",
+    counted: "SELECT user_id, kind, state, count(*) AS n FROM jobs, (SELECT DISTINCT kind FROM job_spread) GROUP BY 1, 2, 3",
+  },
+  {
+    kept: "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0",
+    counted: "SELECT owner_id, tag, count(*) AS n FROM asset_tags JOIN assets ON seq = asset_seq GROUP BY 1, 2",
+  },
+  {
+    kept: "SELECT owner_id, bytes FROM user_storage WHERE bytes <> 0",
+    counted: "SELECT owner_id, sum(size) AS bytes FROM (SELECT DISTINCT owner_id, hash, size FROM assets WHERE owner_id <> 0) GROUP BY 1",
+  },
+  {
+    // Each asset is in the search index, or noted as one that still has to go there; and nothing that is gone is left in it.
+    kept: "SELECT asset_seq FROM asset_tag_codes UNION SELECT asset_seq FROM assets_unsearched JOIN assets ON seq = asset_seq",
+    counted:
+      "SELECT seq AS asset_seq FROM assets UNION SELECT asset_seq FROM asset_tag_codes WHERE asset_seq IN (SELECT asset_seq FROM assets_unsearched)",
+  },
 ];
 
 export function auditCounters(database: Sqlite.Database): void {
