@@ -207,6 +207,10 @@ describe("what the service answers is what the document says", () => {
     await ada.upload(png(4, 4), "a.png", { original_ref: "none" }, "image", "/api/upload/mask");
     await ada.get(`/api/assets/${publicId}/content`, { range: "bytes=0-3" });
     await ada.get(`/api/assets/${publicId}/content`, { range: "bytes=99999999-" });
+    await ada.call("POST", "/api/userdata/ranges.json", "{}");
+    await ada.get("/api/userdata/ranges.json", { range: "bytes=0-0" });
+    await ada.get("/api/userdata/ranges.json", { range: "bytes=9-" });
+    await ada.get("/api/userdata/ranges.json", { "if-match": '"other"' });
     await createClient(send, undefined).get("/api/jobs");
     expect([...statuses].sort()).toEqual([200, 400, 403, 404, 405, 413, 415]);
   });

@@ -79,7 +79,7 @@ export const described: Readonly<Record<Name, Described>> = {
     refusals: ["NOT_FOUND", "UNPROCESSABLE"],
     ranges: true,
   },
-  readUserdata: { summary: "The bytes of a data file.", refusals: ["FORBIDDEN"] },
+  readUserdata: { summary: "The bytes of a data file.", refusals: ["FORBIDDEN"], ranges: true },
   deleteUserdata: { summary: "Deletes a data file.", refusals: ["FORBIDDEN"] },
   moveUserdata: { summary: "Moves a data file.", answer: "WrittenFile", refusals: ["FORBIDDEN", "CONFLICT"] },
   getMaskLayers: { summary: "The layers of a mask that was uploaded.", answer: "MaskLayers", refusals: ["NOT_FOUND"] },

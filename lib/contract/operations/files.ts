@@ -69,7 +69,7 @@ export const fileOperations = {
     tier: "extension",
     capability: "userdata.read",
     role: "viewer",
-    answers: { 200: { kind: "bytes" } },
+    answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" } },
   }),
   deleteUserdata: defineOperation({
     name: "deleteUserdata",

@@ -11,11 +11,15 @@ const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to 
 
 export function toErrorAnswer(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
   const refusal = asRefusal(error) ?? asStorageFailure(error) ?? unforeseen;
-  const { code, message, details } = refusal;
-  const status = errorStatus[code];
+  const status = errorStatus[refusal.code];
   // What is not the sender's doing is a matter for whoever runs the service: the cause is found here alone.
   if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
     log.error({ err: error, method: request.method, path: request.path }, "a request failed");
-  if (request.path.startsWith("/api/userdata")) return text(message, status);
+  return toRefusal(refusal, request.path);
+}
+
+export function toRefusal({ code, message, details }: Refusal, path: string): Response {
+  const status = errorStatus[code];
+  if (path.startsWith("/api/userdata")) return text(message, status);
   return json({ code, message, ...(details !== undefined && { details }) }, status);
 }

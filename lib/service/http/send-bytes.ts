@@ -7,7 +7,7 @@ import { constants } from "node:fs";
 import { type Readable } from "node:stream";
 import { isServedInline } from "../assets/media-type";
 import { ServiceError } from "../service-error";
-import { json } from "./answers";
+import { toRefusal } from "./error-answer";
 import { readWanted } from "./byte-range";
 import { contentDisposition, type Named } from "./content-disposition";
 
@@ -64,10 +64,11 @@ function prepare(request: Request, file: Named & Caching, size: number) {
   });
   const wanted = readWanted(request, { etag, size, modifiedMs: file.modifiedMs });
   if (wanted.kind === "unchanged") return new Response(null, { status: 304, headers });
-  if (wanted.kind === "failed") return refuse("PRECONDITION_FAILED", "The file is not in the version that was asked for.", headers);
+  if (wanted.kind === "failed")
+    return refuse(request, "PRECONDITION_FAILED", "The file is not in the version that was asked for.", headers);
   if (wanted.kind === "outside") {
     headers.set("content-range", `bytes */${size}`);
-    return refuse("RANGE_NOT_SATISFIABLE", `The range lies outside the file's ${size} bytes.`, headers);
+    return refuse(request, "RANGE_NOT_SATISFIABLE", `The range lies outside the file's ${size} bytes.`, headers);
   }
   const { start, end } = wanted.kind === "part" ? wanted : { start: 0, end: size - 1 };
   headers.set("content-type", contentType(file.mediaType));
@@ -80,8 +81,9 @@ function prepare(request: Request, file: Named & Caching, size: number) {
 /** Browsers show a picture or play a film that is opened by itself in a page of their own making. */
 const SHOWN = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 
-function refuse(code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE", message: string, headers: Headers): Response {
-  const answer = json({ code, message }, code === "RANGE_NOT_SATISFIABLE" ? 416 : 412);
+/** As any refusal, and with what HTTP wants to know beside it. */
+function refuse(request: Request, code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE", message: string, headers: Headers): Response {
+  const answer = toRefusal({ code, message }, new URL(request.url).pathname);
   for (const name of ["content-range", "accept-ranges", "etag"]) {
     const value = headers.get(name);
     if (value !== null) answer.headers.set(name, value);
