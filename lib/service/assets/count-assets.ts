@@ -1,4 +1,5 @@
 // How many assets of an owner a filter leaves: from kept counters where there is one, else counted inside the search index.
+// Where several conditions leave few, the search index is asked once: it hands out their numbers, and the page is made from these.
 // Only a name of one or two letters is looked for in every row, along the narrow index of names.
 
 import { type RawBuilder, sql } from "kysely";
@@ -10,10 +11,29 @@ export function countOwned(database: Database, owner: number): number {
   return database.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner))?.n ?? 0;
 }
 
-export function countMatching(database: Database, filter: ReadFilter, owned: OwnerFilter): number {
+/** So many numbers are handed out at most; they are in memory while a page is made. */
+const MOST_LISTED = 200_000;
+
+export type Matching = { total: number; seqs?: string };
+
+/** `seqs`: the matching assets as a JSON list, where that cost no more than counting them. */
+export function findMatching(database: Database, filter: ReadFilter, owned: OwnerFilter): Matching {
+  const { owner, found, isExact } = owned;
+  const fewest = Math.min(...filter.include.map((tag) => countTag(database, owner, tag)));
+  const conditions = filter.include.length + filter.metadata.length + Number(filter.name !== "");
+  if (filter.isNever || fewest === 0) return { total: 0 };
+  if (found === undefined || !isExact || conditions < 2 || fewest > MOST_LISTED) return { total: countMatching(database, filter, owned) };
+  const rows = sql<{
+    seqs: string;
+    n: number;
+  }>`select json_group_array(rowid) as seqs, count(*) as n from asset_search where asset_search match ${found}`;
+  const row = database.row(statement(rows));
+  return { total: row?.n ?? 0, seqs: row?.seqs };
+}
+
+function countMatching(database: Database, filter: ReadFilter, owned: OwnerFilter): number {
   const { owner, found, isExact } = owned;
   const { include, exclude, name, metadata } = filter;
-  if (filter.isNever) return 0;
   if (name === "" && metadata.length === 0) {
     if (include.length === 0 && exclude.length === 0) return countOwned(database, owner);
     if (include.length + exclude.length === 1) {
@@ -22,13 +42,13 @@ export function countMatching(database: Database, filter: ReadFilter, owned: Own
     }
     if (found === undefined) return countOwned(database, owner) - countFound(database, anyTag(owner, exclude));
   }
-  if (include.some((tag) => countTag(database, owner, tag) === 0)) return 0;
   if (found !== undefined && isExact) return countFound(database, found);
   return countRows(database, gathered(owned));
 }
 
-/** The matching rows of `assets`, by the search index where it helps. */
-export function gathered({ owner, found, isExact, tests }: OwnerFilter): RawBuilder<unknown> {
+/** The matching rows of `assets`, by their numbers where these are known, else by the search index where it helps. */
+export function gathered({ owner, found, isExact, tests }: OwnerFilter, seqs?: string): RawBuilder<unknown> {
+  if (seqs !== undefined) return sql`json_each(${seqs}) as listed cross join assets on assets.seq = listed.value`;
   const all = sql.join(tests, sql` and `);
   if (found === undefined) return sql`assets indexed by assets_by_folded_name where owner_id = ${owner} and ${all}`;
   const rest = isExact ? sql`` : sql` and ${all}`;

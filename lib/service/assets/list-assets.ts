@@ -10,7 +10,7 @@ import { statement } from "../store/statement";
 import { PUBLIC_OWNER } from "../users/user";
 import { forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
 import { readAssets, type StoredAsset } from "./asset-row";
-import { countMatching, countOwned, gathered } from "./count-assets";
+import { countOwned, findMatching, gathered, type Matching } from "./count-assets";
 
 const orders = {
   name: { column: "name_folded", index: "assets_by_folded_name" },
@@ -34,7 +34,7 @@ export function listAssets(
   const filter = readFilter(wanted);
   const parts = ownersOf(userId, wanted.include_public)
     .map((owner) => forOwner(database, owner, filter))
-    .map((owned) => ({ owned, total: countMatching(database, filter, owned) }));
+    .map((owned) => ({ owned, ...findMatching(database, filter, owned) }));
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   const length = Math.max(0, Math.min(wanted.limit, total - wanted.offset));
   if (length === 0) return { assets: [], total, has_more: false };
@@ -46,10 +46,10 @@ export function listAssets(
   const branches = parts
     .filter((part) => part.total > 0)
     .map(
-      (part) => sql`select assets.seq, assets.id, ${sql.ref(orders[wanted.sort].column)} as place from
+      (part) => sql`select assets.seq, assets.id as tie, ${sql.ref(orders[wanted.sort].column)} as place from
       ${rowsOf(database, filter, { ...part, reach: offset + length }, wanted.sort)}`,
     );
-  const page = sql<{ seq: number }>`${sql.join(branches, sql` union all `)} order by place ${order}, id ${order}
+  const page = sql<{ seq: number }>`${sql.join(branches, sql` union all `)} order by place ${order}, tie ${order}
     limit ${length} offset ${offset}`;
   const seqs = database.rows(statement(page)).map((row) => row.seq);
   const assets = readAssets(database, backwards ? seqs.reverse() : seqs);
@@ -63,14 +63,14 @@ export function ownersOf(userId: number, includePublic: boolean): number[] {
 function rowsOf(
   database: Database,
   filter: ReadFilter,
-  part: { owned: OwnerFilter; total: number; reach: number },
+  part: Matching & { owned: OwnerFilter; reach: number },
   sort: AssetsQuery["sort"],
 ): RawBuilder<unknown> {
-  const { owned, total, reach } = part;
+  const { owned, total, seqs, reach } = part;
   const everything = countOwned(database, owned.owner);
   const along = sql`assets indexed by ${sql.raw(orders[sort].index)} where owner_id = ${owned.owner}`;
   if (owned.tests.length === 0) return along;
   const walked = Math.min(everything, (reach * everything) / total) * (filter.metadata.length > 0 ? TESTED_WITH_METADATA : TESTED);
   const collected = total * GATHERED + (owned.found === undefined ? everything * SCANNED : 0);
-  return collected < walked ? gathered(owned) : sql`${along} and ${sql.join(owned.tests, sql` and `)}`;
+  return collected < walked ? gathered(owned, seqs) : sql`${along} and ${sql.join(owned.tests, sql` and `)}`;
 }

@@ -1,6 +1,9 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { first } from "@/lib/service/store/migrations/001-first";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { list, record, string } from "./support";
 
@@ -134,41 +137,47 @@ describe("looking for assets", () => {
 });
 
 describe("a database of before the search index", () => {
-  it("is brought along: tags are counted, names, tags and metadata are found", async () => {
-    const older = await startService();
-    const writer = older.client();
-    await writer.upload("1", "Straße.png", { name: "Straße.png", tags: "kept,b", user_metadata: '{"n":1}' });
-    await older.service.stop();
-    const database = new Sqlite(join(older.folder, "service.sqlite"));
-    database.function("fold_name", (name) => String(name).toLowerCase());
-    const made = database
-      .prepare<[], { type: string; name: string }>(
-        `SELECT type, name FROM sqlite_master WHERE name IN ('tag_counts', 'asset_search', 'asset_tag_codes', 'assets_unsearched', 'assets_by_folded_name')
-         OR name LIKE 'tags\\_%' ESCAPE '\\' AND type = 'trigger' OR name LIKE 'assets\\_searched%' ESCAPE '\\' AND type = 'trigger'
-         OR name LIKE 'jobs\\_%by\\_duration' ESCAPE '\\' AND name LIKE 'jobs\\_with%' ESCAPE '\\' OR name = 'jobs_by_workflow_duration' ORDER BY type DESC`,
-      )
-      .all();
-    for (const { type, name } of made) database.exec(`DROP ${type} IF EXISTS ${name}`);
-    database.exec("UPDATE assets SET name_folded = lower(name); DELETE FROM migrations WHERE name = '002-lists'");
+  it("is brought along: tags and jobs are counted, names, tags and metadata are found", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
+    const database = new Sqlite(join(folder, "service.sqlite"));
+    database.exec(`CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT; ${first.sql}`);
+    database.exec(`
+      INSERT INTO migrations VALUES ('${first.name}', 0);
+      INSERT INTO users (id, name, status, created_at) VALUES (1, 'ada', 'active', 0);
+      INSERT INTO jobs (id, user_id, state, number, workflow_id, create_time, update_time, state_time, execution_time)
+        VALUES ('a', 1, 'completed', 1, 'w', 1000, 1000, 1000, 70), ('b', 1, 'failed', 2, 'w', 2000, 2000, 2000, 60);
+      INSERT INTO blobs VALUES ('00', '00', 1, 'text/plain', 0);
+      INSERT INTO assets (seq, id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
+        VALUES (1, 'x', 1, 'upload', '00', 'Straße.txt', 'straße.txt', 1, '{"n":1}', 0, 0, 0);
+      INSERT INTO asset_tags (asset_seq, tag, position) VALUES (1, 'kept', 1), (1, 'b', 2);`);
     database.close();
 
-    const bench = await startService({ dataDir: older.folder });
-    const reader = bench.client();
+    const bench = await startService({ dataDir: folder });
+    const client = bench.client("ada");
     for (const query of [
       "name_contains=STRASSE",
       "include_tags=kept,b",
       "metadata_filter=%7B%22n%22%3A1%7D",
       "name_contains=rasse&exclude_tags=c",
     ]) {
-      expect((await reader.get(`/api/assets?include_public=false&${query}`)).body).toMatchObject({
+      expect((await client.get(`/api/assets?include_public=false&${query}`)).body).toMatchObject({
         total: 1,
-        assets: [{ name: "Straße.png" }],
+        assets: [{ name: "Straße.txt" }],
       });
     }
-    expect((await reader.get("/api/tags?include_public=false")).body).toMatchObject({
+    expect((await client.get("/api/tags?include_public=false")).body).toMatchObject({
       total: 2,
       tags: [{ name: "b", count: 1 }, { name: "kept" }],
     });
+    expect((await client.get("/api/jobs?sort_by=execution_time&status=completed,failed")).body).toMatchObject({
+      jobs: [{ id: "a" }, { id: "b" }],
+      pagination: { total: 2 },
+    });
+    const spread = new Sqlite(join(folder, "service.sqlite"), { readonly: true });
+    expect(spread.prepare("SELECT kind, sum(n) AS n FROM job_spread GROUP BY kind").all()).toEqual(
+      [0, 1, 2, 3].map((kind) => ({ kind, n: 2 })),
+    );
+    spread.close();
     await bench.dispose();
   });
 });
