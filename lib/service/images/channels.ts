@@ -52,12 +52,15 @@ export function solidMask(size: Size, value: number, count = 1): Raster {
 }
 
 /** `count` frames of one colour (0xRRGGBB), which share their samples. */
-export function solidImage(size: Size, colour: number, count: number): Raster {
+export function solidImage(size: Size, colour: number, count: number, tick?: Tick): Raster {
   const samples = [(colour >> 16) & 255, (colour >> 8) & 255, colour & 255].map((byte) => byte / 255);
   const frame = emptyFrame({ ...size, channels: 3 });
   const row = size.width * 3;
   for (let i = 0; i < row; i += 3) frame.set(samples, i);
-  for (let y = 1; y < size.height; y++) frame.copyWithin(y * row, 0, row);
+  for (let y = 1; y < size.height; y++) {
+    frame.copyWithin(y * row, 0, row);
+    tick?.((y + 1) / size.height);
+  }
   return { width: size.width, height: size.height, channels: 3, frames: new Array<Float32Array>(count).fill(frame) };
 }
 

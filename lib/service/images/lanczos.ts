@@ -139,12 +139,12 @@ function addRows(sums: Int32Array, bytes: Uint8Array, [a, b, c, d]: readonly [nu
 }
 
 export function resizeLanczos(frame: Float32Array, from: Size & { channels: number }, to: Size, tick: Tick): Float32Array {
-  let bytes = toBytes(frame);
+  let bytes = toBytes(frame, () => tick(0));
   let size = from;
   if (to.width !== from.width) {
     bytes = alongRows(bytes, size, to.width, (done) => tick(done / 2));
     size = { ...size, width: to.width };
   }
   if (to.height !== from.height) bytes = downColumns(bytes, size, to.height, (done) => tick(0.5 + done / 2));
-  return toUnit(bytes);
+  return toUnit(bytes, () => tick(1));
 }
