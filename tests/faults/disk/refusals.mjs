@@ -29,7 +29,8 @@ function refuse(owner, call, pathsOf, isWrite = () => true) {
   };
 }
 
-const writes = (flags) => flags !== undefined && flags !== "r" && flags !== 0;
+const { O_WRONLY, O_RDWR, O_CREAT } = fs.constants;
+const writes = (flags = "r") => (typeof flags === "number" ? (flags & (O_WRONLY | O_RDWR | O_CREAT)) !== 0 : flags !== "r");
 for (const call of ["mkdir", "writeFile", "appendFile", "mkdtemp"]) refuse(promises, call, ([path]) => [path]);
 for (const call of ["link", "rename", "copyFile"]) refuse(promises, call, ([from, to]) => [from, to]);
 for (const call of ["mkdirSync", "writeFileSync", "linkSync", "renameSync"]) refuse(fs, call, ([path]) => [path]);
