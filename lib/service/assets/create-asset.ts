@@ -2,8 +2,8 @@
 // Guarantees: one asset per user and content for uploads and from-hash (a client's id is matched first; new tags join the existing one);
 // the row is durable, and its bytes are on disk under their hash, before the promise resolves.
 
-import { randomUUID } from "node:crypto";
 import { ServiceError } from "../service-error";
+import { newId } from "../new-id";
 import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { findAsset, readAssets, type StoredAsset } from "./asset-row";
@@ -111,7 +111,7 @@ function findOrInsert(
     return { asset: readAssets(database, [existing.seq])[0] ?? existing, createdNew: false };
   }
   const { ownerId, name, tags, metadata, mimeType, previewId } = wanted;
-  const id = wanted.id ?? randomUUID();
+  const id = wanted.id ?? newId();
   place();
   const seq = insertAsset(database, { id, ownerId, origin: "upload", content, name, tags, metadata, mimeType, previewId }, at);
   const [asset] = readAssets(database, [seq]);

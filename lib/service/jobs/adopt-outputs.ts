@@ -1,12 +1,12 @@
 // Files that a job's nodes wrote become blobs and assets: one asset per job, node and index, even where bytes are equal.
 // Two steps: `stageOutputs` hashes them where they lie, `insertOutputs` names them in the commit that ends the job.
 
-import { randomUUID } from "node:crypto";
 import { insertAsset } from "../assets/insert-asset";
 import { fileNameOf } from "../assets/asset-view";
 import { insertBlob } from "../assets/create-asset";
 import { stageFile, type StagedFile } from "../assets/staged-file";
 import { type ProducedFile } from "../nodes/run";
+import { newId } from "../new-id";
 import { type Database } from "../store/database";
 
 export type StagedOutput = { file: ProducedFile; staged: StagedFile };
@@ -44,7 +44,7 @@ export function insertOutputs(
     insertAsset(
       database,
       {
-        id: randomUUID(),
+        id: newId(),
         ownerId: job.userId,
         origin: "output",
         content,

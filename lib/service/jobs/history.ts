@@ -1,10 +1,10 @@
 // The history: jobs that have ended, newest first. Removing an entry removes the job from every list; its assets stay.
 
 import { type ManageBody } from "@/lib/contract/schemas/queue";
-import { type Database } from "../store/database";
+import { type Database, query } from "../store/database";
 import { removeEnded, removeEndedByIds } from "./ended-jobs";
 import { listJobs } from "./list-jobs";
-import { orEmpty, readStrings, type StoredJob } from "./job-row";
+import { orEmpty, readRecord, readStrings, type StoredJob } from "./job-row";
 import { readInputs, readResult } from "./job-view";
 import { isTerminal, terminalStates } from "./transitions";
 
@@ -19,17 +19,23 @@ export function listHistory(database: Database, userId: number, page: { max_item
   });
   return jobs.map((job) => {
     const result = orEmpty(() => readResult(database, job), undefined);
-    const inputs = orEmpty(() => readInputs(database, job.seq), undefined);
+    const extraData = orEmpty(() => readExtraData(database, job.seq), {});
     return {
       prompt_id: job.id,
       create_time: job.create_time,
       workflow_id: job.workflow_id,
-      prompt: { priority: job.number, prompt_id: job.id, extra_data: withoutWorkflow(inputs?.extra_data ?? {}) },
+      prompt: { priority: job.number, prompt_id: job.id, extra_data: withoutWorkflow(extraData) },
       outputs: result?.outputs ?? {},
       status: result?.status ?? {},
       meta: result?.meta ?? {},
     };
   });
+}
+
+/** The list shows no graphs: it does not read them either. */
+function readExtraData(database: Database, seq: number): Record<string, unknown> {
+  const row = database.row(query.selectFrom("job_inputs").select("extra_data").where("job_seq", "=", seq));
+  return row ? readRecord(row.extra_data) : {};
 }
 
 /** Undefined for a job that has not ended. */

@@ -1,10 +1,10 @@
 // Accepting a graph: validated, its files pinned, its secrets dropped, one durable row. An acknowledged job survives kill -9.
 
-import { randomUUID } from "node:crypto";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
 import { findByName } from "../assets/file-names";
 import { validatePrompt, type Validation } from "../nodes/validate";
+import { newId } from "../new-id";
 import { type Database, query } from "../store/database";
 import { toStoredTexts } from "./secrets";
 import { workflowIdOf } from "./workflow-id";
@@ -27,7 +27,7 @@ export async function submitPrompt(
   const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, hasImage });
   if (!validation.ok) return validation;
 
-  const id = randomUUID();
+  const id = newId();
   const extraData = body.extra_data ?? {};
   const images = validation.images.filter(hasImage).map((name) => ({ name, hash: pinned.get(name) ?? "" }));
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });

@@ -5,7 +5,7 @@ import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { first } from "@/lib/service/store/migrations/001-first";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { list, record, string } from "./support";
+import { canvas, ended, list, record, string, submit } from "./support";
 
 describe("looking for assets", () => {
   let bench: ServiceBench;
@@ -90,6 +90,19 @@ describe("looking for assets", () => {
     expect(up.map((asset) => asset.name)).toEqual(["a-sorted", "a-sorted", "b-sorted", "b-sorted", "c-sorted"]);
     expect(up[0]?.id.localeCompare(up[1]?.id ?? "")).toBe(-1);
     expect(await sorted("desc")).toEqual(up.reverse());
+  });
+
+  it("lists the outputs of one job, made at one time, in the order in which it put them out", async () => {
+    const graph = canvas(7);
+    const id = await submit(client, {
+      ...graph,
+      "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 5, color: 7 } },
+    });
+    await ended(client, id);
+    const outputs = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets).map((asset) => asset.id);
+    const listed = list(record((await client.get("/api/assets?include_tags=output&order=asc&include_public=false")).body).assets);
+    expect(listed.filter((asset) => asset.prompt_id === id).map((asset) => asset.id)).toEqual(outputs);
+    expect(outputs).toHaveLength(5);
   });
 
   it("tells numbers, texts, booleans and null in metadata apart, and looks into lists", async () => {

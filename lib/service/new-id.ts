@@ -1,0 +1,22 @@
+// Ids of jobs and assets: UUIDs of version 7, which begin with the time.
+// Guarantees: in one process every id is greater than the one before it, so rows of one millisecond (the outputs of a job, jobs sent
+// together) keep their order in lists that break ties by id, and the indexes of ids grow at their end.
+// Must not be used for secrets: a part of it can be guessed.
+
+import { randomBytes } from "node:crypto";
+
+const COUNTS = 2 ** 12;
+let last = { at: 0, count: 0 };
+
+export function newId(): string {
+  const now = Date.now();
+  // A clock that stands still or goes back counts on; a millisecond that is full borrows from the next.
+  if (now > last.at) last = { at: now, count: 0 };
+  else last = last.count + 1 < COUNTS ? { at: last.at, count: last.count + 1 } : { at: last.at + 1, count: 0 };
+  const time = last.at.toString(16).padStart(12, "0");
+  const count = last.count.toString(16).padStart(3, "0");
+  const random = randomBytes(8);
+  random[0] = ((random[0] ?? 0) & 0x3f) | 0x80;
+  const rest = random.toString("hex");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${rest.slice(0, 4)}-${rest.slice(4)}`;
+}
