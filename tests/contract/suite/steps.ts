@@ -1,7 +1,7 @@
 // A step of the suite: one thing tried of one operation, with what earlier steps have found to work on.
 import { isObject, type JsonObject, numberOf, textOf } from "@/lib/contract/json";
 import { type Operation } from "@/lib/contract/operation";
-import { type Answered, type Caller, type CallInput } from "./caller";
+import { type Caller, type CallInput } from "./caller";
 import { NotTried, read } from "./verdict";
 
 /** What was found or made on the way. */
@@ -70,5 +70,3 @@ export async function poll(tools: Tools, operation: Operation, input: CallInput,
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
 }
-
-export type { Answered };
