@@ -5,7 +5,11 @@ const page = readFileSync("docs/operations.md", "utf8");
 
 it("docs/operations.md has a row for every setting of the service and of the console, and for none that does not exist", () => {
   const read = ["lib/service/settings.ts", "lib/service/env.ts", "lib/server/env.ts"].map((file) => readFileSync(file, "utf8")).join("\n");
-  const known = new Set([...read.matchAll(/^ +(LIGHTDESK_\w+|PORT|HOST):/gm)].map(([, name]) => name));
+  const known = new Set(
+    [...read.matchAll(/^ +(LIGHTDESK_\w+|PORT|HOST):|^ +"(LIGHTDESK_\w+)",$|read\("(\w+)"/gm)].map(([, ...names]) =>
+      names.find((name) => name !== undefined),
+    ),
+  );
   const told = new Set([...page.matchAll(/^\| `(LIGHTDESK_\w+|PORT|HOST)`/gm)].map(([, name]) => name));
   expect([...told].sort()).toEqual([...known].sort());
 });

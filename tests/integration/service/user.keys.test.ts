@@ -80,8 +80,8 @@ describe("users and keys", () => {
       ok: false,
       problems: [
         expect.stringContaining("PORT must be a port number"),
-        expect.stringContaining("LIGHTDESK_CONCURRENCY must be"),
         expect.stringContaining("LIGHTDESK_PUBLIC_URL must be"),
+        expect.stringContaining("LIGHTDESK_CONCURRENCY must be"),
       ],
     });
   });
