@@ -3,6 +3,7 @@
 // It must never guess: a file that cannot be read is a DecodeError that says why.
 
 import sharp, { type Metadata } from "sharp";
+import { inkToColours } from "./ink";
 import { toUnit } from "./numbers";
 import { type Raster, type Size, stages, type Tick } from "./raster";
 
@@ -26,21 +27,24 @@ export async function decodeImage(path: string, claim: Claim, tick: Tick): Promi
   const hasAlpha = carriesAlpha(header);
   claim({ width: header.width, height: header.pageHeight ?? header.height }, hasAlpha ? 2 * pages : pages);
   const isDeep = header.depth === "ushort";
+  const isInk = header.space === "cmyk" && !isDeep;
   const { data, info } = await reading(() => {
     const file = sharp(path, { pages: pages > 1 ? -1 : 1, limitInputPixels: false, ignoreIcc: true, failOn: "truncated" });
     // Turning by EXIF works on single pictures; animations carry no orientation.
     const upright = pages > 1 ? file : file.autoOrient();
+    if (isInk) return upright.pipelineColourspace("cmyk").toColourspace("cmyk").raw().toBuffer({ resolveWithObject: true });
     const coloured = upright.toColourspace(isDeep ? "rgb16" : "srgb");
     const banded = hasAlpha ? coloured.ensureAlpha() : coloured.removeAlpha();
     return banded.raw({ depth: isDeep ? "ushort" : "uchar" }).toBuffer({ resolveWithObject: true });
   });
   const size = { width: info.width, height: Math.floor(info.height / pages) };
-  const values = isDeep ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2) : data;
-  const file = { values, channels: info.channels, size, pages };
+  const bytes = isInk ? inkToColours(data) : data;
+  const values = isDeep ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2) : bytes;
+  const file = { values, channels: isInk ? 3 : info.channels, size, pages };
   const nextStage = stages(tick, hasAlpha ? 2 : 1);
-  const image = pick(file, colours(info.channels), nextStage());
+  const image = pick(file, colours(file.channels), nextStage());
   if (!hasAlpha) return { image };
-  return { image, alpha: pick(file, [info.channels - 1], nextStage()) };
+  return { image, alpha: pick(file, [file.channels - 1], nextStage()) };
 }
 
 /** A palette, and every GIF, counts as having alpha in the family: the mask then has the size of the picture. */

@@ -1,5 +1,5 @@
 // Image files of every kind that people have, in and out.
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -60,6 +60,12 @@ describe("loading", () => {
     const { files } = await runGraph(bench, twice, { imagesDir: bench.folder });
     // 255 - 102.5: with 102 it would be 153.
     expect((await readPixels(files[0]?.path ?? "")).bytes[1]).toBe(152);
+  });
+
+  it("four inks become colours without a profile, as Pillow mixes them", async () => {
+    const { images, masks } = await load(await readFile("tests/fixtures/reference/ink.jpg"));
+    expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([187, 119, 42]);
+    expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
 
   it("a palette without transparency has a mask of zeros in its own size", async () => {
