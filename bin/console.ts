@@ -6,9 +6,11 @@ import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
 import { runningComposition, waitForComposition } from "@/lib/server/running";
 import { closeServer } from "./close-server";
+import { keepDots } from "./keep-dots";
+import { lingerAfterRefusals } from "./linger";
 import { refuseMalformed } from "./refuse-malformed";
 
-const GRACE_MS = 30_000;
+const GRACE_MS = 10_000;
 const INSTRUMENTATION_MS = 20_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -18,6 +20,7 @@ async function main(): Promise<void> {
   let handle: Handle = async (_request, response) => void response.writeHead(503, { "retry-after": "1" }).end();
   const server = createServer((request, response) => {
     if (refuseMalformed(request, response)) return;
+    request.url = keepDots(request.url ?? "/");
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`a request broke: ${explain(error)}\n`);
@@ -26,6 +29,7 @@ async function main(): Promise<void> {
   });
   // Uploads may take hours; a peer that stops moving is ended by the client's or the service's own limit.
   server.requestTimeout = 0;
+  lingerAfterRefusals(server);
   stopOnSignals(server);
   const port = await listen(server, asked);
   const env = { ...asked, port };

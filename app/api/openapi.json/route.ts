@@ -1,0 +1,9 @@
+import { openApiDocument } from "@/lib/contract/openapi/document";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+/** What the service inside answers; the console's own /api takes the same calls with a session instead of a key. */
+export const GET = consoleRoute("readOpenApi", "viewer", async ({ request }) =>
+  ok(jsonAnswer(openApiDocument(new URL(request.url).origin))),
+);
