@@ -48,10 +48,12 @@ export function toSearchTerm(owner: number, { paths, values }: MetadataCondition
   return `(${[...tokens, unlistedToken(owner)].join(" OR ")})`;
 }
 
-/** For one row. */
+/** For one row; damaged metadata matches nothing. */
 export function toRowTest({ paths, values }: MetadataCondition): RawBuilder<boolean> {
   const tests = paths.flatMap((path) => values.map((value) => holds(toPath(path), value)));
-  return tests.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(tests, sql` or `)})`;
+  return tests.length === 0
+    ? sql<boolean>`0`
+    : sql<boolean>`case when json_valid(assets.metadata) then ${sql.join(tests, sql` or `)} else 0 end`;
 }
 
 /** json_each gives a list item by item, and any other value as the one item that it is. */

@@ -1,15 +1,25 @@
 // Keeps `asset_search` and `asset_tag_codes` in step with assets and their tags.
 // Guarantees: triggers note every asset that was made, changed or removed by whatever hand, and the note is worked off in the same commit;
 // notes that another process left are worked off when the service starts.
-// Must be called inside a transaction.
+// Its statements are plain text: it runs for every output of every job, and building them anew cost more than running them.
 
-import { sql } from "kysely";
-import { type Database, query } from "../store/database";
-import { statement } from "../store/statement";
+import { type Database } from "../store/database";
+import { plainStatement } from "../store/statement";
 import { readMetadata } from "./asset-view";
 import { gramTokens, metadataTokens, tagToken } from "./search-tokens";
 
 const AT_ONCE = 2000;
+
+/** `owner_id` is null where the asset is gone. */
+type Noted = { seq: number; owner_id: number | null; name_folded: string; metadata: string; is_known: number; codes: string; tags: string };
+
+const NOTED = `
+  SELECT notes.asset_seq AS seq, owner_id, name_folded, metadata,
+    EXISTS (SELECT 1 FROM asset_tag_codes WHERE asset_tag_codes.asset_seq = notes.asset_seq) AS is_known,
+    (SELECT ifnull(group_concat(',' || id, ''), '') FROM asset_tags JOIN tag_counts USING (tag)
+      WHERE asset_tags.asset_seq = notes.asset_seq AND tag_counts.owner_id = assets.owner_id) AS codes,
+    (SELECT json_group_array(tag) FROM asset_tags WHERE asset_tags.asset_seq = notes.asset_seq) AS tags
+  FROM (SELECT asset_seq FROM assets_unsearched ORDER BY asset_seq LIMIT ${AT_ONCE}) AS notes LEFT JOIN assets ON assets.seq = notes.asset_seq`;
 
 /** Before anything else uses the database: works off what was left, then each commit's own. */
 export function keepSearchIndex(database: Database): void {
@@ -19,39 +29,31 @@ export function keepSearchIndex(database: Database): void {
   });
 }
 
-const notes = query.selectFrom("assets_unsearched").select("asset_seq").orderBy("asset_seq").limit(AT_ONCE);
-
 /** Returns how many notes were worked off. */
 function updateSearchIndex(database: Database): number {
-  const noted = database.rows(notes).map((row) => row.asset_seq);
-  for (const seq of noted) {
-    forget(database, seq);
-    index(database, seq);
+  const noted = database.rows(plainStatement<Noted>(NOTED));
+  const run = (text: string, ...values: (string | number)[]) => database.run(plainStatement(text, values));
+  for (const asset of noted) {
+    const { seq, owner_id: owner } = asset;
+    if (asset.is_known) {
+      run("DELETE FROM asset_search WHERE rowid = ?", seq);
+      run("DELETE FROM asset_tag_codes WHERE asset_seq = ?", seq);
+    }
+    if (owner !== null) {
+      run(
+        "INSERT INTO asset_search (rowid, marks, name) VALUES (?, ?, ?)",
+        seq,
+        marksOf(owner, asset),
+        gramTokens(owner, asset.name_folded).join(" "),
+      );
+      run("INSERT INTO asset_tag_codes (asset_seq, codes) VALUES (?, ?)", seq, asset.codes);
+    }
+    run("DELETE FROM assets_unsearched WHERE asset_seq = ?", seq);
   }
-  const last = noted.at(-1);
-  if (last !== undefined) database.run(query.deleteFrom("assets_unsearched").where("asset_seq", "<=", last));
   return noted.length;
 }
 
-function forget(database: Database, seq: number): void {
-  const known = database.run(query.deleteFrom("asset_tag_codes").where("asset_seq", "=", seq));
-  if (known > 0) database.run(statement(sql`delete from asset_search where rowid = ${seq}`));
-}
-
-function index(database: Database, seq: number): void {
-  const asset = database.row(query.selectFrom("assets").select(["owner_id", "name_folded", "metadata"]).where("seq", "=", seq));
-  if (!asset) return;
-  const owner = asset.owner_id;
-  const tags = database.rows(
-    query
-      .selectFrom("asset_tags")
-      .innerJoin("tag_counts", (join) => join.onRef("tag_counts.tag", "=", "asset_tags.tag").on("tag_counts.owner_id", "=", owner))
-      .select(["tag_counts.id", "tag_counts.tag"])
-      .where("asset_seq", "=", seq),
-  );
-  const marks = [...tags.map(({ tag }) => tagToken(owner, tag)), ...metadataTokens(owner, readMetadata(asset.metadata))].join(" ");
-  const name = gramTokens(owner, asset.name_folded).join(" ");
-  database.run(statement(sql`insert into asset_search (rowid, marks, name) values (${seq}, ${marks}, ${name})`));
-  const codes = tags.map(({ id }) => `,${id}`).join("");
-  database.run(query.insertInto("asset_tag_codes").values({ asset_seq: seq, codes }));
+function marksOf(owner: number, asset: Noted): string {
+  const tags: string[] = JSON.parse(asset.tags); // json_group_array of a text column
+  return [...tags.map((tag) => tagToken(owner, tag)), ...metadataTokens(owner, readMetadata(asset.metadata))].join(" ");
 }

@@ -1,9 +1,15 @@
-// A statement that kysely's builder cannot say (a named index, a full-text match) as one that the database runs.
-// Values are bound, never joined into the text.
+// Statements that kysely's builder cannot say (a named index, a full-text match), or that run too often to be built each time, as
+// ones that the database runs. Values are bound, never joined into the text.
 
-import { type CompiledQuery, type RawBuilder } from "kysely";
+import { CompiledQuery, type RawBuilder } from "kysely";
 import { query } from "./database";
 
-export function statement<R>(text: RawBuilder<R>): { compile(): CompiledQuery<R> } {
+type Statement<R> = { compile(): CompiledQuery<R> };
+
+export function statement<R>(text: RawBuilder<R>): Statement<R> {
   return { compile: () => text.compile(query) };
+}
+
+export function plainStatement<R>(text: string, values: readonly (string | number)[] = []): Statement<R> {
+  return { compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<R> }; // the caller names what the text answers
 }

@@ -138,6 +138,21 @@ describe("looking for assets", () => {
     expect(tag_counts).toEqual({});
   });
 
+  it("finds the others where one asset's metadata is damaged", async () => {
+    await make("whole a.txt", { user_metadata: '{"damage":1}' });
+    await make("whole b.txt", { user_metadata: '{"damage":1}' });
+    await make("broken c.txt", { user_metadata: '{"damage":1}' });
+    const database = new Sqlite(join(bench.folder, "service.sqlite"));
+    database.exec("UPDATE assets SET metadata = '{damaged' WHERE name = 'broken c.txt'");
+    database.close();
+    for (const more of [{}, { limit: "1" }, { name_contains: "le" }]) {
+      const { assets, total } = record(
+        (await client.get(`/api/assets?${new URLSearchParams({ metadata_filter: '{"damage":1}', ...more }).toString()}`)).body,
+      );
+      expect([total, list(assets).length]).toEqual([2, "limit" in more ? 1 : 2]);
+    }
+  });
+
   it("shows nobody what another one has", async () => {
     await make("ada's secret plan.txt", { tags: "secret", user_metadata: '{"k":"v"}' });
     const eve = bench.client("eve");
