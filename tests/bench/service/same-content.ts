@@ -7,8 +7,8 @@ import { withService } from "./client";
 import { type BenchRow, inWords } from "./row";
 
 const AT_ONCE = 50;
-const ROUNDS = 5;
-const BYTES = 4 * 1024 ** 2;
+const ROUNDS = 3;
+const BYTES = 1024 ** 2;
 
 export function measureSameContent(): Promise<BenchRow[]> {
   return withService({}, async (service, folder) => {
@@ -25,7 +25,7 @@ export function measureSameContent(): Promise<BenchRow[]> {
     }
     return [
       {
-        name: `${AT_ONCE} uploads of one content (4 MiB) at once, ${ROUNDS} rounds`,
+        name: `${AT_ONCE} uploads of one content (1 MiB) at once, ${ROUNDS} rounds`,
         target: "one blob, one created_new",
         figure: isOne ? "one blob, one created_new" : "more than one",
         spread: `${inWords(times, "ms", 0).figure} for all`,
