@@ -7,6 +7,7 @@ import { type AttemptLimit } from "./bff/attempt-limit";
 import { type Env } from "./env";
 import { type KeyRing } from "./keys/key-ring";
 import { type Log } from "./log";
+import { type PressesInFlight } from "./prompts/press-outcome";
 import { type Store } from "./store/store";
 import { type ThumbnailCache } from "./thumbnails/cache";
 import { type CapabilityMemory } from "./upstream/capabilities";
@@ -27,6 +28,7 @@ export type Composition = {
   memberLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */
   tokenLimit: AttemptLimit;
+  pressesInFlight: PressesInFlight;
   ready: Promise<void>;
   /** Keys of the embedded service; after `ready`. */
   serviceKeys(): { createKey(userName: string): { key: string } };

@@ -10,7 +10,7 @@ import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 import { refusal } from "./guard";
 
-const LONGEST_JSON = 16 * 1024 * 1024;
+export const LONGEST_JSON = 16 * 1024 * 1024;
 const DEEPEST_JSON = 100;
 
 /** The console's own parameter: which connection is meant. */

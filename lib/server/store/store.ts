@@ -10,6 +10,7 @@ import { createEndedSessionStore, type EndedSessionStore } from "./ended-session
 import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createKeyStore, type KeyStore } from "./keys";
 import { createMemberStore, type MemberStore } from "./members";
+import { createPressStore, type PressStore } from "./presses";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
 
@@ -18,6 +19,7 @@ export type Store = {
   connections: ConnectionStore;
   keys: KeyStore;
   workflowNames: WorkflowNameStore;
+  presses: PressStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
   endedSessions: EndedSessionStore;
@@ -41,6 +43,7 @@ export function openStore(dataDir: string): Store {
     connections: createConnectionStore(database),
     keys: createKeyStore(database),
     workflowNames: createWorkflowNameStore(database),
+    presses: createPressStore(database),
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
     endedSessions: createEndedSessionStore(database),

@@ -41,6 +41,17 @@ export type KeyRow = {
 
 export type WorkflowNameRow = { connection_id: string; workflow_id: string; name: string };
 
+export type PressRow = {
+  member_id: string;
+  press_key: string;
+  content_hash: string;
+  /** The service's answer, as JSON; null while it is awaited, and where none came. */
+  answer: string | null;
+  failure_code: string | null;
+  failure_message: string | null;
+  created_at: number;
+};
+
 export type InvitationRow = {
   id: string;
   token_hash: string;
@@ -70,6 +81,7 @@ export type Tables = {
   connections: ConnectionRow;
   api_keys: KeyRow;
   workflow_names: WorkflowNameRow;
+  presses: PressRow;
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;
   ended_sessions: { id: string; expires_at: number };

@@ -5,7 +5,8 @@ import "server-only";
 import { type Failure, parseFailure } from "@/lib/contract/failure";
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
-  return { code: "UPSTREAM_UNREACHABLE", message: `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`, status: 0 };
+  const message = `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`;
+  return { code: "UPSTREAM_UNREACHABLE", message, status: 0, ...(wasNeverSent(error) && { details: { sent: false } }) };
 }
 
 export function timedOut(baseUrl: string, limitMs: number): Failure {
@@ -61,7 +62,20 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
 };
 
+/** All of these but a connection that was closed come before a byte of the request went out. */
+const whileOpen = new Set(["ECONNRESET", "UND_ERR_SOCKET"]);
+
+function wasNeverSent(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && Object.hasOwn(reasons, code) && !whileOpen.has(code);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
 function reasonOf(error: unknown): string {
-  const reason = error instanceof Error && "code" in error && typeof error.code === "string" ? reasons[error.code] : undefined;
+  const code = codeOf(error);
+  const reason = code === undefined ? undefined : reasons[code];
   return reason === undefined ? "" : `: ${reason}`;
 }

@@ -1,0 +1,27 @@
+// One press of Run: its key travels in a header of the console's own and never reaches a service, so that one press makes one job at most.
+// Free of zod: browsers load it with the first page.
+
+import { objectOf } from "./json";
+import { type Failure } from "./failure";
+
+export const PRESS_HEADER = "x-lightdesk-press";
+const key = /^[A-Za-z0-9-]{16,64}$/;
+
+export function isPressKey(text: string): boolean {
+  return key.test(text);
+}
+
+/** What became of a press, as GET /api/console/presses/{key} tells it; a key that nobody knows is a 404. */
+export type PressReport =
+  | { state: "accepted"; answer: unknown }
+  /** The service said no: nothing was started. */
+  | { state: "refused" }
+  /** It was sent and no readable answer came. */
+  | { state: "unknown"; failure: { code: string; message: string } };
+
+const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
+
+/** Behind this failure the service may have accepted the job all the same: it was sent, and no clear answer came. */
+export function mayHaveStarted({ code, details }: Pick<Failure, "code" | "details">): boolean {
+  return unanswered.has(code) || (code === "UPSTREAM_UNREACHABLE" && objectOf(details)?.sent !== false);
+}

@@ -1,0 +1,34 @@
+// What became of a press, and as what it is told: the first answer again, never a second job.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { objectOf, parseJson } from "@/lib/contract/json";
+import { mayHaveStarted, type PressReport } from "@/lib/contract/press";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { refusal } from "../bff/guard";
+import { type KeptPress } from "../store/presses";
+
+/** The service's answer as JSON text, or why there is none. */
+export type PressOutcome = Result<string, Failure>;
+/** Presses of this process that are not answered yet, by member and key. */
+export type PressesInFlight = Map<string, { contentHash: string; outcome: Promise<PressOutcome> }>;
+
+const LONGEST_ANSWER = 64 * 1024;
+
+/** A press that was begun earlier, by this process or by one that is gone. */
+export function outcomeOfKept({ answer, failure }: KeptPress): PressOutcome {
+  if (answer !== undefined) return ok(answer);
+  if (failure) return failed({ ...failure, status: 0 });
+  return failed(refusal("INTERNAL", "The console ended while it waited for the service's answer."));
+}
+
+export function reportOf(outcome: PressOutcome): PressReport {
+  if (outcome.ok) return { state: "accepted", answer: parseJson(outcome.value) };
+  const { code, message } = outcome.failure;
+  return mayHaveStarted(outcome.failure) ? { state: "unknown", failure: { code, message } } : { state: "refused" };
+}
+
+/** What is kept of an answer: the job is what counts, where the rest is too long. */
+export function toKept(answer: string): string {
+  return answer.length <= LONGEST_ANSWER ? answer : JSON.stringify({ prompt_id: objectOf(parseJson(answer))?.prompt_id });
+}

@@ -1,0 +1,99 @@
+// POST /api/prompt with the key of a press: the same key again is answered with what the first one made.
+// Guarantees: however often and however late a press arrives, the service is sent it once; one that was sent and not answered clearly
+// stays unknown and is not sent again; a browser that goes away does not cut the submission, whose answer is kept for when it comes back.
+// Must never: hand the key on to the service, or keep what was submitted.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { operations } from "@/lib/contract/operations";
+import { type Failure } from "@/lib/contract/failure";
+import { isPressKey, mayHaveStarted, PRESS_HEADER } from "@/lib/contract/press";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { runOperation } from "../bff/bff-route";
+import { type Asked, refusal } from "../bff/guard";
+import { LONGEST_JSON } from "../bff/read-request";
+import { callerWentAway } from "../upstream/failures";
+import { readBytes } from "../upstream/streams";
+import { outcomeOfKept, type PressOutcome, toKept } from "./press-outcome";
+
+const KEPT_MS = 24 * 60 * 60_000;
+
+export async function submitOnce(asked: Asked): Promise<Result<Response, Failure>> {
+  const key = asked.request.headers.get(PRESS_HEADER);
+  if (key === null) return runOperation(operations.submitPrompt, asked, ok({}));
+  if (!isPressKey(key)) return failed(refusal("BAD_REQUEST", `${PRESS_HEADER} must be 16 to 64 letters, digits and hyphens.`));
+  const body = await readWhole(asked.request);
+  if (!body.ok) return body;
+  const outcome = await once(asked, key, body.value);
+  return outcome.ok ? ok(new Response(outcome.value, { headers: { "content-type": "application/json" } })) : outcome;
+}
+
+async function once(asked: Asked, key: string, body: Uint8Array<ArrayBuffer>): Promise<PressOutcome> {
+  const flights = asked.console.pressesInFlight;
+  const id = flightId(asked.viewer.memberId, key);
+  // The connection is part of what was pressed: the same graph elsewhere is another job.
+  const contentHash = createHash("sha256").update(new URL(asked.request.url).search).update("\n").update(body).digest("hex");
+  const flying = flights.get(id);
+  if (flying) return flying.contentHash === contentHash ? repeated(asked, await flying.outcome) : failed(otherContent());
+  const outcome = settle(asked, key, { body, contentHash });
+  flights.set(id, { contentHash, outcome });
+  try {
+    return await outcome;
+  } finally {
+    flights.delete(id);
+  }
+}
+
+export function flightId(memberId: string, key: string): string {
+  return `${memberId} ${key}`;
+}
+
+type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
+
+async function settle(asked: Asked, key: string, { body, contentHash }: Sent): Promise<PressOutcome> {
+  const { store, now } = asked.console;
+  const press = { memberId: asked.viewer.memberId, key };
+  const isFirst = await store.presses.begin(press, { contentHash, now: now(), forgetBefore: now() - KEPT_MS });
+  if (!isFirst) {
+    const kept = await store.presses.find(press);
+    if (kept && kept.contentHash !== contentHash) return failed(otherContent());
+    return repeated(asked, outcomeOfKept(kept ?? { contentHash }));
+  }
+  const { url, headers } = asked.request;
+  // Without the browser's signal: what was sent cannot be taken back, and its answer is wanted all the same.
+  const request = new Request(url, { method: "POST", headers, body });
+  const result = await runOperation(operations.submitPrompt, { ...asked, request }, ok({}));
+  const outcome: PressOutcome = result.ok ? ok(await result.value.text()) : result;
+  await keep(asked, press, outcome);
+  return outcome;
+}
+
+async function keep({ console: { store, log } }: Asked, press: { memberId: string; key: string }, outcome: PressOutcome): Promise<void> {
+  try {
+    if (outcome.ok) await store.presses.accepted(press, toKept(outcome.value));
+    else if (mayHaveStarted(outcome.failure)) await store.presses.unknown(press, outcome.failure);
+    else await store.presses.forget(press);
+  } catch (err) {
+    // The service has answered by now: the press stays as one that was sent, and is not sent again.
+    log.error({ err }, "what became of a press was not stored");
+  }
+}
+
+function repeated({ note }: Asked, outcome: PressOutcome): PressOutcome {
+  note({ outcome: "the same press again: nothing was sent" });
+  return outcome;
+}
+
+function otherContent(): Failure {
+  return refusal("CONFLICT", `This ${PRESS_HEADER} was used for another submission.`);
+}
+
+async function readWhole(request: Request): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
+  try {
+    const bytes = await readBytes(request.body, LONGEST_JSON);
+    return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${LONGEST_JSON} bytes.`));
+  } catch {
+    // A body breaks off for one reason only: whoever sends it went away.
+    return failed(callerWentAway());
+  }
+}
