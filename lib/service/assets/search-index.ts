@@ -23,7 +23,11 @@ const NOTED = `
 
 /** Before anything else uses the database: works off what was left, then each commit's own. */
 export function keepSearchIndex(database: Database): void {
-  while (database.transaction(() => updateSearchIndex(database)) > 0);
+  let left = 0;
+  for (let done = -1; done !== 0; left += done) done = database.transaction(() => updateSearchIndex(database));
+  // So much at once leaves the index in many pieces, each of which every search would have to read.
+  if (left > AT_ONCE)
+    database.transaction(() => database.run(plainStatement("INSERT INTO asset_search (asset_search) VALUES ('optimize')")));
   database.beforeCommit(() => {
     while (updateSearchIndex(database) > 0);
   });

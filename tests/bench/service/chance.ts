@@ -1,7 +1,5 @@
 // Numbers that look like chance and are the same in every run, so that two benches fill their databases alike.
 
-export type Chance = ReturnType<typeof createChance>;
-
 export function createChance(seed: number) {
   let state = seed >>> 0;
   /** mulberry32: 32 bits, evenly spread. */
