@@ -1,0 +1,74 @@
+// The two files that a list of jobs can be saved as, piece by piece.
+// Guarantees: both say at their end whether they hold everything, and if not why; the JSON is valid however it ended, and each line
+// of the CSV has the same cells. Times are UTC in RFC 3339.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { toJobView } from "@/lib/contract/job-view";
+import { type JobListItem } from "@/lib/contract/schemas/job";
+import { workflowName } from "@/lib/contract/workflow-name";
+import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";
+
+type ExportEnd = { count: number; total: number | undefined; failure: Failure | undefined };
+type ExportFormat = {
+  type: string;
+  head(about: { exportedAt: string; total: number | undefined }): string;
+  /** `isFirst`: nothing was written before these. */
+  body(jobs: readonly JobListItem[], isFirst: boolean): string;
+  end(about: ExportEnd): string;
+};
+
+const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType<typeof toJobView>) => Cell][] = [
+  ["id", ({ id }) => id],
+  ["state", (_, { state }) => state],
+  ["status", ({ status }) => status],
+  ["workflow", (job) => (job.workflow_id || job.workflow_name ? workflowName(job) : undefined)],
+  ["workflow_id", ({ workflow_id }) => workflow_id],
+  ["submitted", (_, { createdAtMs }) => clock(createdAtMs)],
+  ["started", (_, { startedAtMs }) => clock(startedAtMs)],
+  ["ended", (_, { endedAtMs }) => clock(endedAtMs)],
+  ["waited_seconds", (_, { queueWaitMs }) => seconds(queueWaitMs)],
+  ["ran_seconds", (_, { runMs }) => seconds(runMs)],
+  ["outputs", (_, { outputsCount }) => outputsCount],
+  ["first_output", (_, { preview }) => preview?.name],
+  ["error_node", (_, { error }) => error?.nodeType ?? error?.nodeId],
+  ["error_type", (_, { error }) => error?.type],
+  ["error_message", (_, { error }) => error?.message],
+];
+
+const csv: ExportFormat = {
+  type: "text/csv; charset=utf-8",
+  head: () => BYTE_ORDER_MARK + csvLine(columns.map(([name]) => name)),
+  body: (jobs) =>
+    jobs
+      .map((job) => {
+        const view = toJobView(job);
+        return csvLine(columns.map(([, read]) => read(job, view)));
+      })
+      .join(""),
+  end({ count, total, failure }) {
+    if (!failure) return "";
+    const said = `INCOMPLETE: ${count} of ${total ?? "an unknown number of"} jobs. ${failure.code}: ${failure.message}`;
+    return csvLine(columns.map((_, index) => (index === 0 ? said : undefined)));
+  },
+};
+
+const json: ExportFormat = {
+  type: "application/json; charset=utf-8",
+  head: ({ exportedAt, total }) => `{"exported_at":${JSON.stringify(exportedAt)},"total":${total ?? "null"},"jobs":[`,
+  body: (jobs, isFirst) => jobs.map((job, index) => `${isFirst && index === 0 ? "" : ","}\n${JSON.stringify(job)}`).join(""),
+  end({ count, failure }) {
+    const why = failure && { code: failure.code, message: failure.message };
+    return `\n],"count":${count},"complete":${!failure}${why ? `,"failure":${JSON.stringify(why)}` : ""}}\n`;
+  },
+};
+
+export const exportFormats = { csv, json } as const;
+
+function clock(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}

@@ -1,0 +1,91 @@
+// The whole of a filtered list as one file that streams: a page of the service is asked for when the browser has taken the one before.
+// Guarantees: a first page that fails is a plain refusal; a later one ends the file with the reason in it, since the status has left by
+// then. A browser that goes away ends the reading. `x-total-count` is what the service counted, where it did.
+// Must never: hold more than a page, or let a file that was cut off look whole.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { ok, type Result } from "@/lib/shared/result";
+import { refusal } from "../bff/guard";
+import { type Access } from "../connections/access";
+import { composition } from "../composition";
+import { exportFormats } from "./export-formats";
+import { type JobPage, jobPages } from "./job-pages";
+
+/** A service whose pages never end must not fill a disk. */
+const MOST_JOBS = 1_000_000;
+
+type ExportOptions = {
+  query: JobsQuery;
+  format: keyof typeof exportFormats;
+  /** Only these of the list; it is read until all of them were met. */
+  ids?: readonly string[];
+  signal: AbortSignal;
+};
+
+export async function exportJobs(access: Access, { query, format, ids, signal }: ExportOptions): Promise<Result<Response, Failure>> {
+  const { now, log } = composition();
+  const gone = new AbortController();
+  const pages = jobPages(access, query, AbortSignal.any([signal, gone.signal]));
+  const first = await pages.next();
+  if (!first.ok) return first;
+  const form = exportFormats[format];
+  const wanted = ids && new Set(ids);
+  const total = wanted?.size ?? first.value.total;
+  const exportedAt = new Date(now()).toISOString();
+  let count = 0;
+
+  async function* written(): AsyncGenerator<string, void> {
+    yield form.head({ exportedAt, total });
+    for (let page: Result<JobPage, Failure> = first; ; page = await pages.next()) {
+      if (!page.ok) return yield form.end({ count, total, failure: page.failure });
+      const { jobs, isLast } = page.value;
+      const chosen = wanted ? jobs.filter(({ id }) => wanted.delete(id)) : jobs.slice(0, MOST_JOBS - count);
+      if (chosen.length > 0) yield form.body(chosen, count === 0);
+      count += chosen.length;
+      if (isLast || wanted?.size === 0) return yield form.end({ count, total, failure: missing(wanted) });
+      if (count >= MOST_JOBS) return yield form.end({ count, total, failure: tooMany() });
+    }
+  }
+  async function* guarded(): AsyncGenerator<string, void> {
+    try {
+      yield* written();
+    } catch (err) {
+      // The answer has begun: the only place left for this is the end of the file.
+      log.error({ err, connectionId: access.connection.id }, "an export broke off");
+      yield form.end({ count, total, failure: refusal("INTERNAL", "Something went wrong in the console.") });
+    }
+  }
+
+  const headers = new Headers({
+    "content-type": form.type,
+    "content-disposition": `attachment; filename="jobs-${exportedAt.slice(0, 10)}.${format}"`,
+  });
+  if (total !== undefined) headers.set("x-total-count", String(total));
+  return ok(new Response(toStream(guarded(), gone), { headers }));
+}
+
+function missing(wanted: ReadonlySet<string> | undefined): Failure | undefined {
+  return wanted && wanted.size > 0 ? refusal("NOT_FOUND", `${wanted.size} of the chosen jobs are not in the list.`) : undefined;
+}
+
+function tooMany(): Failure {
+  return refusal("UNPROCESSABLE", `One file holds at most ${MOST_JOBS} jobs.`);
+}
+
+function toStream(pieces: AsyncGenerator<string, void>, gone: AbortController): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        let piece = await pieces.next();
+        while (!piece.done && piece.value === "") piece = await pieces.next();
+        if (piece.done) controller.close();
+        else controller.enqueue(encoder.encode(piece.value));
+      },
+      cancel: () => gone.abort(),
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,37 @@
+// All jobs that a query matches, page by page, whatever a service says of its pages.
+// Guarantees: one page is held at a time and the next is asked for when it is wanted; a job that moved to the next page while others were
+// added is handed out once; it ends at a service that repeats itself. Names are put on and secrets taken out as in the list itself.
+// Must never: end quietly because a page failed.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../bff/to-browser";
+import { type Access } from "../connections/access";
+import { withNames } from "../workflows/with-names";
+
+const PAGE = 1000;
+
+export type JobPage = { jobs: JobListItem[]; total: number | undefined; isLast: boolean };
+type JobPages = { next(): Promise<Result<JobPage, Failure>> };
+
+export function jobPages(access: Access, query: JobsQuery, signal: AbortSignal): JobPages {
+  let offset = 0;
+  let before: ReadonlySet<string> = new Set();
+  return {
+    async next() {
+      const result = await access.upstream.call(operations.listJobs, { query: { ...query, limit: PAGE, offset }, signal });
+      if (!result.ok) return failed(toBrowser(result.failure, access));
+      const { jobs, pagination } = toBrowser(await withNames(operations.listJobs, access.connection.id, result.value), access);
+      const fresh = jobs.filter(({ id }) => !before.has(id));
+      // By what came and not by what was asked for: a service may give less a page.
+      offset += jobs.length;
+      before = new Set(jobs.map(({ id }) => id));
+      const { has_more: hasMore, total } = pagination;
+      const isOver = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
+      return ok({ jobs: fresh, total, isLast: isOver || fresh.length === 0 });
+    },
+  };
+}

@@ -1,0 +1,179 @@
+// The whole filtered list as a file, from services that give it in pages, break in the middle, or are asked by a browser that leaves.
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+
+let harness: Harness;
+const servers: LittleServer[] = [];
+beforeAll(async () => {
+  harness = await createHarness({ now: () => Date.parse("2026-03-01T12:00:00Z"), upstreamLimits: { attempts: 1 } });
+});
+afterAll(() => harness.dispose());
+afterEach(async () => void (await Promise.all(servers.splice(0).map((server) => server.close()))));
+
+const job = (index: number, more: object = {}) => ({
+  id: `job-${index}`,
+  status: "completed",
+  create_time: 1_767_225_600_000 + index,
+  ...more,
+});
+
+type Page = { limit: number; offset: number; url: URL };
+async function connect(answer: (page: Page, response: Parameters<typeof answerJson>[0], seen: Seen) => void) {
+  const server = await startLittleServer((seen, response) => {
+    const url = new URL(seen.url, "http://service.test");
+    answer({ limit: Number(url.searchParams.get("limit")), offset: Number(url.searchParams.get("offset")), url }, response, seen);
+  });
+  servers.push(server);
+  const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
+  const get = (query: string, signal?: AbortSignal) =>
+    harness.request(`/api/console/jobs/export?connection=${connection}&${query}`, { as: "viewer", ...(signal && { signal }) });
+  return { server, get };
+}
+
+function pageOf(jobs: readonly object[], { limit, offset }: Page, most = limit) {
+  const some = jobs.slice(offset, offset + Math.min(limit, most));
+  return { jobs: some, pagination: { offset, limit, total: jobs.length, has_more: offset + some.length < jobs.length } };
+}
+const many = Array.from({ length: 2500 }, (_, index) => job(index));
+const idsOf = (csv: string) =>
+  csv
+    .trim()
+    .split("\r\n")
+    .slice(1)
+    .map((line) => line.split(",")[0]);
+
+test("2,500 jobs become one CSV with a line for each, in the list's order, under the date's name", async () => {
+  const { server, get } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  const answer = await get("format=csv");
+  expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  expect(answer.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
+  expect(answer.headers.get("x-total-count")).toBe("2500");
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+  expect(idsOf(new TextDecoder().decode(bytes))).toEqual(many.map(({ id }) => id));
+  expect(server.seen).toHaveLength(3);
+});
+
+test("a service that gives smaller pages than it was asked for is read to its end", async () => {
+  const { get } = await connect((page, response) => answerJson(response, pageOf(many.slice(0, 45), page, 20)));
+  expect(idsOf(await (await get("format=csv")).text())).toHaveLength(45);
+});
+
+test("jobs that were added meanwhile push others to the next page, where they are not written twice", async () => {
+  let added: object[] = [];
+  const { get } = await connect((page, response) => {
+    answerJson(response, pageOf([...added, ...many], page));
+    added = [job(-1), job(-2)];
+  });
+  const ids = idsOf(await (await get("format=csv")).text());
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toEqual(many.map(({ id }) => id));
+});
+
+test("the filters of the list reach the service, and a bad one is refused as there", async () => {
+  const { server, get } = await connect((page, response) => answerJson(response, pageOf([], page)));
+  await (await get("format=json&status=failed,cancelled&workflow_id=w1&sort_order=asc&offset=300&limit=25")).text();
+  const asked = new URL(server.seen[0]?.url ?? "", "http://service.test").searchParams;
+  expect(Object.fromEntries(asked)).toMatchObject({ workflow_id: "w1", sort_order: "asc", offset: "0", limit: "1000" });
+  expect(asked.get("status")).toBe("failed,cancelled");
+  expect((await get("format=xml")).status).toBe(400);
+  expect((await get("status=asleep")).status).toBe(400);
+});
+
+test("JSON holds the jobs as the interface has them, the count, and that it is complete", async () => {
+  const { get } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  const file = await (await get("format=json")).json();
+  expect(file).toMatchObject({ exported_at: "2026-03-01T12:00:00.000Z", total: 2500, count: 2500, complete: true });
+  expect(file.jobs).toHaveLength(2500);
+  expect(file.jobs[7]).toMatchObject({ id: "job-7", status: "completed" });
+});
+
+test("an empty list is an empty file, and says so", async () => {
+  const { get } = await connect((page, response) => answerJson(response, pageOf([], page)));
+  expect(await (await get("format=json")).json()).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
+  expect(idsOf(await (await get("format=csv")).text())).toEqual([]);
+});
+
+test("a service that fails on the second page leaves a file that says what is missing and why", async () => {
+  const { get } = await connect((page, response) =>
+    page.offset === 0
+      ? answerJson(response, pageOf(many, page))
+      : answerJson(response, { code: "DATABASE_DOWN", message: "no pages today" }, 500),
+  );
+  const csv = await get("format=csv");
+  expect([csv.status, csv.headers.get("x-total-count")]).toEqual([200, "2500"]);
+  const lines = (await csv.text()).trim().split("\r\n");
+  expect(lines).toHaveLength(1 + 1000 + 1);
+  expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1000 of 2500 jobs\. .*: no pages today,{14}$/);
+  const json = await (await get("format=json")).json();
+  expect(json).toMatchObject({ total: 2500, count: 1000, complete: false, failure: { message: "no pages today" } });
+});
+
+test("a service that fails at once is a refusal and no file", async () => {
+  const { get } = await connect((_, response) => answerJson(response, { code: "DATABASE_DOWN", message: "no" }, 500));
+  const answer = await get("format=csv");
+  expect(answer.status).toBe(502);
+  expect(answer.headers.get("content-disposition")).toBeNull();
+});
+
+test("a browser that goes away ends the reading: what it has not taken is not asked for", async () => {
+  const { server, get } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  const reader = (await get("format=csv")).body?.getReader();
+  await reader?.read();
+  await reader?.read();
+  expect(server.seen).toHaveLength(1);
+  await reader?.cancel();
+  expect(server.seen).toHaveLength(1);
+});
+
+test("a request that ends while a page is on its way ends that one too", async () => {
+  let closed = false;
+  const { server, get } = await connect((page, response) => {
+    if (page.offset === 0) return answerJson(response, pageOf(many, page));
+    response.on("close", () => void (closed = true));
+  });
+  const leaving = new AbortController();
+  const reader = (await get("format=json", leaving.signal)).body?.getReader();
+  await reader?.read();
+  await reader?.read();
+  const rest = reader?.read();
+  await until("the second page is asked for", () => server.seen.length === 2);
+  leaving.abort();
+  await until("the service sees it", () => closed);
+  await rest;
+});
+
+test("no cell is a formula, commas, quotes and line ends stay inside theirs, and no secret is written", async () => {
+  const hostile = '=HYPERLINK("http://evil.example","x")';
+  const jobs = [
+    job(1, {
+      workflow_id: "@SUM(A1)",
+      execution_error: { exception_message: `${hostile}\nline two`, exception_type: "+1", node_type: "-2" },
+    }),
+    job(2, {
+      status: "failed",
+      execution_error: { exception_message: "key comfyui-0123456789abcdef0123456789abcdef", exception_type: "\tT" },
+    }),
+  ].map((one) => ({ ...one, status: "failed" }));
+  const { get } = await connect((page, response) => answerJson(response, pageOf(jobs, page)));
+  const csv = await (await get("format=csv")).text();
+  expect(csv).toContain(`"'=HYPERLINK(""http://evil.example"",""x"")\nline two"`);
+  expect(csv).toContain("'@SUM(A1)");
+  expect(csv).toContain(",'-2,'+1,");
+  expect(csv).not.toMatch(/(^|,|\n)"?[=+@-]/m);
+  for (const format of ["csv", "json"]) {
+    const file = await (await get(`format=${format}`)).text();
+    expect(file).toContain("[REDACTED]");
+    expect(file).not.toContain("0123456789abcdef");
+  }
+});
+
+test("chosen jobs are written alone, and the reading ends with the last of them", async () => {
+  const { server, get } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  expect(idsOf(await (await get("format=csv&ids=job-1200,job-3")).text())).toEqual(["job-3", "job-1200"]);
+  expect(server.seen).toHaveLength(2);
+  const gone = await (await get("format=json&ids=job-3,nobody")).json();
+  expect(gone).toMatchObject({ total: 2, count: 1, complete: false, failure: { code: "NOT_FOUND" } });
+});
