@@ -145,7 +145,8 @@ describe("looking for assets", () => {
     const database = new Sqlite(join(bench.folder, "service.sqlite"));
     database.exec("UPDATE assets SET metadata = '{damaged' WHERE name = 'broken c.txt'");
     database.close();
-    for (const more of [{}, { limit: "1" }, { name_contains: "le" }]) {
+    const additions: Record<string, string>[] = [{}, { limit: "1" }, { name_contains: "le" }];
+    for (const more of additions) {
       const { assets, total } = record(
         (await client.get(`/api/assets?${new URLSearchParams({ metadata_filter: '{"damage":1}', ...more }).toString()}`)).body,
       );
