@@ -7,20 +7,22 @@ import auth from "./en/auth.json";
 import common from "./en/common.json";
 import errors from "./en/errors.json";
 import frame from "./en/frame.json";
+import graph from "./en/graph.json";
 import history from "./en/history.json";
 import jobs from "./en/jobs.json";
 import queue from "./en/queue.json";
 import run from "./en/run.json";
 import settings from "./en/settings.json";
+import { type Language } from "../shared/languages";
 
-export const messages = { assets, auth, common, errors, frame, history, jobs, queue, run, settings };
+export const messages = { assets, auth, common, errors, frame, graph, history, jobs, queue, run, settings };
 export type Messages = typeof messages;
 export type Namespace = keyof Messages;
 
 declare module "next-intl" {
   // Declaration merging works with interfaces only.
   interface AppConfig {
-    Locale: "en";
+    Locale: Language;
     Messages: Messages;
   }
 }

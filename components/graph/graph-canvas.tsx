@@ -1,0 +1,133 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type MouseEvent, useMemo } from "react";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type GraphLayout, type PlacedNode } from "./graph-layout";
+import { GraphNodeBox } from "./graph-node";
+import { boxesPath, edgesPath } from "./graph-paths";
+import { type NodeMarks, toneOfState } from "./node-marks";
+import { type useViewport } from "./use-viewport";
+import { isInView, nodeAt } from "./viewport";
+
+/** Below this no word can be read: all nodes together become a handful of shapes. */
+const READABLE = 0.4;
+
+type GraphCanvasProps = {
+  graph: Graph;
+  layout: GraphLayout;
+  marks: NodeMarks;
+  viewport: ReturnType<typeof useViewport>;
+  selected?: string;
+  found: ReadonlySet<string>;
+  onSelect: (id: string) => void;
+  /** Kept behind another face, so that it comes back as it was left. */
+  isHidden: boolean;
+};
+
+/** Only the nodes that are seen are elements of the page. */
+export function GraphCanvas({ graph, layout, marks, viewport, selected, found, onSelect, isHidden }: GraphCanvasProps) {
+  const t = useTranslations("graph");
+  const { frame, view, size, handlers, placeOf } = viewport;
+  const isReadable = view.scale >= READABLE;
+  const edges = useMemo(() => edgesPath(layout, layout.edges), [layout]);
+  const near = useMemo(
+    () =>
+      selected === undefined
+        ? ""
+        : edgesPath(
+            layout,
+            layout.edges.filter(({ source, target }) => source === selected || target === selected),
+          ),
+    [layout, selected],
+  );
+  const seen = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
+
+  function pressUnreadable(event: MouseEvent) {
+    const node = isReadable ? undefined : nodeAt(layout.nodes.values(), view, placeOf(event));
+    if (node) onSelect(node.id);
+  }
+  return (
+    <div
+      ref={frame}
+      role="group"
+      tabIndex={0}
+      aria-label={t("drawing")}
+      aria-keyshortcuts="ArrowLeft ArrowRight ArrowUp ArrowDown + - 0 1"
+      {...handlers}
+      hidden={isHidden}
+      onClick={pressUnreadable}
+      className="relative h-[360px] cursor-grab touch-none overflow-hidden bg-[radial-gradient(var(--line)_1px,transparent_1px)] [background-size:18px_18px] select-none active:cursor-grabbing lg:h-[560px]"
+    >
+      <svg className="pointer-events-none absolute inset-0 size-full" aria-hidden="true">
+        <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`} fill="none">
+          <path d={edges} className="stroke-line-strong" strokeWidth={1.5} />
+          <path d={near} className="stroke-accent" strokeWidth={2} />
+          {isReadable ? null : <Overview layout={layout} marks={marks} found={found} selected={selected} />}
+        </g>
+      </svg>
+      <div
+        className="absolute top-0 left-0 origin-top-left"
+        style={{ transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})` }}
+      >
+        {seen.map((place) => {
+          const node = graph[place.id];
+          return node ? (
+            <GraphNodeBox
+              key={place.id}
+              place={place}
+              node={node}
+              mark={marks.get(place.id)}
+              isSelected={place.id === selected}
+              isFound={found.has(place.id)}
+              onSelect={onSelect}
+            />
+          ) : null;
+        })}
+      </div>
+    </div>
+  );
+}
+
+const shapes = {
+  plain: "fill-surface stroke-line-strong",
+  ok: "fill-ok-soft stroke-ok",
+  run: "fill-run-soft stroke-run",
+  wait: "fill-wait-soft stroke-wait",
+  bad: "fill-bad stroke-bad",
+  off: "fill-off-soft stroke-line-strong",
+  found: "fill-accent-soft stroke-accent",
+  selected: "fill-accent stroke-accent",
+} as const;
+type Shape = keyof typeof shapes;
+
+function Overview({
+  layout,
+  marks,
+  found,
+  selected,
+}: {
+  layout: GraphLayout;
+  marks: NodeMarks;
+  found: ReadonlySet<string>;
+  selected?: string;
+}) {
+  const paths = useMemo(() => {
+    const groups = new Map<Shape, PlacedNode[]>();
+    const shapeOf = (id: string): Shape => {
+      if (id === selected) return "selected";
+      if (found.has(id)) return "found";
+      const state = marks.get(id)?.state;
+      const tone = state && toneOfState[state];
+      return tone === undefined || tone === "unknown" ? "plain" : tone;
+    };
+    for (const node of layout.nodes.values()) {
+      const shape = shapeOf(node.id);
+      const group = groups.get(shape);
+      if (group) group.push(node);
+      else groups.set(shape, [node]);
+    }
+    return [...groups].map(([shape, nodes]) => ({ shape, d: boxesPath(nodes) }));
+  }, [layout, marks, found, selected]);
+  return paths.map(({ shape, d }) => <path key={shape} d={d} className={shapes[shape]} strokeWidth={4} />);
+}

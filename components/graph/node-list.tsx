@@ -1,0 +1,51 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { MarkWord } from "./graph-node";
+import { type NodeMarks } from "./node-marks";
+import { gistOf, titleOfNode } from "./node-words";
+
+const AT_ONCE = 100;
+
+type NodeListProps = { graph: Graph; ids: readonly string[]; marks: NodeMarks; selected?: string; onSelect: (id: string) => void };
+
+/** The drawing as a list, for keys and screen readers: the same nodes, marks and panel. */
+export function NodeList({ graph, ids, marks, selected, onSelect }: NodeListProps) {
+  const t = useTranslations("graph");
+  const [most, setMost] = useState(AT_ONCE);
+  return (
+    <div className="h-[360px] overflow-auto lg:h-[560px]">
+      <ul aria-label={t("list")} className="flex flex-col py-1">
+        {ids.slice(0, most).map((id) => {
+          const node = graph[id];
+          const mark = marks.get(id);
+          if (!node) return null;
+          return (
+            <li key={id}>
+              <button
+                type="button"
+                aria-pressed={id === selected}
+                onClick={() => onSelect(id)}
+                className="flex min-h-8 w-full items-center gap-2 px-3.5 py-1 text-left hover:bg-sunken aria-pressed:bg-accent-soft"
+              >
+                <span className="min-w-0 truncate">
+                  {titleOfNode(node)} <span className="text-ink-3">#{id}</span>
+                </span>
+                <span className="min-w-0 flex-1 truncate text-sm text-ink-3 max-sm:hidden">{gistOf(node)}</span>
+                <span className="ml-auto text-sm">{mark ? <MarkWord mark={mark} /> : null}</span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {ids.length > most ? (
+        <Button onClick={() => setMost(most + AT_ONCE)} className="mx-3.5 mb-3">
+          {t("showMore", { count: ids.length - most })}
+        </Button>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+"use client";
+
+import { X } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { Button } from "@/components/ui/button";
+import { CopyButton } from "@/components/ui/copy-button";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { MarkWord } from "./graph-node";
+import { type NodeMark } from "./node-marks";
+import { inputsOf, type NodeInput, takersOf, titleOfNode } from "./node-words";
+
+type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
+
+/** What went into one node, as it was submitted, and where what it makes goes. */
+export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps) {
+  const t = useTranslations("graph");
+  const node = graph[id];
+  if (!node) return null;
+  const inputs = inputsOf(graph, node);
+  const takers = takersOf(graph, id);
+  return (
+    <section
+      aria-label={t("node", { id, title: titleOfNode(node) })}
+      className="flex max-h-[560px] min-w-0 flex-col gap-2.5 overflow-auto border-line p-3.5 max-lg:border-t lg:border-l"
+    >
+      <div className="flex items-start gap-2">
+        <h3 className="min-w-0 flex-1 font-semibold break-words">
+          {titleOfNode(node)} <span className="font-normal text-ink-3">#{id}</span>
+        </h3>
+        <Button tone="quiet" size="icon" aria-label={t("closeNode")} onClick={onClose} className="-my-1">
+          <X aria-hidden="true" className="size-4" />
+        </Button>
+      </div>
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <span className="font-mono text-sm break-all text-ink-2">{node.class_type}</span>
+        {mark ? <MarkWord mark={mark} /> : null}
+      </p>
+      {mark?.problems?.map((problem, index) => (
+        <p key={index} className="rounded-md bg-bad-soft px-2.5 py-1.5 break-words text-bad">
+          {problem}
+        </p>
+      ))}
+      {inputs.length === 0 ? <p className="text-ink-3">{t("noInputs")}</p> : null}
+      <dl className="flex flex-col gap-2">
+        {inputs.map((input) => (
+          <div key={input.name} className="min-w-0">
+            <dt className="text-sm text-ink-3">{input.name}</dt>
+            <dd className="flex min-w-0 items-start gap-1">
+              <InputValue input={input} graph={graph} onSelect={onSelect} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {takers.length > 0 ? (
+        <p className="flex flex-wrap items-baseline gap-x-1.5 gap-y-1 text-ink-3">
+          {t("takers")}
+          {takers.slice(0, 50).map((taker) => (
+            <NodeLink key={taker} id={taker} graph={graph} onSelect={onSelect} />
+          ))}
+          {takers.length > 50 ? t("more", { count: takers.length - 50 }) : null}
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+function InputValue({ input, graph, onSelect }: { input: NodeInput; graph: Graph; onSelect: (id: string) => void }) {
+  const t = useTranslations("graph");
+  if (input.kind === "literal") {
+    return (
+      <>
+        <span className="max-h-40 min-w-0 flex-1 overflow-auto break-words whitespace-pre-wrap">
+          {input.text === "" ? <span className="text-ink-3">{t("empty")}</span> : input.text}
+          {input.isMasked ? <span className="block text-sm text-ink-3">{t("masked")}</span> : null}
+        </span>
+        {input.text === "" || input.isMasked ? null : <CopyButton text={input.text} label={t("copyInput", { name: input.name })} />}
+      </>
+    );
+  }
+  if (input.isDangling) return <span className="text-bad">{t("dangling", { id: input.source })}</span>;
+  return (
+    <span>
+      <NodeLink id={input.source} graph={graph} onSelect={onSelect} />{" "}
+      <span className="text-ink-3">{t("output", { index: input.output })}</span>
+    </span>
+  );
+}
+
+function NodeLink({ id, graph, onSelect }: { id: string; graph: Graph; onSelect: (id: string) => void }) {
+  const node = graph[id];
+  return (
+    <button type="button" onClick={() => onSelect(id)} className="rounded-sm text-left text-accent underline-offset-2 hover:underline">
+      {node ? titleOfNode(node) : ""} #{id}
+    </button>
+  );
+}

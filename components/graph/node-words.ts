@@ -1,0 +1,43 @@
+import { isLink, linksOf } from "@/lib/contract/graph";
+import { MASK } from "@/lib/contract/secret-texts";
+import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
+
+export function titleOfNode(node: GraphNode): string {
+  return node._meta?.title?.trim() || node.class_type;
+}
+
+/** The one literal that tells most in a single line: the first text, else the first number with its name. */
+export function gistOf(node: GraphNode): string | undefined {
+  const literals = Object.entries(node.inputs).filter(([, value]) => !isLink(value));
+  const text = literals.find(([, value]) => typeof value === "string" && value.trim() !== "");
+  if (typeof text?.[1] === "string") return text[1].trim().slice(0, 80);
+  const number = literals.find(([, value]) => typeof value === "number");
+  return number && `${number[0]} ${String(number[1])}`;
+}
+
+/** In the graph's own order; by id, class or title, in any case. An id that is exactly it comes first. */
+export function searchNodes(graph: Graph, words: string): string[] {
+  const wanted = words.trim().toLowerCase().replace(/^#/, "");
+  if (wanted === "") return [];
+  const found = Object.entries(graph).flatMap(([id, node]) =>
+    [id, node.class_type, titleOfNode(node)].some((text) => text.toLowerCase().includes(wanted)) ? [id] : [],
+  );
+  return Object.hasOwn(graph, wanted) ? [wanted, ...found.filter((id) => id !== wanted)] : found;
+}
+
+export type NodeInput = { name: string } & (
+  { kind: "link"; source: string; output: number; isDangling: boolean } | { kind: "literal"; text: string; isMasked: boolean }
+);
+
+export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
+  return Object.entries(node.inputs).map(([name, value]) => {
+    if (isLink(value)) return { name, kind: "link", source: value[0], output: value[1], isDangling: !Object.hasOwn(graph, value[0]) };
+    const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+    return { name, kind: "literal", text, isMasked: text.includes(MASK) };
+  });
+}
+
+/** Ids of the nodes that take something from this one, each once. */
+export function takersOf(graph: Graph, id: string): string[] {
+  return Object.entries(graph).flatMap(([taker, node]) => (linksOf(node).some(({ source }) => source === id) ? [taker] : []));
+}

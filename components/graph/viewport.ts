@@ -1,0 +1,50 @@
+import { type GraphLayout, nodeSize, type PlacedNode } from "./graph-layout";
+
+/** What part of the drawing is seen: its unit (0, 0) stands at pixel (x, y), and a unit is `scale` pixels. */
+export type Viewport = { x: number; y: number; scale: number };
+export type Size = { width: number; height: number };
+export type Point = { x: number; y: number };
+
+const scales = { least: 0.02, most: 2 } as const;
+const MARGIN = 24;
+
+/** All of it, as large as possible but not larger than 1:1. */
+export function fitted(layout: Pick<GraphLayout, "width" | "height">, size: Size): Viewport {
+  const room = { width: Math.max(1, size.width - 2 * MARGIN), height: Math.max(1, size.height - 2 * MARGIN) };
+  const scale = bounded(Math.min(1, room.width / Math.max(1, layout.width), room.height / Math.max(1, layout.height)));
+  return { scale, x: (size.width - layout.width * scale) / 2, y: (size.height - layout.height * scale) / 2 };
+}
+
+/** The point of the drawing under `at` stays under it. */
+export function zoomed({ x, y, scale }: Viewport, factor: number, at: Point): Viewport {
+  const next = bounded(scale * factor);
+  return { scale: next, x: at.x - ((at.x - x) / scale) * next, y: at.y - ((at.y - y) / scale) * next };
+}
+
+/** A node in the middle, at a scale at which it can be read. */
+export function centredOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
+  const next = Math.max(scale, 0.8);
+  return {
+    scale: next,
+    x: size.width / 2 - (node.x + nodeSize.width / 2) * next,
+    y: size.height / 2 - (node.y + nodeSize.height / 2) * next,
+  };
+}
+
+export function isInView(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
+  const [left, top] = [node.x * scale + x, node.y * scale + y];
+  return left < size.width && top < size.height && left + nodeSize.width * scale > 0 && top + nodeSize.height * scale > 0;
+}
+
+/** Which node lies under a pixel. */
+export function nodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, at: Point): PlacedNode | undefined {
+  const [unitX, unitY] = [(at.x - x) / scale, (at.y - y) / scale];
+  for (const node of nodes) {
+    if (unitX >= node.x && unitX <= node.x + nodeSize.width && unitY >= node.y && unitY <= node.y + nodeSize.height) return node;
+  }
+  return undefined;
+}
+
+function bounded(scale: number): number {
+  return Math.min(scales.most, Math.max(scales.least, scale));
+}

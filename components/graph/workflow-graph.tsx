@@ -1,0 +1,144 @@
+"use client";
+
+import { Maximize, Minus, Plus } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { type FormEvent, useMemo, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/cn";
+import { Input } from "@/components/ui/input";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { GraphCanvas } from "./graph-canvas";
+import { GraphJson } from "./graph-json";
+import { layoutGraph } from "./graph-layout";
+import { NodeList } from "./node-list";
+import { type NodeMarks } from "./node-marks";
+import { NodePanel } from "./node-panel";
+import { searchNodes } from "./node-words";
+import { useViewport } from "./use-viewport";
+
+const faces = ["drawing", "list", "json"] as const;
+
+/** A node that something outside the graph leads to; `serial` tells two presses of the same link apart. */
+export type NodeAsk = { id: string; serial: number };
+
+type WorkflowGraphProps = {
+  graph: Graph;
+  marks: NodeMarks;
+  /** What is shown and saved as JSON: the workflow as it was submitted. */
+  json: unknown;
+  fileName: string;
+  ask?: NodeAsk;
+};
+
+/** A workflow as a drawing, as a list of its nodes and as JSON; a node opens what went into it. */
+export function WorkflowGraph({ graph, marks, json, fileName, ask }: WorkflowGraphProps) {
+  const t = useTranslations("graph");
+  const layout = useMemo(() => layoutGraph(graph), [graph]);
+  const viewport = useViewport(layout);
+  const [face, setFace] = useState<(typeof faces)[number]>("drawing");
+  const [selected, setSelected] = useState<string>();
+  const [words, setWords] = useState("");
+  const [answered, setAnswered] = useState<number>();
+  const found = useMemo(() => searchNodes(graph, words), [graph, words]);
+  const foundSet = useMemo(() => new Set(found), [found]);
+  const isSearching = words.trim() !== "";
+
+  function show(id: string) {
+    const place = layout.nodes.get(id);
+    setSelected(id);
+    if (place) viewport.centre(place);
+  }
+  // The frame must have its size before anything can stand in its middle.
+  if (ask && ask.serial !== answered && viewport.size.width > 0) {
+    setAnswered(ask.serial);
+    if (face === "json") setFace("drawing");
+    show(ask.id);
+  }
+  function showNext(event: FormEvent) {
+    event.preventDefault();
+    const next = found[(selected === undefined ? -1 : found.indexOf(selected)) + 1] ?? found[0];
+    if (next !== undefined) show(next);
+  }
+  return (
+    <Card
+      title={t("title")}
+      note={t("nodes", { count: layout.nodes.size })}
+      actions={
+        <div role="group" aria-label={t("faces")} className="flex">
+          {faces.map((name) => (
+            <Button
+              key={name}
+              tone="quiet"
+              size="small"
+              aria-pressed={face === name}
+              onClick={() => setFace(name)}
+              className="aria-pressed:bg-off-soft"
+            >
+              {t(`face.${name}`)}
+            </Button>
+          ))}
+        </div>
+      }
+      bodyClassName="p-0"
+    >
+      {face === "json" ? null : (
+        <form role="search" onSubmit={showNext} className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-1.5">
+          <Input
+            type="search"
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+            aria-label={t("search")}
+            placeholder={t("search")}
+            className="w-[220px] max-w-full"
+          />
+          <span role="status" className="text-sm text-ink-3">
+            {isSearching ? t("found", { count: found.length }) : null}
+          </span>
+          {face === "drawing" ? (
+            <span className="ml-auto flex items-center gap-1">
+              <Button size="icon" tone="quiet" aria-label={t("zoomOut")} onClick={viewport.zoomOut}>
+                <Minus aria-hidden="true" className="size-4" />
+              </Button>
+              <Button size="icon" tone="quiet" aria-label={t("zoomIn")} onClick={viewport.zoomIn}>
+                <Plus aria-hidden="true" className="size-4" />
+              </Button>
+              <Button size="small" tone="quiet" aria-label={t("actualSize")} onClick={viewport.actualSize}>
+                1:1
+              </Button>
+              <Button size="small" tone="quiet" onClick={viewport.fit}>
+                <Maximize aria-hidden="true" className="size-3.5" />
+                {t("fit")}
+              </Button>
+            </span>
+          ) : null}
+        </form>
+      )}
+      {face === "json" ? <GraphJson json={json} fileName={fileName} /> : null}
+      <div className={cn("grid", face === "json" && "hidden", selected !== undefined && "lg:grid-cols-[minmax(0,1fr)_280px]")}>
+        {face === "list" ? (
+          <NodeList
+            graph={graph}
+            ids={isSearching ? found : [...layout.nodes.keys()]}
+            marks={marks}
+            selected={selected}
+            onSelect={setSelected}
+          />
+        ) : null}
+        <GraphCanvas
+          graph={graph}
+          layout={layout}
+          marks={marks}
+          viewport={viewport}
+          selected={selected}
+          found={foundSet}
+          onSelect={setSelected}
+          isHidden={face !== "drawing"}
+        />
+        {selected === undefined ? null : (
+          <NodePanel graph={graph} id={selected} mark={marks.get(selected)} onSelect={show} onClose={() => setSelected(undefined)} />
+        )}
+      </div>
+    </Card>
+  );
+}

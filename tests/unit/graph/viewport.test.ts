@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { searchNodes, inputsOf } from "@/components/graph/node-words";
+import { centredOn, fitted, isInView, nodeAt, zoomed } from "@/components/graph/viewport";
+import { type Graph } from "@/lib/contract/schemas/graph";
+
+const size = { width: 800, height: 400 };
+const node = { id: "1", x: 1000, y: 500 };
+
+describe("what is seen of a drawing", () => {
+  it("fits all of it and never enlarges it", () => {
+    const small = fitted({ width: 100, height: 50 }, size);
+    expect(small).toEqual({ scale: 1, x: 350, y: 175 });
+    const large = fitted({ width: 8000, height: 400 }, size);
+    expect(large.scale).toBeLessThan(0.1);
+    expect(large.x).toBeGreaterThan(0);
+  });
+
+  it("keeps the point under the pointer where it is while it zooms", () => {
+    const before = { x: 10, y: 20, scale: 1 };
+    const after = zoomed(before, 1.5, { x: 110, y: 220 });
+    expect(after.scale).toBe(1.5);
+    expect({ x: 100 * after.scale + after.x, y: 200 * after.scale + after.y }).toEqual({ x: 110, y: 220 });
+    expect(zoomed(before, 1e9, { x: 0, y: 0 }).scale).toBe(2);
+  });
+
+  it("brings a node into the middle, where it is in view and can be pressed", () => {
+    const far = { x: 0, y: 0, scale: 0.1 };
+    expect(isInView(node, { ...far, scale: 1 }, size)).toBe(false);
+    const view = centredOn(node, far, size);
+    expect(view.scale).toBeGreaterThanOrEqual(0.8);
+    expect(isInView(node, view, size)).toBe(true);
+    expect(nodeAt([node], view, { x: 400, y: 200 })).toBe(node);
+    expect(nodeAt([node], view, { x: 1, y: 1 })).toBeUndefined();
+  });
+});
+
+describe("the words of a node", () => {
+  const graph: Graph = {
+    "7": { class_type: "KSampler", inputs: {}, _meta: { title: "Second pass" } },
+    "17": { class_type: "LoadImage", inputs: { image: "7.png", key: "[REDACTED]", clip: ["99", 0], n: ["7", 1] } },
+  };
+
+  it("are found by id, class and title, the exact id first", () => {
+    expect(searchNodes(graph, "loadim")).toEqual(["17"]);
+    expect(searchNodes(graph, "SECOND")).toEqual(["7"]);
+    expect(searchNodes(graph, "#17")).toEqual(["17"]);
+    expect(searchNodes(graph, "7")).toEqual(["7", "17"]);
+    expect(searchNodes(graph, " ")).toEqual([]);
+  });
+
+  it("tell literals, masked ones, links and links to nothing apart", () => {
+    const inputs = inputsOf(graph, graph["17"] ?? { class_type: "", inputs: {} });
+    expect(inputs.map((input) => [input.name, input.kind, input.kind === "link" ? input.isDangling : input.isMasked])).toEqual([
+      ["image", "literal", false],
+      ["key", "literal", true],
+      ["clip", "link", true],
+      ["n", "link", false],
+    ]);
+  });
+});
