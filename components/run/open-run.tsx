@@ -19,6 +19,7 @@ import { RunButton, useRunKey } from "./run-button";
 import { type RunPorts } from "./run-ports";
 import { type OpenWorkflow } from "./run-state";
 import { TroubleNote } from "./trouble-note";
+import { unknownActs } from "./unknown-acts";
 import { useCatalogue } from "./use-catalogue";
 import { type useRun } from "./use-run";
 
@@ -51,6 +52,7 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
   const name = opened.name || t("pasted");
   const [newest, ...earlier] = state.receipts;
   const whyNot = useId();
+  const unknown = { ...unknownActs(run, state.trouble), newestJobs: ports.newestJobs, onSendAgain: () => void (canRun && run.run(name)) };
   const button = {
     isSending: state.isSending,
     uploading: state.uploading.length,
@@ -103,7 +105,9 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
               </p>
             )}
             {note}
-            {state.trouble ? <TroubleNote trouble={state.trouble} placed={placed} missingClass={missingClassOf(state.errors)} /> : null}
+            {state.trouble ? (
+              <TroubleNote trouble={state.trouble} placed={placed} missingClass={missingClassOf(state.errors)} unknown={unknown} />
+            ) : null}
             <NewestReceipt receipt={state.trouble || state.isSending ? undefined : newest} fallbackName={t("pasted")} />
             {isMissing === "no" ? null : <p className="text-ink-3">{t(isMissing === "absent" ? "open.guessed" : "open.guessedNow")}</p>}
             {form.map((node) => (

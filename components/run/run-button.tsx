@@ -31,8 +31,15 @@ export function RunButton({ isSending, uploading, refusedBy, onRun, className }:
       </button>
     );
   }
+  // The second click of a double click (`detail` counts them) means the same press, even where the first was answered in between.
   return (
-    <Button tone="primary" busy={isSending || uploading > 0} onClick={onRun} title={t("hint")} className={className}>
+    <Button
+      tone="primary"
+      busy={isSending || uploading > 0}
+      onClick={({ detail }) => (detail > 1 ? undefined : onRun())}
+      title={t("hint")}
+      className={className}
+    >
       {face}
     </Button>
   );

@@ -5,11 +5,19 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./check-picture";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type PressReport, PRESS_HEADER } from "@/lib/contract/press";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type Press } from "./press";
 import { type SendPrompt } from "./submission";
 import { type SendPicture, type UploadAnswer } from "./use-picture-upload";
 
 export type RunPorts = {
   sendPrompt: SendPrompt;
+  /** What became of a press whose answer did not come. */
+  reportPress: (key: string) => Promise<Result<PressReport, ApiFailure>>;
+  /** The newest jobs of the press's workflow. */
+  newestJobs: (press: Press) => Promise<Result<JobsAnswer, ApiFailure>>;
   sendPicture: SendPicture;
   loadSample: (name: string) => Promise<Result<string, "missing">>;
   decode?: Decode;
@@ -17,7 +25,11 @@ export type RunPorts = {
 
 export function portsOf(connection: string | undefined): RunPorts {
   return {
-    sendPrompt: (submission) => callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission }),
+    sendPrompt: (submission, press) =>
+      callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers: { [PRESS_HEADER]: press } }),
+    reportPress: (key) => callApi(`/api/console/presses/${key}`, { cache: "no-store" }),
+    newestJobs: (press) =>
+      callApi(withQuery("/api/jobs", { workflow_id: press.workflowId, limit: 5, connection: press.connection }), { cache: "no-store" }),
     sendPicture: (file, options) => {
       const form = new FormData();
       // Fields before the bytes, so that a streaming reader knows where they go.

@@ -8,14 +8,21 @@ import { PageHeader } from "@/components/frame/page-header";
 import { EmptyRun } from "./empty-run";
 import { RefusalNote } from "./refusal-note";
 import { RunSkeleton } from "./run-skeleton";
+import { NewestReceipt } from "./receipts";
 import { portsOf, type RunPorts } from "./run-ports";
 import { type RunStore, tabRun } from "./run-store";
+import { TroubleNote } from "./trouble-note";
 import { useArrivals } from "./use-arrivals";
+import { unknownActs } from "./unknown-acts";
 import { useDraft } from "./use-draft";
+import { useNotedPress } from "./use-noted-press";
 import { useRun } from "./use-run";
 
 /** The form, its controls and its pictures come with the first file; the empty page goes without them. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
+
+/** A reload whose workflow could not be kept: what became of its run is told all the same. */
+const placedNowhere = { byNode: {}, strays: [], nodeCount: 0 };
 
 type RunScreenProps = { canRun: boolean; memberId: string; store?: RunStore; ports?: RunPorts };
 
@@ -24,11 +31,12 @@ export function RunScreen({ canRun, memberId, store = tabRun, ports: given }: Ru
   const connection = useConnection();
   const id = connection?.id;
   const ports = useMemo(() => given ?? portsOf(id), [given, id]);
-  const run = useRun(store, ports);
+  const run = useRun(store, ports, { memberId, connection: id });
   useDraft(store, memberId);
+  useNotedPress(store, memberId, (press) => void run.askAfter(press));
   useFollowCounts(run.state.receipts[0]?.jobId ?? "");
   const isOver = useArrivals({ onFiles: (files) => void run.openFiles(files), onText: run.openText });
-  const { refusal, opened } = run.state;
+  const { refusal, opened, before, trouble, receipts } = run.state;
   const note = refusal ? (
     <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={() => run.dispatch({ type: "refusal-read" })} />
   ) : null;
@@ -46,7 +54,19 @@ export function RunScreen({ canRun, memberId, store = tabRun, ports: given }: Ru
       <EmptyRun
         connectionName={connection?.name}
         isOver={isOver}
-        note={note}
+        note={
+          <>
+            {note}
+            {trouble ? (
+              <TroubleNote
+                trouble={trouble}
+                placed={placedNowhere}
+                unknown={{ ...unknownActs(run, trouble), newestJobs: ports.newestJobs }}
+              />
+            ) : null}
+            <NewestReceipt receipt={trouble || before ? undefined : receipts[0]} fallbackName={t("pasted")} />
+          </>
+        }
         onFiles={(files) => void run.openFiles(files)}
         onText={run.openText}
         onSample={run.openSample}

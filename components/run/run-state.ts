@@ -8,6 +8,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { withInput } from "./form-model";
 import { own } from "./own";
+import { type Press } from "./press";
 import { type Refusal } from "./refusal";
 import { type RunOutcome } from "./submission";
 
@@ -35,7 +36,7 @@ export type Edit = { nodeId: string; name: string; value: unknown };
 
 export type Receipt = { jobId: string; name: string; atMs: number; nodesRefused: number };
 
-export type Trouble = { kind: "invalid" | "refused" | "unknown"; failure: Failure };
+export type Trouble = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; press?: Press };
 
 export type RunState = {
   opened?: OpenWorkflow;
@@ -67,7 +68,8 @@ export type RunAction =
   | { type: "named"; serial: number; value: string; name: string }
   | { type: "upload"; serial: number; key: string; isRunning: boolean }
   | { type: "sending" }
-  | { type: "answered"; serial: number; outcome: RunOutcome; atMs: number };
+  | { type: "answered"; serial: number; outcome: RunOutcome; press?: Press; atMs: number }
+  | { type: "trouble-left" };
 
 export const emptyRun: RunState = { errors: {}, receipts: [], isSending: false, uploading: [], attention: 0 };
 
@@ -119,6 +121,8 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return { ...state, isSending: true, inFlight: state.opened?.graph, trouble: undefined, errors: {} };
     case "answered":
       return answered(state, action);
+    case "trouble-left":
+      return { ...state, trouble: undefined };
   }
 }
 
@@ -152,17 +156,17 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
   return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
 }
 
-function answered(state: RunState, { serial, outcome, atMs }: Extract<RunAction, { type: "answered" }>): RunState {
+function answered(state: RunState, { serial, outcome, press, atMs }: Extract<RunAction, { type: "answered" }>): RunState {
   const isCurrent = state.opened?.serial === serial;
   const next = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind === "accepted") {
     const nodesRefused = Object.keys(outcome.errors).length;
-    const receipt = { jobId: outcome.jobId, name: state.opened?.name ?? "", atMs, nodesRefused };
+    const receipt = { jobId: outcome.jobId, name: press?.name ?? state.opened?.name ?? "", atMs, nodesRefused };
     const receipts = [receipt, ...state.receipts].slice(0, MOST_RECEIPTS);
     const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
     return { ...next, opened, receipts, ...(isCurrent && nodesRefused > 0 && { errors: outcome.errors, attention: state.attention + 1 }) };
   }
-  const trouble = { kind: outcome.kind, failure: outcome.failure };
+  const trouble = { kind: outcome.kind, failure: outcome.failure, ...(press && { press }) };
   if (outcome.kind !== "invalid" || !isCurrent) return { ...next, trouble };
   return { ...next, trouble, errors: outcome.errors, attention: state.attention + 1 };
 }

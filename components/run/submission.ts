@@ -4,6 +4,7 @@
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json";
+import { mayHaveStarted } from "@/lib/contract/press";
 import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Result } from "@/lib/shared/result";
@@ -21,12 +22,12 @@ export type RunOutcome =
   | { kind: "invalid"; failure: Failure; errors: NodeErrors }
   | { kind: "refused"; failure: Failure }
   /** It was sent and no readable answer came: a job may or may not exist. */
-  | { kind: "unknown"; failure: Failure };
+  | { kind: "unknown"; failure: Failure }
+  /** Asked for afterwards: the console sent nothing on, or the service refused it. */
+  | { kind: "lost"; failure: Failure };
 
-export type SendPrompt = (submission: Submission) => Promise<Result<unknown, Failure>>;
-
-/** Codes behind which the service may have accepted the job all the same. */
-const unanswered = new Set(["CONSOLE_UNREACHABLE", "INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
+/** `press`: the key under which the console starts one job at most. */
+export type SendPrompt = (submission: Submission, press: string) => Promise<Result<unknown, Failure>>;
 
 /** What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. */
 export function toSubmission(workflow: { graph: Graph; workflowId: string; name: string; extraData?: JsonObject }): Submission {
@@ -46,10 +47,11 @@ export function judge(result: Result<unknown, Failure>, graph: Graph): RunOutcom
   const { failure } = result;
   const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : missingClassErrors(graph, failure);
   if (errors) return { kind: "invalid", failure, errors };
-  return failure.status === 0 || unanswered.has(failure.code) ? { kind: "unknown", failure } : { kind: "refused", failure };
+  const isUnanswered = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
+  return { kind: isUnanswered ? "unknown" : "refused", failure };
 }
 
-function judgeAnswer(value: unknown): RunOutcome {
+export function judgeAnswer(value: unknown): RunOutcome {
   const answer = isObject(value) ? value : {};
   const jobId = answer.prompt_id ?? answer.job_id;
   if (typeof jobId === "string" && jobId !== "") return { kind: "accepted", jobId, errors: readNodeErrors(answer.node_errors) ?? {} };

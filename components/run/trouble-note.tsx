@@ -1,37 +1,27 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure-message";
-import { toSaidCode, whoseFault } from "@/components/frame/whose";
-import { buttonStyle } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { ProblemList } from "./problem-list";
 import { type PlacedProblems } from "./node-problems";
+import { type RunPorts } from "./run-ports";
 import { type Trouble } from "./run-state";
+import { type UnknownActs, UnknownNote } from "./unknown-note";
 
-type TroubleNoteProps = { trouble: Trouble; placed: PlacedProblems; missingClass?: string };
+type TroubleNoteProps = {
+  trouble: Trouble;
+  placed: PlacedProblems;
+  missingClass?: string;
+  unknown: UnknownActs & { newestJobs: RunPorts["newestJobs"] };
+};
 
 /** What became of a run that did not start: whose fault, what was kept, the one thing to do. Nothing here sends again. */
-export function TroubleNote({ trouble, placed, missingClass }: TroubleNoteProps) {
+export function TroubleNote({ trouble, placed, missingClass, unknown }: TroubleNoteProps) {
   const t = useTranslations("run.answer");
   const { kind, failure } = trouble;
-  if (kind === "unknown") {
-    const whose = whoseFault[toSaidCode(failure.code)];
-    return (
-      <FailureNotice
-        title={t("unknown")}
-        whose={t("unknownWhose", { whose })}
-        next={t("unknownNext")}
-        detail={failure.message ? t("said", { message: failure.message }) : undefined}
-        actions={
-          <Link href="/jobs" className={buttonStyle()}>
-            {t("lookInJobs")}
-          </Link>
-        }
-      />
-    );
-  }
+  if (kind === "unknown") return <UnknownNote failure={failure} press={trouble.press} {...unknown} />;
+  if (kind === "lost") return <FailureNotice title={t("lost")} whose={t("lostWhose")} next={t("lostNext")} />;
   if (kind === "invalid" && missingClass !== undefined) {
     return (
       <FailureNotice title={t("missingClass", { classType: missingClass })} whose={t("missingClassWhose")} next={t("missingClassNext")} />
@@ -53,7 +43,7 @@ export function TroubleNote({ trouble, placed, missingClass }: TroubleNoteProps)
   return (
     <div className="flex flex-col gap-1.5">
       <FailureMessage failure={failure} />
-      <p className="px-1 text-ink-2">{t(failure.code === "UPSTREAM_UNREACHABLE" ? "keptUnsure" : "kept")}</p>
+      <p className="px-1 text-ink-2">{t("kept")}</p>
     </div>
   );
 }

@@ -2,23 +2,34 @@
 
 import { useMemo, useSyncExternalStore } from "react";
 import { openFile, openWorkflow } from "./open-workflow";
+import { tabShelf } from "./draft";
+import { forgetPress, newPressKey, notePress, type Press } from "./press";
+import { askAfter, sendPress } from "./press-outcome";
 import { type Refusal } from "./refusal";
 import { type RunPorts } from "./run-ports";
 import { emptyRun, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
-import { judge, toSubmission } from "./submission";
+import { type RunOutcome, toSubmission } from "./submission";
 import { type Result } from "@/lib/shared/result";
 
+type Pressed = { memberId: string; connection?: string };
+
 /** Everything the page can do, tied to what it holds. */
-export function useRun(store: RunStore, ports: RunPorts) {
+export function useRun(store: RunStore, ports: RunPorts, pressed: Pressed) {
   const state = useSyncExternalStore(store.subscribe, store.get, () => emptyRun);
-  const acts = useMemo(() => actsOf(store, ports), [store, ports]);
+  const { memberId, connection } = pressed;
+  const acts = useMemo(() => actsOf(store, ports, { memberId, connection }), [store, ports, memberId, connection]);
   return { state, ...acts };
 }
 
-function actsOf(store: RunStore, ports: RunPorts) {
+function actsOf(store: RunStore, ports: RunPorts, pressed: Pressed) {
   const settle = (result: Result<OpenedFile, Refusal>) => {
     store.dispatch(result.ok ? { type: "opened", file: result.value } : { type: "refused", refusal: result.failure });
+  };
+  const answered = (serial: number, press: Press, outcome: RunOutcome) => {
+    // An unknown press stays noted: a reload asks after it again.
+    if (outcome.kind !== "unknown") forgetPress(tabShelf);
+    store.dispatch({ type: "answered", serial, press, outcome, atMs: Date.now() });
   };
   return {
     dispatch: store.dispatch,
@@ -39,8 +50,22 @@ function actsOf(store: RunStore, ports: RunPorts) {
       const { opened, isSending, uploading } = store.get();
       if (!opened || isSending || uploading.length > 0) return;
       store.dispatch({ type: "sending" });
-      const result = await ports.sendPrompt(toSubmission({ ...opened, name: opened.name || fallbackName }));
-      store.dispatch({ type: "answered", serial: opened.serial, outcome: judge(result, opened.graph), atMs: Date.now() });
+      const name = opened.name || fallbackName;
+      const press: Press = { ...pressed, key: newPressKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
+      notePress(tabShelf, press);
+      const outcome = await sendPress(ports, press, { submission: toSubmission({ ...opened, name }), graph: opened.graph });
+      answered(opened.serial, press, outcome);
+    },
+    /** What became of a press that nobody knows the end of; sends nothing. */
+    async askAfter(press: Press) {
+      const { opened, isSending } = store.get();
+      if (isSending) return;
+      store.dispatch({ type: "sending" });
+      answered(opened?.serial ?? 0, press, await askAfter(ports, press));
+    },
+    leaveTrouble() {
+      forgetPress(tabShelf);
+      store.dispatch({ type: "trouble-left" });
     },
   };
 }

@@ -9,6 +9,7 @@ type Answer = { status: number; body: unknown } | "cut";
 /** A service that keeps what it was sent and answers what the test says, over real HTTP. Each request waits for its `answer`. */
 export async function startPromptServer() {
   const received: Submission[] = [];
+  const keys: string[] = [];
   const waiting: ((answer: Answer) => void)[] = [];
   const server = createServer((request, response) => {
     let text = "";
@@ -24,7 +25,8 @@ export async function startPromptServer() {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port }: Partial<AddressInfo> = Object(server.address());
-  const send: SendPrompt = async (submission) => {
+  const send: SendPrompt = async (submission, press) => {
+    keys.push(press);
     try {
       const response = await fetch(`http://127.0.0.1:${port}/api/prompt`, { method: "POST", body: JSON.stringify(submission) });
       const body = await response.text();
@@ -36,6 +38,8 @@ export async function startPromptServer() {
   return {
     send,
     received,
+    /** The key of each press, in order. */
+    keys,
     /** Answers the oldest request that waits; false while there is none. */
     answer: (answer: Answer): boolean => {
       const next = waiting.shift();

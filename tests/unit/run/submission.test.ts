@@ -35,8 +35,9 @@ describe("what an answer means", () => {
   });
 
   it("a refusal: nothing was started", () => {
-    for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT", "UPSTREAM_UNREACHABLE"])
+    for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
       expect(judge(failure(code), graph).kind).toBe("refused");
+    expect(judge(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe("refused");
   });
 
   it("no answer: nobody knows whether a job exists", () => {
@@ -44,6 +45,7 @@ describe("what an answer means", () => {
     expect(judge(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
+    expect(judge(failure("UPSTREAM_UNREACHABLE"), graph).kind).toBe("unknown");
     // A fault after the service had taken the job looks the same from here as one before.
     expect(judge(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
     expect(judge(failure("INTERNAL", 500), graph).kind).toBe("unknown");

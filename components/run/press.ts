@@ -1,0 +1,47 @@
+// One press of Run: its key makes the console start one job at most, and a note of it outlives a reload, so that its outcome can be asked for.
+// Guarantees: never throws; another member's note is not read. Must never: hold what was sent.
+
+import { isPressKey } from "@/lib/contract/press";
+import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json";
+import { type Shelf } from "./draft";
+
+export type Press = { key: string; memberId: string; connection?: string; workflowId: string; name: string; atMs: number };
+
+const NOTE = "lightdesk.run.press";
+
+/** Web Crypto's randomUUID exists only on https; this works everywhere. */
+export function newPressKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function notePress(shelf: Shelf, press: Press): void {
+  try {
+    shelf().setItem(NOTE, JSON.stringify(press));
+  } catch {
+    // Full or forbidden: a reload in the middle then tells nothing of it, the key still holds.
+  }
+}
+
+export function forgetPress(shelf: Shelf): void {
+  try {
+    shelf().removeItem(NOTE);
+  } catch {
+    // Where nothing can be kept there is nothing to forget.
+  }
+}
+
+export function notedPress(shelf: Shelf, memberId: string): Press | undefined {
+  const note = objectOf(parseJson(textIn(shelf)));
+  const [key, workflowId, atMs] = [textOf(note?.key), textOf(note?.workflowId), numberOf(note?.atMs)];
+  if (note?.memberId !== memberId || !key || !isPressKey(key) || !workflowId || atMs === undefined) return undefined;
+  const connection = textOf(note.connection);
+  return { key, memberId, workflowId, atMs, name: textOf(note.name) ?? "", ...(connection !== undefined && { connection }) };
+}
+
+function textIn(shelf: Shelf): string {
+  try {
+    return shelf().getItem(NOTE) ?? "";
+  } catch {
+    return "";
+  }
+}

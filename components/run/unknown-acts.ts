@@ -1,0 +1,9 @@
+import { type Trouble } from "./run-state";
+import { type UnknownActs } from "./unknown-note";
+import { type useRun } from "./use-run";
+
+/** What a person can do about a run of which nobody knows whether it arrived. */
+export function unknownActs(run: ReturnType<typeof useRun>, trouble: Trouble | undefined): UnknownActs {
+  const press = trouble?.press;
+  return { onLookAgain: () => void (press && run.askAfter(press)), onLeave: run.leaveTrouble };
+}

@@ -1,0 +1,85 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import useSWR from "swr";
+import { JobStatus } from "@/components/frame/job-status";
+import { toSaidCode, whoseFault } from "@/components/frame/whose";
+import { Button } from "@/components/ui/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Failure } from "@/lib/contract/failure";
+import { toJobView } from "@/lib/contract/job-view";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type Press } from "./press";
+import { type RunPorts } from "./run-ports";
+
+/** The clocks of this browser and of a service need not agree. */
+const CLOCKS_APART_MS = 60_000;
+const SHORT_ID = 8;
+
+export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
+type UnknownNoteProps = UnknownActs & { failure: Failure; press?: Press; newestJobs: RunPorts["newestJobs"] };
+
+/** Sent, and no clear answer: the jobs that may be it, and the person decides. Nothing here sends by itself. */
+export function UnknownNote({ failure, press, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
+  const t = useTranslations("run.answer");
+  return (
+    <FailureNotice
+      title={t("unknown")}
+      whose={t("unknownWhose", { whose: whoseFault[toSaidCode(failure.code)] })}
+      next={t("unknownNext")}
+      detail={failure.message ? t("said", { message: failure.message }) : undefined}
+      actions={
+        <>
+          {press ? <MaybeJobs press={press} newestJobs={newestJobs} /> : null}
+          <Button onClick={onLookAgain}>{t("lookAgain")}</Button>
+          {onSendAgain ? <Button onClick={onSendAgain}>{t("sendAgain")}</Button> : null}
+          <Button tone="quiet" onClick={onLeave}>
+            {t("leave")}
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
+function MaybeJobs({ press, newestJobs }: { press: Press; newestJobs: RunPorts["newestJobs"] }) {
+  const t = useTranslations("run.answer");
+  const read = async () => {
+    const answer = await newestJobs(press);
+    if (!answer.ok) throw answer.failure;
+    return answer.value;
+  };
+  const { data, error } = useSWR<JobsAnswer, ApiFailure>(["run.maybe", press.key], read, {
+    shouldRetryOnError: false,
+    refreshInterval: 5000,
+  });
+  const jobs = (data?.jobs ?? []).map((job) => toJobView(job)).filter(({ createdAtMs = 0 }) => createdAtMs >= press.atMs - CLOCKS_APART_MS);
+  return (
+    <div className="w-full" role="status">
+      <p className="font-semibold">{t("maybe", { name: press.name })}</p>
+      {error ? <p className="text-ink-2">{t("maybeFailed")}</p> : null}
+      {data && jobs.length === 0 ? <p className="text-ink-2">{t("maybeNone")}</p> : null}
+      <ul>
+        {jobs.map(({ id, word, state, createdAtMs = 0 }) => (
+          <li key={id} className="flex items-center gap-2.5 py-1">
+            <JobStatus word={word} state={state} />
+            <Link
+              href={`/jobs/${encodeURIComponent(id)}`}
+              title={id}
+              className="font-mono text-sm text-accent underline-offset-2 hover:underline"
+            >
+              {id.slice(0, SHORT_ID)}
+            </Link>
+            <RelativeTime ms={createdAtMs} className="text-sm text-ink-2" />
+          </li>
+        ))}
+      </ul>
+      <Link href="/jobs" className="text-accent underline-offset-2 hover:underline">
+        {t("lookInJobs")}
+      </Link>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+// The Run page in a browser without a network but for the little service of the test.
+import { act, fireEvent, screen } from "@testing-library/react";
+import { File } from "node:buffer";
+import { type RunPorts } from "@/components/run/run-ports";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { failed, ok } from "@/lib/shared/result";
+import { sampleText } from "./files";
+import { type startPromptServer } from "./prompt-server";
+import { renderPage } from "./render";
+
+export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
+
+const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
+
+/** Nothing of the outside answers but what a test hands in. */
+export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunPorts> = {}): RunPorts {
+  return {
+    sendPrompt: service?.send ?? (async () => failed(nobody)),
+    reportPress: async () => failed(nobody),
+    newestJobs: async () => failed(nobody),
+    sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
+    loadSample: async (name) => ok(sampleText(name)),
+    ...ports,
+  };
+}
+
+export function show(ports: RunPorts, canRun = true) {
+  return renderPage(<RunScreen canRun={canRun} memberId="ada" store={createRunStore()} ports={ports} />);
+}
+
+export async function openText(text: string) {
+  fireEvent.paste(document.body, { clipboardData: { files: [], getData: () => text } });
+  await screen.findAllByRole("button", { name: "Run" });
+}
+
+export async function drop(name: string, content: string | Uint8Array, type = "application/json") {
+  const file = new File([content], name, { type });
+  await act(async () => void fireEvent.drop(window, { dataTransfer: { types: ["Files"], files: [file] } }));
+}
+
+export const field = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });
+// Twice in the page: in the header, and under the thumb on narrow screens.
+export const runButton = () => screen.getAllByRole("button", { name: "Run" })[0] ?? document.body;
+export const pressRun = () => fireEvent.click(runButton());

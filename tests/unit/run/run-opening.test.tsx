@@ -1,0 +1,69 @@
+// @vitest-environment jsdom
+import { File } from "node:buffer";
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { refusals, sampleText } from "./files";
+import { drop, field, openText, portsTo, show, type PromptServer } from "./page";
+import { startPromptServer } from "./prompt-server";
+
+let service: PromptServer;
+beforeEach(async () => {
+  service = await startPromptServer();
+});
+afterEach(async () => {
+  cleanup();
+  sessionStorage.clear();
+  await service.stop();
+});
+
+describe("opening a workflow", () => {
+  it("from a sample, by a press", async () => {
+    show(portsTo(service));
+    fireEvent.click(screen.getByRole("button", { name: /Poster from a photo/ }));
+    expect(await screen.findByText("02-poster-from-photo")).toBeTruthy();
+    expect(field("Name of the picture").value).toBe("photo.png");
+  });
+
+  it.each([
+    ["broken.json", '{ "1": ', /was not opened/, /not JSON: line 1, column 8/],
+    ["list.json", "[1]", /was not opened/, /a list/],
+    ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /Export \(API\)/],
+    [
+      "loop.json",
+      JSON.stringify(refusals().cycle?.prompt),
+      /was not opened/,
+      /circle.*#\d ImageInvert → #\d ImageInvert → #\d ImageInvert/,
+    ],
+    ["dangling.json", JSON.stringify(refusals()["dangling-link"]?.prompt), /was not opened/, /Input image of #1 ImageInvert .* node #9/],
+  ])("of %s is refused with the reason, and what was open and typed stays", async (name, text, title, reason) => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    fireEvent.change(field("width"), { target: { value: "640" } });
+    await drop(name, text);
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toMatch(title);
+    expect(alert.textContent).toMatch(reason);
+    expect(alert.textContent).toContain("What was open is still here.");
+    expect(field("width").value).toBe("640");
+  });
+
+  it("takes one file at a time, and says that none of several was opened", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    const files = ["a.json", "b.json"].map((name) => new File([sampleText("05-slow")], name, { type: "application/json" }));
+    await act(async () => void fireEvent.drop(window, { dataTransfer: { types: ["Files"], files } }));
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("2 files were dropped at once, and none was opened");
+    expect(alert.textContent).toContain("One workflow opens at a time");
+    expect(alert.textContent).not.toContain("pasted");
+    expect(field("width").value).toBe("512");
+  });
+
+  it("leaves a paste into a field to the field", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    fireEvent.paste(field("width"), { clipboardData: { files: [], getData: () => sampleText("05-slow") } });
+    expect(field("width").value).toBe("512");
+    expect(screen.queryByText("Slow step")).toBeNull();
+  });
+});

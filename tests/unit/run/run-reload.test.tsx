@@ -1,0 +1,77 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { renderToString } from "react-dom/server";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { until } from "@/tests/support/until";
+import { sampleText } from "./files";
+import { field, openText, portsTo, pressRun, show, type PromptServer } from "./page";
+import { startPromptServer } from "./prompt-server";
+import { inPage } from "./render";
+
+let service: PromptServer;
+beforeEach(async () => {
+  service = await startPromptServer();
+});
+afterEach(async () => {
+  cleanup();
+  sessionStorage.clear();
+  await service.stop();
+});
+
+describe("a reload", () => {
+  /** What the browser tells a page that is left, and a page that begins anew: a store of its own, the same tab. */
+  function reload(): boolean {
+    const leave = new Event("beforeunload", { cancelable: true });
+    window.dispatchEvent(leave);
+    window.dispatchEvent(new Event("pagehide"));
+    cleanup();
+    show(portsTo(service));
+    return leave.defaultPrevented;
+  }
+
+  it("brings back the workflow with everything typed, without a question", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    fireEvent.change(field("width"), { target: { value: "640" } });
+    expect(reload()).toBe(false);
+    expect((await screen.findByRole<HTMLInputElement>("textbox", { name: "width" })).value).toBe("640");
+    expect(screen.getByText(/changed/)).toBeTruthy();
+  });
+
+  it("brings back nothing that was closed", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    reload();
+    fireEvent.click(await screen.findByRole("button", { name: "Close the workflow" }));
+    expect(reload()).toBe(false);
+    expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
+  });
+
+  it("is asked about where the work is too large to keep, until it was run", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    fireEvent.change(field("filename_prefix"), { target: { value: "x".repeat(1_000_001) } });
+    const leave = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+    expect(leave()).toBe(true);
+    pressRun();
+    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
+    await screen.findByRole("link", { name: "Open job a" });
+    expect(leave()).toBe(false);
+  });
+
+  it("is the same page for the server and for the browser that takes it over", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    window.dispatchEvent(new Event("pagehide"));
+    cleanup();
+    const container = document.body.appendChild(document.createElement("div"));
+    const page = inPage(<RunScreen canRun memberId="ada" store={createRunStore()} />);
+    container.innerHTML = renderToString(page);
+    expect(container.textContent).toContain("Drop a workflow file here");
+    // A mismatch is an error on the console, and that fails the test.
+    render(page, { container, hydrate: true });
+    expect(await screen.findByRole("button", { name: "Close the workflow" })).toBeTruthy();
+  });
+});

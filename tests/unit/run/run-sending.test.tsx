@@ -1,0 +1,145 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
+import { CountsProvider, useCounts } from "@/components/frame/counts-context";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { ok } from "@/lib/shared/result";
+import { until } from "@/tests/support/until";
+import { refusals, sampleText } from "./files";
+import { field, openText, portsTo, pressRun, runButton, show, type PromptServer } from "./page";
+import { startPromptServer } from "./prompt-server";
+import { renderPage } from "./render";
+
+let service: PromptServer;
+beforeEach(async () => {
+  service = await startPromptServer();
+});
+afterEach(async () => {
+  cleanup();
+  sessionStorage.clear();
+  vi.unstubAllGlobals();
+  await service.stop();
+});
+
+describe("running", () => {
+  it("sends what is seen, once, however often Run is pressed, and shows the way to the job", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    fireEvent.change(field("width"), { target: { value: "640" } });
+    const button = runButton();
+    fireEvent.click(button);
+    fireEvent.click(button);
+    fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
+    await until("an answer is asked for", () =>
+      service.answer({ status: 200, body: { prompt_id: "9f2c41ab-0000", number: 1, node_errors: {} } }),
+    );
+    const link = await screen.findByRole("link", { name: "Open job 9f2c41ab" });
+    expect(link.getAttribute("href")).toBe("/jobs/9f2c41ab-0000");
+    expect(service.received).toHaveLength(1);
+    expect(service.received[0]?.prompt["1"]?.inputs.width).toBe(640);
+    expect(service.received[0]?.extra_data.extra_pnginfo.workflow).toMatchObject({ name: "Pasted workflow" });
+    pressRun();
+    await until("the second run is asked for", () => service.answer({ status: 200, body: { prompt_id: "second", node_errors: {} } }));
+    await screen.findByRole("link", { name: "Open job second" });
+    expect(service.received).toHaveLength(2);
+  });
+
+  it("makes the counts of the navigation follow at once", async () => {
+    let pending = 0;
+    const answerCounts = (path: string) => {
+      const total = path.includes("status=pending") ? pending : 0;
+      return Promise.resolve(Response.json({ jobs: [], pagination: { total, limit: 1, offset: 0, has_more: false } }));
+    };
+    vi.stubGlobal("fetch", (path: unknown) => answerCounts(String(path)));
+    const Waiting = () => <output>{`${useCounts().pending} waiting`}</output>;
+    const sendPrompt = () => Promise.resolve(ok({ prompt_id: `job-${++pending}` }));
+    const ports = portsTo(service, { sendPrompt });
+    renderPage(
+      <ConnectionProvider currentId="here" connections={[{ id: "here", name: "Here", embedded: true }]}>
+        <CountsProvider>
+          <Waiting />
+          <RunScreen canRun memberId="ada" store={createRunStore()} ports={ports} />
+        </CountsProvider>
+      </ConnectionProvider>,
+    );
+    await screen.findByText("0 waiting");
+    await openText(sampleText("01-invert"));
+    for (const count of [1, 2]) {
+      pressRun();
+      // Left to itself the navigation asks again after many seconds.
+      await screen.findByText(`${count} waiting`);
+    }
+  });
+
+  it("puts what the service says on its fields, brings the first one under the keys, and keeps what was typed", async () => {
+    show(portsTo(service));
+    await openText(sampleText("07-bad-graph"));
+    pressRun();
+    const answer = refusals()["bad-graph"]?.answer.error;
+    await until("an answer is asked for", () =>
+      service.answer({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...answer } }),
+    );
+    expect(await screen.findByText("3 nodes need a correction")).toBeTruthy();
+    const [width] = screen.getAllByRole("textbox", { name: "width" });
+    await waitFor(() => expect(document.activeElement).toBe(width));
+    expect(width?.getAttribute("aria-invalid")).toBe("true");
+    const described = document.getElementById(width?.getAttribute("aria-describedby") ?? "");
+    expect(described?.textContent).toBe("-5 is too small: the smallest value is 1.");
+    expect(screen.getByText("tall is not a value that height can take.")).toBeTruthy();
+    expect(field("height").value).toBe("tall");
+    fireEvent.change(field("width"), { target: { value: "8" } });
+    expect(field("width").getAttribute("aria-invalid")).toBeNull();
+  });
+
+  it("names the class that the service lacks, and lights its node", async () => {
+    show(portsTo(service));
+    await openText(sampleText("08-production-sdxl"));
+    pressRun();
+    const message = "Node 'CheckpointLoaderSimple' not found.";
+    await until("an answer is asked for", () =>
+      service.answer({ status: 400, body: { code: "missing_node_type", message, details: "Node ID '#1'" } }),
+    );
+    expect((await screen.findByRole("alert")).textContent).toContain("The service has no node class CheckpointLoaderSimple");
+    expect(document.getElementById("node-1")?.dataset.problem).toBe("true");
+    expect(document.getElementById("node-2")?.dataset.problem).toBe("true");
+    expect(document.getElementById("node-10")?.dataset.problem).toBeUndefined();
+  });
+
+  it("that breaks off in the middle is told as unknown, and is not sent again by itself", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    pressRun();
+    await until("an answer is asked for", () => service.answer("cut"));
+    expect((await screen.findByRole("alert")).textContent).toContain("may or may not have been accepted");
+    expect(service.received).toHaveLength(1);
+    expect(field("width").value).toBe("512");
+  });
+
+  it("is not for a viewer: the button stays under the keys, says why, and sends nothing by press or by key", async () => {
+    show(portsTo(service), false);
+    await openText(sampleText("01-invert"));
+    const button = runButton();
+    expect(button.getAttribute("aria-disabled")).toBe("true");
+    expect(button.hasAttribute("disabled")).toBe(false);
+    const why = document.getElementById(button.getAttribute("aria-describedby") ?? "");
+    expect(why?.textContent).toMatch(/^Your role, viewer, may look but not run/);
+    fireEvent.click(button);
+    fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
+    expect(screen.queryByRole("button", { name: "Sending" })).toBeNull();
+    expect(runButton().getAttribute("aria-busy")).toBeNull();
+    expect(service.received).toHaveLength(0);
+  });
+
+  it("without the right to it says whose matter that is, and keeps everything", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    pressRun();
+    await until("an answer is asked for", () => service.answer({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("Your role does not permit this");
+    expect(screen.getByText(/Nothing was started/)).toBeTruthy();
+    expect(field("width").value).toBe("512");
+  });
+});
