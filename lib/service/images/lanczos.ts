@@ -1,13 +1,11 @@
 // Lanczos as Pillow does it: on bytes, with antialiasing, in fixed point, rows first and bytes again between the passes.
 // The steps are Pillow's own (coefficients normalised, 22 bits of precision), so that the result is the same to the byte.
 
+import { HALF, kernel, PRECISION, reserve, ROWS_AT_ONCE } from "./lanczos-kernel";
 import { toBytes, toUnit } from "./numbers";
 import { type Size, type Tick } from "./raster";
 
-const PRECISION = 22;
-const HALF = 1 << (PRECISION - 1);
 const LOBES = 3;
-const ROWS_AT_ONCE = 4;
 
 /** `reach` weights for each place, those beyond its count 0. */
 type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array };
@@ -49,93 +47,71 @@ function clipByte(sum: number): number {
   return value < 0 ? 0 : value > 255 ? 255 : value;
 }
 
-/** Whole-number sums in any order are the same sum, so what follows is written for speed: three channels at once, four rows at once. */
 function alongRows(bytes: Uint8Array, from: Size & { channels: number }, width: number, tick: Tick): Uint8Array {
-  const taps = coefficients(from.width, width);
-  const { channels, height } = from;
-  const out = new Uint8Array(width * height * channels);
-  const alongRow = channels === 3 ? alongRowOfThree : alongRowOfOne;
-  for (let y = 0; y < height; y++) {
-    alongRow(bytes, y * from.width * channels, taps, out, y * width * channels);
-    tick((y + 1) / height);
+  return from.channels === 3 ? alongRowsOfThree(bytes, from, width, tick) : alongRowsOfOne(bytes, from, width, tick);
+}
+
+function alongRowsOfThree(bytes: Uint8Array, from: Size, width: number, tick: Tick): Uint8Array {
+  const { reach, firsts, counts, weights } = coefficients(from.width, width);
+  const [stride, outStride] = [from.width * 3, width * 3];
+  const { places, buffer } = reserve([stride, width * 8, weights.byteLength, outStride]);
+  const [source = 0, table = 0, factors = 0, result = 0] = places;
+  const memory = new Uint8Array(buffer);
+  const entries = new Int32Array(buffer, table, width * 2);
+  for (let x = 0; x < width; x++) entries.set([(firsts[x] ?? 0) * 3, counts[x] ?? 0], x * 2);
+  new Int32Array(buffer, factors, weights.length).set(weights);
+  const out = new Uint8Array(outStride * from.height);
+  for (let y = 0; y < from.height; y++) {
+    memory.set(bytes.subarray(y * stride, (y + 1) * stride), source);
+    kernel.rowOfThree(source, table, factors, result, result + outStride, reach * 4);
+    out.set(memory.subarray(result, result + outStride), y * outStride);
+    tick((y + 1) / from.height);
   }
   return out;
 }
 
-function alongRowOfThree(
-  bytes: Uint8Array,
-  row: number,
-  { reach, firsts, counts, weights }: Coefficients,
-  out: Uint8Array,
-  to: number,
-): void {
-  for (let x = 0; x < firsts.length; x++) {
-    let at = row + (firsts[x] ?? 0) * 3;
-    let first = HALF;
-    let second = HALF;
-    let third = HALF;
-    const end = x * reach + (counts[x] ?? 0);
-    for (let i = x * reach; i < end; i++) {
-      const weight = weights[i] ?? 0;
-      first = (first + Math.imul(bytes[at] ?? 0, weight)) | 0;
-      second = (second + Math.imul(bytes[at + 1] ?? 0, weight)) | 0;
-      third = (third + Math.imul(bytes[at + 2] ?? 0, weight)) | 0;
-      at += 3;
+function alongRowsOfOne(bytes: Uint8Array, from: Size, width: number, tick: Tick): Uint8Array {
+  const { reach, firsts, counts, weights } = coefficients(from.width, width);
+  const out = new Uint8Array(width * from.height);
+  let to = 0;
+  for (let y = 0; y < from.height; y++) {
+    for (let x = 0; x < width; x++) {
+      const at = y * from.width + (firsts[x] ?? 0) - x * reach;
+      const end = x * reach + (counts[x] ?? 0);
+      let sum = HALF;
+      for (let i = x * reach; i < end; i++) sum = (sum + Math.imul(bytes[at + i] ?? 0, weights[i] ?? 0)) | 0;
+      out[to++] = clipByte(sum);
     }
-    out[to] = clipByte(first);
-    out[to + 1] = clipByte(second);
-    out[to + 2] = clipByte(third);
-    to += 3;
+    tick((y + 1) / from.height);
   }
-}
-
-function alongRowOfOne(
-  bytes: Uint8Array,
-  row: number,
-  { reach, firsts, counts, weights }: Coefficients,
-  out: Uint8Array,
-  to: number,
-): void {
-  for (let x = 0; x < firsts.length; x++) {
-    const at = row + (firsts[x] ?? 0) - x * reach;
-    let sum = HALF;
-    const end = x * reach + (counts[x] ?? 0);
-    for (let i = x * reach; i < end; i++) sum = (sum + Math.imul(bytes[at + i] ?? 0, weights[i] ?? 0)) | 0;
-    out[to++] = clipByte(sum);
-  }
+  return out;
 }
 
 function downColumns(bytes: Uint8Array, from: Size & { channels: number }, height: number, tick: Tick): Uint8Array {
   const { reach, firsts, counts, weights } = coefficients(from.height, height);
   const stride = from.width * from.channels;
+  const padded = Math.ceil(stride / 8) * 8;
+  const { places, buffer } = reserve([padded * 4, padded * ROWS_AT_ONCE, ROWS_AT_ONCE * 4, padded]);
+  const [sums = 0, rows = 0, factors = 0, result = 0] = places;
+  const memory = new Uint8Array(buffer);
+  const [allSums, allFactors] = [new Int32Array(buffer, sums, padded), new Int32Array(buffer, factors, ROWS_AT_ONCE)];
   const out = new Uint8Array(stride * height);
-  const sums = new Int32Array(stride);
   for (let y = 0; y < height; y++) {
-    sums.fill(HALF);
-    // The last four may hold weights of 0: they read the last row of the picture, for nothing.
+    allSums.fill(HALF);
     for (let i = 0; i < (counts[y] ?? 0); i += ROWS_AT_ONCE) {
-      const rows = firstRows((firsts[y] ?? 0) + i, from.height, stride);
-      addRows(sums, bytes, rows, weights.subarray(y * reach + i, y * reach + i + ROWS_AT_ONCE));
+      // The last four may have weights of 0: what lies in their place does not matter then.
+      for (let row = 0; row < ROWS_AT_ONCE; row++) {
+        const start = ((firsts[y] ?? 0) + i + row) * stride;
+        memory.set(bytes.subarray(start, start + stride), rows + row * padded);
+      }
+      allFactors.set(weights.subarray(y * reach + i, y * reach + i + ROWS_AT_ONCE));
+      kernel.addFourRows(sums, sums + padded * 4, rows, padded, factors);
     }
-    for (let x = 0; x < stride; x++) out[y * stride + x] = clipByte(sums[x] ?? 0);
+    kernel.clipRow(sums, sums + padded * 4, result);
+    out.set(memory.subarray(result, result + stride), y * stride);
     tick((y + 1) / height);
   }
   return out;
-}
-
-/** Where four rows begin, none beyond the last one. */
-function firstRows(first: number, height: number, stride: number): readonly [number, number, number, number] {
-  const begin = (row: number) => Math.min(row, height - 1) * stride;
-  return [begin(first), begin(first + 1), begin(first + 2), begin(first + 3)];
-}
-
-function addRows(sums: Int32Array, bytes: Uint8Array, [a, b, c, d]: readonly [number, number, number, number], weights: Int32Array): void {
-  const [wa = 0, wb = 0, wc = 0, wd = 0] = weights;
-  for (let x = 0; x < sums.length; x++) {
-    const upper = Math.imul(bytes[a + x] ?? 0, wa) + Math.imul(bytes[b + x] ?? 0, wb);
-    const lower = Math.imul(bytes[c + x] ?? 0, wc) + Math.imul(bytes[d + x] ?? 0, wd);
-    sums[x] = ((sums[x] ?? 0) + upper + lower) | 0;
-  }
 }
 
 export function resizeLanczos(frame: Float32Array, from: Size & { channels: number }, to: Size, tick: Tick): Float32Array {

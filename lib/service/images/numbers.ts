@@ -26,7 +26,7 @@ export function toBytes(samples: Float32Array, tick?: Tick): Uint8Array {
     const end = Math.min(length, start + STRETCH);
     for (let i = start; i < end; i++) {
       const value = Math.fround(255 * (samples[i] ?? 0));
-      bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
+      bytes[i] = value >= 255 ? 255 : value > 0 ? value | 0 : 0;
     }
     tick?.(end / length);
   }

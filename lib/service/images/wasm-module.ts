@@ -1,0 +1,93 @@
+// Just enough of WebAssembly's binary format (core specification 2.0, chapter 5) to write a kernel of vector instructions by hand:
+// JavaScript has none, and a compiler for thirty lines would be one more thing to install.
+// It must never grow into one: a kernel that needs more than loops over memory stays JavaScript.
+
+type Code = readonly number[];
+export type WasmFunction = { name: string; /** All i32. */ parameters: number; numbers: number; vectors: number; body: Code };
+
+const I32 = 0x7f;
+const V128 = 0x7b;
+
+/** LEB128. */
+function unsigned(value: number): number[] {
+  const low = value & 0x7f;
+  return value > 0x7f ? [low | 0x80, ...unsigned(value >>> 7)] : [low];
+}
+
+function signed(value: number): number[] {
+  const low = value & 0x7f;
+  const rest = value >> 7;
+  const isLast = (rest === 0 && (low & 0x40) === 0) || (rest === -1 && (low & 0x40) !== 0);
+  return isLast ? [low] : [low | 0x80, ...signed(rest)];
+}
+
+const list = (items: readonly Code[]): Code => [...unsigned(items.length), ...items.flat()];
+const sized = (content: Code): Code => [...unsigned(content.length), ...content];
+const section = (id: number, items: readonly Code[]): Code => [id, ...sized(list(items))];
+const text = (word: string): Code => sized([...Buffer.from(word, "utf8")]);
+
+/** Numbers are locals after the parameters, vectors after the numbers. Memory is imported as env.memory. */
+export function wasmModule(functions: readonly WasmFunction[]): Uint8Array<ArrayBuffer> {
+  const locals = ({ numbers, vectors }: WasmFunction) =>
+    list([
+      [...unsigned(numbers), I32],
+      [...unsigned(vectors), V128],
+    ]);
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...section(
+      1,
+      functions.map(({ parameters }) => [0x60, ...list(Array.from({ length: parameters }, () => [I32])), 0]),
+    ),
+    ...section(2, [[...text("env"), ...text("memory"), 0x02, 0x00, ...unsigned(1)]]),
+    ...section(
+      3,
+      functions.map((_, index) => unsigned(index)),
+    ),
+    ...section(
+      7,
+      functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]),
+    ),
+    ...section(
+      10,
+      functions.map((one) => sized([...locals(one), ...one.body, 0x0b])),
+    ),
+  ]);
+}
+
+const vector = (opcode: number, ...rest: Code): Code => [0xfd, ...unsigned(opcode), ...rest];
+const at = (offset: number): Code => [0, ...unsigned(offset)];
+
+export const get = (local: number): Code => [0x20, local];
+export const set = (local: number, ...value: readonly Code[]): Code => [...value.flat(), 0x21, local];
+export const constant = (value: number): Code => [0x41, ...signed(value)];
+export const plus = (a: Code, b: Code): Code => [...a, ...b, 0x6a];
+export const times = (a: Code, b: Code): Code => [...a, ...b, 0x6c];
+export const loadNumber = (from: Code, offset = 0): Code => [...from, 0x28, ...at(offset)];
+/** Runs the body once, and again while `a` is less than `b`. */
+export const repeatWhileLess = (a: Code, b: Code, ...body: readonly Code[]): Code => [
+  ...[0x03, 0x40],
+  ...body.flat(),
+  ...[...a, ...b, 0x49, 0x0d, 0x00, 0x0b],
+];
+
+export const splat = (value: Code): Code => [...value, ...vector(0x11)];
+export const loadSplat = (from: Code, offset = 0): Code => [...from, ...vector(0x09, ...at(offset))];
+export const loadVector = (from: Code, offset = 0): Code => [...from, ...vector(0x00, ...at(offset))];
+export const storeVector = (to: Code, value: Code, offset = 0): Code => [...to, ...value, ...vector(0x0b, ...at(offset))];
+/** Eight bytes as eight words of 16 bits. */
+export const loadBytesAsWords = (from: Code): Code => [...from, ...vector(0x02, ...at(0))];
+/** Four bytes as four numbers. */
+export const loadBytesAsNumbers = (from: Code): Code => [...from, ...vector(0x5c, ...at(0)), ...vector(0x89), ...vector(0xa9)];
+export const lowNumbers = (words: Code): Code => [...words, ...vector(0xa9)];
+export const highNumbers = (words: Code): Code => [...words, ...vector(0xaa)];
+export const addNumbers = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xae)];
+export const multiplyNumbers = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xb5)];
+export const shiftRight = (numbers: Code, bits: number): Code => [...numbers, ...constant(bits), ...vector(0xac)];
+/** Eight numbers as eight bytes, clamped to 0 and 255. */
+export const toClampedBytes = (low: Code, high: Code): Code => {
+  const words = [...low, ...high, ...vector(0x85)];
+  return [...words, ...words, ...vector(0x66)];
+};
+export const storeFourBytes = (to: Code, value: Code): Code => [...to, ...value, ...vector(0x5a, ...at(0), 0)];
+export const storeEightBytes = (to: Code, value: Code): Code => [...to, ...value, ...vector(0x5b, ...at(0), 0)];
