@@ -3,6 +3,7 @@ import { GeistSans } from "geist/font/sans";
 import { type Metadata, type Viewport } from "next";
 import { headers } from "next/headers";
 import { NextIntlClientProvider } from "next-intl";
+import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { Theme } from "@/components/frame/theme";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -20,9 +21,9 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   // The proxy's nonce: the theme must be set before the first paint, by a script that the content policy knows.
   const nonce = (await headers()).get("x-nonce") ?? undefined;
   return (
-    <html lang="en" className={`${GeistSans.variable} ${GeistMono.variable}`} suppressHydrationWarning>
+    <html lang={await getLocale()} className={`${GeistSans.variable} ${GeistMono.variable}`} suppressHydrationWarning>
       <body>
-        <NextIntlClientProvider messages={pickMessages("common", "errors", "frame")}>
+        <NextIntlClientProvider messages={await pickMessages("common", "errors", "frame")}>
           <Theme nonce={nonce}>{children}</Theme>
         </NextIntlClientProvider>
       </body>

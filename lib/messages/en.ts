@@ -13,7 +13,6 @@ import jobs from "./en/jobs.json";
 import queue from "./en/queue.json";
 import run from "./en/run.json";
 import settings from "./en/settings.json";
-import { type Language } from "../shared/languages";
 
 export const messages = { assets, auth, common, errors, frame, graph, history, jobs, queue, run, settings };
 export type Messages = typeof messages;
@@ -22,7 +21,7 @@ export type Namespace = keyof Messages;
 declare module "next-intl" {
   // Declaration merging works with interfaces only.
   interface AppConfig {
-    Locale: Language;
+    Locale: "en" | "zh-CN";
     Messages: Messages;
   }
 }

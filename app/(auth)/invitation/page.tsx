@@ -22,7 +22,7 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
   const t = await getTranslations("auth.invitation");
   const frame = await getTranslations("frame");
   return (
-    <PageMessages messages={pickMessages("auth")}>
+    <PageMessages messages={await pickMessages("auth")}>
       {given !== undefined && invitation?.state === "open" ? (
         <AuthShell
           product={frame("product")}

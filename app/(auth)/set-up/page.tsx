@@ -18,7 +18,7 @@ export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) 
   const t = await getTranslations("auth.setUp");
   const frame = await getTranslations("frame");
   return (
-    <PageMessages messages={pickMessages("auth")}>
+    <PageMessages messages={await pickMessages("auth")}>
       <AuthShell product={frame("product")} title={t("title")} text={t("text")}>
         {typeof token === "string" && token !== "" ? (
           <SetUpForm token={token} />

@@ -20,7 +20,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
   const t = await getTranslations("auth.signIn");
   const frame = await getTranslations("frame");
   return (
-    <PageMessages messages={pickMessages("auth")}>
+    <PageMessages messages={await pickMessages("auth")}>
       <AuthShell product={frame("product")} title={t("title")}>
         <SignInForm returnTo={returnTo} />
       </AuthShell>

@@ -1,5 +1,5 @@
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
 
-export default function Loading() {
+export default async function Loading() {
   return <AssetsSkeleton />;
 }

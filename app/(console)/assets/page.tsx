@@ -25,7 +25,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
   const connection = textParam(params, "connection");
   const assets = stamp(listAssets(viewer, query, connection), toAssetPage);
   return (
-    <PageMessages messages={pickMessages("assets")}>
+    <PageMessages messages={await pickMessages("assets")}>
       <IgnoredFilters list={ignored} />
       <Suspense fallback={<AssetsSkeleton />}>
         <AssetsScreen query={query} connection={connection} canUpload={hasRole(viewer.role, "operator")} assets={assets} />

@@ -27,7 +27,7 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
   };
   const history = stamp(listHistory(viewer, query, linked), toHistoryRows);
   return (
-    <PageMessages messages={pickMessages("history")}>
+    <PageMessages messages={await pickMessages("history")}>
       <HistoryScreen
         key={JSON.stringify(query)}
         query={query}

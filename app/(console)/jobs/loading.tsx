@@ -2,9 +2,9 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { JobsSkeleton } from "@/components/jobs/jobs-skeleton";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
-export default function JobsLoading() {
+export default async function JobsLoading() {
   return (
-    <PageMessages messages={pickMessages("jobs")}>
+    <PageMessages messages={await pickMessages("jobs")}>
       <JobsSkeleton />
     </PageMessages>
   );

@@ -1,5 +1,5 @@
 import { EmptyRunSkeleton } from "@/components/run/run-skeleton";
 
-export default function Loading() {
+export default async function Loading() {
   return <EmptyRunSkeleton />;
 }

@@ -14,7 +14,7 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function SettingsPage() {
   const viewer = await requireViewer();
   return (
-    <PageMessages messages={pickMessages("settings")}>
+    <PageMessages messages={await pickMessages("settings")}>
       <SettingsScreen
         connections={listConnections(viewer)}
         canChangeShared={hasRole(viewer.role, "admin")}

@@ -1,11 +1,14 @@
-// The sentences a page hands to the browser: only the namespaces it names.
+// The sentences a page hands to the browser: only the namespaces it names, in the reader's language alone.
 // Guarantees: nothing but what was asked for leaves the server.
-// Must never: hand out all of them; the first load would grow with every page of the product.
+// Must never: hand out all of them, or two languages; the first load would grow with every page and language of the product.
 
 import "server-only";
-import { messages, type Messages, type Namespace } from "@/lib/messages/en";
+import { getLocale } from "next-intl/server";
+import { type Messages, type Namespace } from "@/lib/messages/en";
+import { messagesOf } from "./messages-of";
 
-export function pickMessages(...namespaces: Namespace[]): Partial<Messages> {
+export async function pickMessages(...namespaces: Namespace[]): Promise<Partial<Messages>> {
+  const messages = messagesOf[await getLocale()];
   const picked: Partial<Messages> = {};
   for (const namespace of namespaces) Object.assign(picked, { [namespace]: messages[namespace] });
   return picked;

@@ -1,9 +1,16 @@
-// What next-intl needs to know of a request: the language, its sentences, the clock. English now; no language in the address.
-// Guarantees: server and browser render the same moment, since `now` travels with the page.
+// What next-intl needs to know of a request: the language, its sentences, the clock. No language stands in the address.
+// Guarantees: server and browser render the same moment, since `now` travels with the page; what depends on the reader's
+// time zone is written by the browser alone, so the zone here is nobody's.
 // Must never: read anything of a member.
 
 import "server-only";
+import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
-import { messages } from "@/lib/messages/en";
+import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
+import { messagesOf } from "./messages-of";
 
-export default getRequestConfig(async () => ({ locale: "en", messages, timeZone: "UTC", now: new Date() }));
+export default getRequestConfig(async () => {
+  const chosen = (await cookies()).get(LANGUAGE_COOKIE)?.value;
+  const locale = readLanguage(chosen, (await headers()).get("accept-language"));
+  return { locale, messages: messagesOf[locale], timeZone: "UTC", now: new Date() };
+});

@@ -21,7 +21,7 @@ export default async function AssetPage({ params, searchParams }: PageProps<"/as
   const connection = textParam(await searchParams, "connection");
   const asset = stamp(getAsset(viewer, assetId, connection), toAssetView);
   return (
-    <PageMessages messages={pickMessages("assets")}>
+    <PageMessages messages={await pickMessages("assets")}>
       <Suspense fallback={<AssetSkeleton />}>
         <AssetScreen key={assetId} assetId={assetId} connection={connection} asset={asset} />
       </Suspense>

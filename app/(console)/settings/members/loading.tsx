@@ -2,9 +2,9 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { SettingsSkeleton } from "@/components/settings/settings-skeleton";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
-export default function MembersLoading() {
+export default async function MembersLoading() {
   return (
-    <PageMessages messages={pickMessages("settings")}>
+    <PageMessages messages={await pickMessages("settings")}>
       <SettingsSkeleton part="members" />
     </PageMessages>
   );

@@ -14,7 +14,7 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function MembersPage() {
   const viewer = await requireViewer();
   return (
-    <PageMessages messages={pickMessages("settings")}>
+    <PageMessages messages={await pickMessages("settings")}>
       <MembersScreen
         viewer={{ id: viewer.memberId, role: viewer.role }}
         members={hasRole(viewer.role, "admin") ? listMembers(viewer) : undefined}

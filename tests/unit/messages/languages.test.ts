@@ -1,0 +1,108 @@
+// Every language says everything that English says, of the same things, and in its own words.
+import { describe, expect, it } from "vitest";
+import { messages as english } from "@/lib/messages/en";
+import { messages as chinese } from "@/lib/messages/zh-CN";
+import { readLanguage } from "@/lib/shared/languages";
+import { icuArguments } from "../../support/icu";
+
+/** Sentences by the path of their key. */
+function flatten(value: unknown, path = ""): Map<string, string> {
+  if (typeof value === "string") return new Map([[path, value]]);
+  const entries = Object.entries(value ?? {}).flatMap(([key, inner]) => [...flatten(inner, path ? `${path}.${key}` : key)]);
+  return new Map(entries);
+}
+
+const inEnglish = flatten(english);
+const others = { "zh-CN": flatten(chinese) };
+const all = Object.entries({ en: inEnglish, ...others });
+
+/** What is the same in every language: signs, names, keys of the keyboard, and messages that are nothing but their arguments. */
+const nothingToTranslate = /^(Lightdesk|Esc|null|URL|GPU|JSON|CSV|3D|class_type)$/;
+function words(message: string): string[] {
+  const plain = message.replace(/'[{}][^']*'/g, "").replace(/\{\w+(, \w+)?\}/g, "");
+  return plain.split(/[^\p{L}_]+/u).filter((word) => /\p{L}/u.test(word) && !nothingToTranslate.test(word));
+}
+
+/** Names in Latin letters that a Chinese sentence may hold: products, formats, menus of other programs, wire words, keys. */
+const namesInChinese = new Set(
+  [
+    "Lightdesk JSON PNG JPEG WebP SVG CSV URL API GPU ID A Z D B Ctrl Esc Enter Shift Tab",
+    "class_type null V SaveImage Workflow Export Set up blake sha time",
+  ].flatMap((line) => line.split(" ")),
+);
+
+/** What stands in Latin letters when arguments, the words of ICU and of addresses are taken out. */
+function latinWords(message: string): string[] {
+  const chosen = /, (plural|select),/.test(message) ? message.replace(/[\w=]+ \{/g, "[").replace(/\{\w+, (plural|select),/g, "") : message;
+  const shown = chosen
+    .replace(/'[{}][^']*'/g, "")
+    .replace(/\{\w+(, number)?\}/g, "")
+    .replace(/\/api\b/g, "");
+  return shown.match(/[A-Za-z_]+/g) ?? [];
+}
+
+describe.each(Object.entries(others))("the sentences in %s", (_, sentences) => {
+  it("are those that English has, no more and no fewer", () => {
+    const missing = [...inEnglish.keys()].filter((key) => !sentences.has(key));
+    const extra = [...sentences.keys()].filter((key) => !inEnglish.has(key));
+    expect({ missing, extra }).toEqual({ missing: [], extra: [] });
+  });
+
+  it("speak of the same arguments as the English ones", () => {
+    const names = (message: string) =>
+      [...new Set(icuArguments(message).map(({ name, kind }) => `${name} ${kind === "number" ? "value" : kind}`))].sort();
+    const unlike = [...inEnglish].filter(([key, message]) => `${names(message)}` !== `${names(sentences.get(key) ?? "")}`);
+    expect(unlike.map(([key]) => key)).toEqual([]);
+  });
+
+  it("choose among the same words where the code names them", () => {
+    const choices = (message: string) =>
+      icuArguments(message)
+        .filter(({ kind }) => kind === "select")
+        .map(({ name, cases }) => `${name}: ${cases.toSorted()}`);
+    const unlike = [...inEnglish].filter(([key, message]) => `${choices(message)}` !== `${choices(sentences.get(key) ?? "")}`);
+    expect(unlike.map(([key]) => key)).toEqual([]);
+  });
+
+  it("leave no English behind", () => {
+    const same = [...inEnglish].filter(([key, message]) => words(message).length > 0 && sentences.get(key) === message);
+    expect(same.map(([key]) => key)).toEqual([]);
+    const latin = [...sentences].filter(([, message]) => latinWords(message).some((word) => !namesInChinese.has(word)));
+    expect(latin).toEqual([]);
+  });
+});
+
+describe.each(all)("plurals in %s", (language, sentences) => {
+  it("have a form for every number, and none that the language does not know", () => {
+    const known = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+    const wrong = [...sentences].filter(([, message]) =>
+      icuArguments(message)
+        .filter(({ kind }) => kind === "plural")
+        .some(({ cases }) => {
+          const forms = cases.filter((form) => !form.startsWith("="));
+          return !forms.includes("other") || forms.some((form) => !known.some((category) => category === form));
+        }),
+    );
+    expect(wrong.map(([key]) => key)).toEqual([]);
+  });
+});
+
+describe("the language of a reader", () => {
+  it.each([
+    [undefined, undefined, "en"],
+    [undefined, "", "en"],
+    [undefined, "en-GB,en;q=0.9", "en"],
+    [undefined, "zh-CN,zh;q=0.9,en;q=0.8", "zh-CN"],
+    [undefined, "zh", "zh-CN"],
+    [undefined, "zh-Hans-SG", "zh-CN"],
+    [undefined, "de,zh;q=0.5,en;q=0.7", "en"],
+    [undefined, "de, fr", "en"],
+    [undefined, "zh;q=0, en", "en"],
+    [undefined, ";;q=,,=zh;q=x", "en"],
+    ["en", "zh-CN", "en"],
+    ["zh-CN", "en-GB", "zh-CN"],
+    ["klingon", "zh-CN", "zh-CN"],
+  ])("chosen %s and accepted %s is %s", (chosen, accepted, language) => {
+    expect(readLanguage(chosen, accepted)).toBe(language);
+  });
+});
