@@ -7,9 +7,10 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import { Duration, RunningDuration } from "@/components/ui/duration";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { useHydrated } from "@/components/ui/use-now";
-import { type JobFacts } from "./job-facts";
+import { toJobState } from "@/lib/contract/states";
+import { type JobFacts, type RawWords as Words } from "./job-facts";
 
-export function JobDetails({ facts: { job, workflow } }: { facts: JobFacts }) {
+export function JobDetails({ facts: { job, workflow, words } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.details");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
@@ -17,7 +18,7 @@ export function JobDetails({ facts: { job, workflow } }: { facts: JobFacts }) {
     <Card title={t("title")}>
       <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">
         <Fact name={t("state")}>
-          <span className="font-mono text-sm">{job.word}</span>
+          <RawWords words={words} />
         </Fact>
         <Fact name={t("job")}>
           <CopyableId id={job.id} className="-my-0.5 [&>span]:text-xs" />
@@ -50,6 +51,20 @@ export function JobDetails({ facts: { job, workflow } }: { facts: JobFacts }) {
         ) : null}
       </dl>
     </Card>
+  );
+}
+
+/** Both views in their own words; a service may word them differently and mean the same. */
+function RawWords({ words: { details, status } }: { words: Words }) {
+  const t = useTranslations("jobs.job.details");
+  const raw = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };
+  if (status === undefined) return <>{t.rich("wordOfDetails", { ...raw, word: details })}</>;
+  const isAgreed = toJobState(status) === toJobState(details);
+  return (
+    <>
+      {t.rich("wordOfDetails", { ...raw, word: details })}, {t.rich("wordOfStatus", { ...raw, word: status })}
+      {isAgreed ? null : <span className="block text-wait">{t("disagree")}</span>}
+    </>
   );
 }
 

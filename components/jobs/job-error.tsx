@@ -5,10 +5,18 @@ import { CopyButton } from "@/components/ui/copy-button";
 import { Duration } from "@/components/ui/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { Unfold } from "@/components/ui/unfold";
+import { Button, buttonStyle } from "@/components/ui/button";
 import { type JobFacts, type JobFailure } from "./job-facts";
 
+type JobErrorProps = {
+  failure: JobFailure;
+  facts: JobFacts;
+  /** Leads to a node of the graph. */
+  onShowNode: (nodeId: string) => void;
+};
+
 /** What failed, in which node, after how long; then what the service knows of it, folded away. */
-export function JobError({ failure, facts: { job, timeline } }: { failure: JobFailure; facts: JobFacts }) {
+export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobErrorProps) {
   const t = useTranslations("jobs.job.error");
   const { startedAtMs, endedAtMs } = job;
   const nodesDone = timeline.filter(({ state }) => state === "done" || state === "cached").length;
@@ -30,11 +38,12 @@ export function JobError({ failure, facts: { job, timeline } }: { failure: JobFa
             </span>
           ) : null}
         </p>
-        {failure.refused ? <RefusedNodes nodes={failure.refused} /> : <Said failure={failure} />}
+        {failure.refused ? <RefusedNodes nodes={failure.refused} onShowNode={onShowNode} /> : <Said failure={failure} />}
         <div className="flex flex-wrap items-start gap-2">
+          {failure.isInGraph ? <Button onClick={() => onShowNode(failure.nodeId ?? "")}>{t("show")}</Button> : null}
           {traceback ? <Unfold title={t("traceback")}>{traceback}</Unfold> : null}
           {failure.inputs ? <Unfold title={t("inputs")}>{failure.inputs}</Unfold> : null}
-          <CopyButton text={reportOf(job.id, failure, traceback)} label={t("copy")} className="size-[30px]" />
+          <CopyReport text={reportOf(job, failure, traceback)} />
         </div>
       </div>
     </section>
@@ -47,16 +56,21 @@ function Said({ failure }: { failure: JobFailure }) {
   return <p className="font-mono text-sm break-words whitespace-pre-wrap">{said || t("silent")}</p>;
 }
 
-function RefusedNodes({ nodes }: { nodes: NonNullable<JobFailure["refused"]> }) {
+/** What a refusal says of each node, and where in the graph it stands. */
+function RefusedNodes({ nodes, onShowNode }: { nodes: NonNullable<JobFailure["refused"]>; onShowNode: (nodeId: string) => void }) {
+  const t = useTranslations("jobs.job.error");
   return (
     <ul className="flex flex-col gap-1.5">
       {nodes.map(({ nodeId, node, errors }) => (
         <li key={nodeId}>
-          <b className="font-semibold">{node ?? nodeId}</b> <span className="text-ink-2">#{nodeId}</span>
+          <button type="button" onClick={() => onShowNode(nodeId)} title={t("show")} className="rounded-sm hover:underline">
+            <b className="font-semibold">{node ?? nodeId}</b> <span className="text-ink-2">#{nodeId}</span>
+          </button>
           <ul className="list-inside list-disc">
-            {errors.map((error, index) => (
+            {errors.map(({ message, details, input }, index) => (
               <li key={index} className="break-words">
-                {[error.message, error.details].filter(Boolean).join(": ")}
+                {input === undefined || details.includes(input) ? null : <span className="font-mono text-sm">{input}: </span>}
+                {[message, details].filter(Boolean).join(": ")}
               </li>
             ))}
           </ul>
@@ -66,8 +80,32 @@ function RefusedNodes({ nodes }: { nodes: NonNullable<JobFailure["refused"]> }) 
   );
 }
 
-function reportOf(jobId: string, failure: JobFailure, traceback: string): string {
-  return [jobId, `${failure.node ?? ""} #${failure.nodeId ?? ""}`, `${failure.type}: ${failure.message}`, traceback, failure.inputs]
-    .filter(Boolean)
-    .join("\n\n");
+function CopyReport({ text }: { text: string }) {
+  const t = useTranslations("jobs.job.error");
+  return (
+    <span className={buttonStyle({ className: "relative pr-1" })}>
+      {t("report")}
+      <CopyButton text={text} label={t("copy")} className="size-[22px] after:absolute after:inset-0" />
+    </span>
+  );
+}
+
+/** Everything that whoever looks into it will ask for, as plain text. Secrets were masked before it came here. */
+function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
+  const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+  const refused = failure.refused?.flatMap(({ nodeId, node, errors }) =>
+    errors.map(({ message, details }) => `#${nodeId} ${node ?? ""}: ${[message, details].filter(Boolean).join(": ")}`),
+  );
+  const facts = [
+    `Job ${job.id}`,
+    `Status ${job.word}`,
+    job.workflowId && `Workflow ${job.workflowId}`,
+    job.assignedTo && `Machine ${job.assignedTo}`,
+    job.createdAtMs !== undefined && `Submitted ${at(job.createdAtMs)}`,
+    job.startedAtMs !== undefined && `Started ${at(job.startedAtMs)}`,
+    job.endedAtMs !== undefined && `Ended ${at(job.endedAtMs)}`,
+    failure.nodeId !== undefined && `Node #${failure.nodeId} ${failure.nodeType ?? failure.node ?? ""}`,
+  ];
+  const said = refused ? refused.join("\n") : [failure.type, failure.message].filter(Boolean).join(": ");
+  return [facts.filter(Boolean).join("\n"), said, traceback, failure.inputs && `Inputs\n${failure.inputs}`].filter(Boolean).join("\n\n");
 }

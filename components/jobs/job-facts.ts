@@ -5,17 +5,24 @@ import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { toMilliseconds } from "@/lib/contract/times";
 import { workflowName } from "@/lib/contract/workflow-name";
+import { textOf } from "@/lib/contract/json";
+import { countSeeds } from "./job-again";
 import { nodeNames, type TimelineNode, timelineOf } from "./job-timeline";
 
 /** Refused only after it was queued: what is wrong with which node. */
-export type RefusedNode = { nodeId: string; node?: string; errors: { message: string; details: string }[] };
+export type RefusedNode = { nodeId: string; node?: string; errors: { message: string; details: string; input?: string }[] };
 
 export type JobFailure = JobErrorView & {
   node?: string;
   /** The values that went into the node, as JSON text. */
   inputs?: string;
   refused?: RefusedNode[];
+  /** The workflow holds it, so the graph can show it. */
+  isInGraph: boolean;
 };
+
+/** The states as the two views of the service word them, read at the same time; the status view may be missing. */
+export type RawWords = { details: string; status?: string };
 
 /** What a job's own page shows: the job, and what only its details know. The submitted graph itself stays on the server. */
 export type JobFacts = {
@@ -26,6 +33,9 @@ export type JobFacts = {
   failure?: JobFailure;
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
+  words: RawWords;
+  /** What was submitted, as far as it decides what can be done with it; absent where the service kept none. */
+  workflowParts?: { nodes: number; seeds: number };
 };
 
 export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
@@ -39,20 +49,26 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     ...(error && { failure: withNames(error, detail, names) }),
     outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
     timeline: timelineOf(detail, names, job),
+    words: { details: detail.status },
+    ...(detail.workflow && { workflowParts: { nodes: names.size, seeds: countSeeds(detail.workflow) } }),
   };
   return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
 }
 
 /** What only the status view tells: the machine, and the submission to the millisecond, where the details have whole seconds. */
-export type StatusFacts = Pick<JobView, "assignedTo" | "createdAtMs">;
+export type StatusFacts = Pick<JobView, "assignedTo" | "createdAtMs"> & { word?: string };
 
-export function toStatusFacts({ assigned_inference, created_at }: JobStatus): StatusFacts {
-  return { assignedTo: assigned_inference, createdAtMs: toMilliseconds(created_at) };
+export function toStatusFacts({ assigned_inference, created_at, status }: JobStatus): StatusFacts {
+  return { assignedTo: assigned_inference, createdAtMs: toMilliseconds(created_at), word: status };
 }
 
-export function withStatusFacts(facts: JobFacts, { assignedTo, createdAtMs }: StatusFacts): JobFacts {
+export function withStatusFacts(facts: JobFacts, { assignedTo, createdAtMs, word }: StatusFacts): JobFacts {
   const isMoreExact = createdAtMs !== undefined && facts.job.createdAtMs === Math.floor(createdAtMs / 1000) * 1000;
-  return { ...facts, job: { ...facts.job, ...(assignedTo && { assignedTo }), ...(isMoreExact && { createdAtMs }) } };
+  return {
+    ...facts,
+    job: { ...facts.job, ...(assignedTo && { assignedTo }), ...(isMoreExact && { createdAtMs }) },
+    words: { ...facts.words, ...(word !== undefined && { status: word }) },
+  };
 }
 
 function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<string, string>): JobFailure {
@@ -61,6 +77,7 @@ function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<st
   const nodeErrors = error.lateValidation?.nodeErrors;
   return {
     ...error,
+    isInGraph: error.nodeId !== undefined && names.has(error.nodeId),
     ...(node && { node }),
     ...(inputs && Object.keys(inputs).length > 0 && { inputs: JSON.stringify(inputs, null, 2) }),
     ...(nodeErrors && { refused: refusedNodes(nodeErrors, names) }),
@@ -71,6 +88,6 @@ function refusedNodes(nodeErrors: NodeErrors, names: ReadonlyMap<string, string>
   return Object.entries(nodeErrors).map(([nodeId, entry]) => ({
     nodeId,
     node: names.get(nodeId) ?? entry.class_type ?? undefined,
-    errors: entry.errors.map(({ message, details }) => ({ message, details })),
+    errors: entry.errors.map(({ message, details, extra_info }) => ({ message, details, input: textOf(extra_info.input_name) })),
   }));
 }

@@ -2,7 +2,7 @@
 
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { use } from "react";
+import { use, useCallback, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
@@ -15,14 +15,17 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
-import { CancelJob } from "./cancel-job";
+import { JobActAnswer, JobActions } from "./job-actions";
 import { JobDetails } from "./job-details";
 import { JobError } from "./job-error";
+import { JobGraph } from "./job-graph";
 import { JobMissing } from "./job-missing";
 import { JobOutputs } from "./job-outputs-card";
 import { JobProgress } from "./job-progress";
+import { JobRuns } from "./job-runs";
 import { JobTimeline } from "./job-timeline-card";
 import { type JobFacts, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
+import { useJobActs } from "./use-job-acts";
 
 type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobFacts>, Failure>> };
 
@@ -38,13 +41,22 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const path = connectionId ? withQuery(`/api/jobs/${id}`, { connection: connectionId }) : undefined;
   const poll = usePoll(path, { ...initialOf(first), read: readJob, motion: motionOf });
   const failure = poll.failure;
-  const read = first.ok ? first.value.value.job : undefined;
-  // The page polls the details; a job that was opened before it had a machine asks the status view for it, once.
-  const isUnplaced = read?.assignedTo === undefined && poll.value?.job.startedAtMs !== undefined;
-  const statusPath = connectionId && isUnplaced ? withQuery(`/api/job/${id}/status`, { connection: connectionId }) : undefined;
-  const status = usePoll(statusPath, { read: toStatusFacts, motion: once });
-  const facts = poll.value && withStatusFacts(poll.value, { ...read, ...status.value });
+  const read = first.ok ? first.value.value : undefined;
+  // The page polls the details; whenever their word changes, the status view is asked once for its own, and for the machine.
+  const word = poll.value?.words.details;
+  const isKnown = word === undefined || (read?.words.status !== undefined && word === read.words.details);
+  const status = usePoll(
+    connectionId && !isKnown ? (`${withQuery(`/api/job/${id}/status`, { connection: connectionId })}#${word}` as const) : undefined,
+    { read: toStatusFacts, motion: once },
+  );
+  const known = isKnown ? { ...read?.job, word: read?.words.status } : { ...read?.job, word: undefined, ...status.value };
+  const facts = poll.value && withStatusFacts(poll.value, known);
+  const acts = useJobActs({ jobId, connection: connectionId, onDone: () => void poll.refresh() });
+  const [ask, setAsk] = useState<{ id: string; serial: number }>();
+  const showNode = useCallback((nodeId: string) => setAsk((last) => ({ id: nodeId, serial: (last?.serial ?? 0) + 1 })), []);
   useFollowCounts(facts?.job.state);
+  const isGone = failure?.code === "NOT_FOUND";
+  const isForbidden = failure?.code === "FORBIDDEN";
   return (
     <>
       <PageHeader
@@ -59,23 +71,32 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         {facts === undefined || facts.job.terminal ? null : (
           <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
         )}
-        {canRun && facts?.job.state === "pending" ? (
-          <CancelJob jobId={jobId} connection={connectionId} onDone={() => void poll.refresh()} />
-        ) : null}
+        {canRun && facts ? <JobActions facts={facts} linked={connection} acts={acts} /> : null}
       </PageHeader>
       <div className="flex flex-col gap-3.5 p-4 md:px-5">
-        {failure?.code === "NOT_FOUND" ? <JobMissing wasThere={facts !== undefined} connection={connection} /> : null}
-        {failure && failure.code !== "NOT_FOUND" ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
+        {facts ? <JobActAnswer facts={facts} linked={connection} acts={acts} /> : null}
+        {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} isForbidden={isForbidden} connection={connection} /> : null}
+        {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
         {facts ? (
           <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
             <div className="flex min-w-0 flex-col gap-3.5">
-              {facts.failure ? <JobError failure={facts.failure} facts={facts} /> : null}
+              {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={showNode} /> : null}
               <JobProgress facts={facts} />
               <JobOutputs facts={facts} connection={connectionId} />
+              <JobGraph facts={facts} connection={connectionId} ask={ask} />
             </div>
             <div className="flex min-w-0 flex-col gap-3.5">
               <JobTimeline facts={facts} />
               <JobDetails facts={facts} />
+              {facts.job.workflowId ? (
+                <JobRuns
+                  key={facts.job.word}
+                  jobId={jobId}
+                  workflowId={facts.job.workflowId}
+                  connection={connectionId}
+                  linked={connection}
+                />
+              ) : null}
             </div>
           </div>
         ) : null}

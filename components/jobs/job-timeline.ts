@@ -45,10 +45,14 @@ export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>
   known.sort((one, other) => (one.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
   const last = failedId ?? currentId;
   const isListed = last === undefined || known.some(({ nodeId }) => nodeId === last);
+  const told = toldOf(detail).filter(([nodeId]) => detail.execution_meta?.[nodeId] === undefined && nodeId !== last);
+  const unlisted = (state: "cached" | "done") =>
+    told.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
+  const listed: TimelineNode[] = [...unlisted("cached"), ...known, ...unlisted("done")];
   const begun = isListed
-    ? known
+    ? listed
     : [
-        ...known,
+        ...listed,
         { nodeId: last, name: names.get(last) ?? last, state: failedId === undefined ? ("running" as const) : ("failed" as const) },
       ];
   const isTimed = known.length === 0 ? detail.execution_meta !== undefined : known.some(({ startMs }) => startMs !== undefined);
@@ -56,6 +60,17 @@ export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>
   const isStopped = job.terminal && job.state !== "completed" && begun.length > 0;
   const reached = new Set([...begun.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
   return isStopped ? [...drawn, ...unreachedOf(names, reached)] : drawn;
+}
+
+/** Nodes that only the messages of the run name: what came from the cache, and what had been done when it failed or was stopped. */
+function toldOf(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {
+  const messages = detail.execution_status?.messages ?? [];
+  const idsIn = (value: unknown) => (Array.isArray(value) ? value.filter((id) => typeof id === "string") : []);
+  const told = new Map<string, "cached" | "done">();
+  for (const id of idsIn(detail.execution_error?.executed)) told.set(id, "done");
+  for (const [, facts] of messages) for (const id of idsIn(facts.executed)) told.set(id, "done");
+  for (const [event, facts] of messages) if (event === "execution_cached") for (const id of idsIn(facts.nodes)) told.set(id, "cached");
+  return [...told];
 }
 
 /** A service has times for what has finished; what failed filled the rest, from the last end to the job's own. */

@@ -1,0 +1,91 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { type NodeAsk } from "@/components/graph/workflow-graph";
+import { Card } from "@/components/ui/card";
+import { Skeleton } from "@/components/ui/skeleton";
+import { usePoll } from "@/lib/browser/use-poll";
+import { withQuery } from "@/lib/browser/urls";
+import { unwrapWorkflow } from "@/lib/contract/read-workflow";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { type JobFacts } from "./job-facts";
+import { marksOf } from "./job-marks";
+
+const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
+  ssr: false,
+  loading: () => <GraphSkeleton />,
+});
+const Json = dynamic(() => import("@/components/graph/graph-json").then((module) => module.GraphJson), { ssr: false });
+
+const readSubmitted = ({ workflow }: JobDetail) => ({ json: workflow, graph: unwrapWorkflow(workflow)?.graph });
+/** What was submitted never changes. */
+const never = () => "final" as const;
+
+type JobGraphProps = { facts: JobFacts; connection?: string; ask?: NodeAsk };
+
+/** The workflow of a job. It and the code that draws it are asked for when the card comes into view. */
+export function JobGraph({ facts, connection, ask }: JobGraphProps) {
+  const t = useTranslations("jobs.job.graph");
+  const card = useRef<HTMLDivElement>(null);
+  const isNear = useNear(card) || ask !== undefined;
+  const id = facts.job.id;
+  // The page already polls the details and keeps another value of them: the fragment tells the two apart and is never sent.
+  const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
+  const poll = usePoll(isNear && facts.workflowParts ? `${path}#workflow` : undefined, { read: readSubmitted, motion: never });
+  const graph = poll.value?.graph;
+  const nodeIds = useMemo(() => (graph ? Object.keys(graph) : []), [graph]);
+  const marks = useMemo(() => marksOf(facts, nodeIds), [facts, nodeIds]);
+  useEffect(() => {
+    if (ask) card.current?.scrollIntoView({ block: "nearest" });
+  }, [ask]);
+  if (!facts.workflowParts) {
+    return (
+      <Card title={t("title")}>
+        <p className="text-ink-3">{t("none")}</p>
+      </Card>
+    );
+  }
+  const fileName = `${facts.workflow.replace(/[^\p{L}\p{N} ._-]/gu, "_")}.json`;
+  return (
+    <div ref={card} className="min-w-0 scroll-mt-16">
+      {graph ? (
+        <Graph graph={graph} marks={marks} json={poll.value?.json} fileName={fileName} ask={ask} />
+      ) : poll.value ? (
+        <Card title={t("title")} bodyClassName="p-0">
+          <p className="border-b border-line px-3.5 py-2.5 text-ink-3">{t("undrawable")}</p>
+          <Json json={poll.value.json} fileName={fileName} />
+        </Card>
+      ) : poll.failure ? (
+        <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} />
+      ) : (
+        <GraphSkeleton />
+      )}
+    </div>
+  );
+}
+
+function GraphSkeleton() {
+  const t = useTranslations("jobs.job.graph");
+  return (
+    <Card title={t("title")} bodyClassName="p-0">
+      <Skeleton className="h-[405px] rounded-none lg:h-[605px]" />
+    </Card>
+  );
+}
+
+/** True from the first time on that the element is about to be seen. */
+function useNear(element: RefObject<HTMLElement | null>): boolean {
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    if (!element.current || isNear) return;
+    const observer = new IntersectionObserver((entries) => setNear((was) => was || entries.some((entry) => entry.isIntersecting)), {
+      rootMargin: "200px",
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element, isNear]);
+  return isNear;
+}

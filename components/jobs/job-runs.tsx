@@ -1,0 +1,88 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { durationOf } from "@/components/ui/elapsed";
+import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/cn";
+import { usePoll } from "@/lib/browser/use-poll";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/job-view";
+import { type JobState } from "@/lib/contract/states";
+
+const MOST = 20;
+
+export type Run = { id: string; state: JobState; runMs?: number };
+
+export function toRuns({ jobs }: Pick<JobsAnswer, "jobs">): Run[] {
+  return jobs.map((item) => {
+    const { id, state, runMs } = toJobView(item);
+    return { id, state, ...(runMs !== undefined && { runMs }) };
+  });
+}
+
+/** Once this one has ended the others are looked at as they were. */
+const once = () => "final" as const;
+
+type JobRunsProps = { jobId: string; workflowId: string; connection?: string; linked?: string };
+
+/** The newest runs of the same workflow. A service without an answer takes nothing of the page with it. */
+export function JobRuns({ jobId, workflowId, connection, linked }: JobRunsProps) {
+  const path = withQuery("/api/jobs", { workflow_id: workflowId, limit: MOST, connection });
+  const poll = usePoll(path, { read: toRuns, motion: once });
+  return poll.value ? <RunBars runs={poll.value} jobId={jobId} linked={linked} /> : null;
+}
+
+const fills: Readonly<Record<JobState, string>> = {
+  completed: "bg-ok",
+  in_progress: "bg-run",
+  pending: "bg-wait",
+  failed: "bg-bad",
+  cancelled: "bg-off",
+  unknown: "bg-off",
+};
+
+/** Oldest first; as high as the run was long. A run without a length is a stub. */
+export function RunBars({ runs, jobId, linked }: { runs: readonly Run[]; jobId: string; linked?: string }) {
+  const t = useTranslations("jobs.job.runs");
+  const states = useTranslations("frame.states");
+  const time = useTranslations("common.duration");
+  if (runs.length < 2) return null;
+  const longest = Math.max(1, ...runs.map(({ runMs = 0 }) => runMs));
+  const failed = runs.filter(({ state }) => state === "failed").length;
+  const lengthOf = (runMs: number) => {
+    const { unit, ...parts } = durationOf(runMs, true);
+    return time(unit, parts);
+  };
+  return (
+    <Card title={t("title", { count: runs.length })} bodyClassName="flex flex-col gap-2">
+      <ol className="flex h-12 items-stretch gap-0.5">
+        {runs.toReversed().map(({ id, state, runMs }) => {
+          const word = state === "unknown" ? t("unknown") : states(state);
+          const name = { id: id.slice(0, 8), state: word };
+          const label = runMs === undefined ? t("run", name) : t("ranFor", { ...name, time: lengthOf(runMs) });
+          const isThis = id === jobId;
+          return (
+            <li key={id} className="min-w-0 flex-1">
+              <Link
+                href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
+                prefetch={false}
+                aria-label={label}
+                aria-current={isThis ? "page" : undefined}
+                title={label}
+                className="group flex h-full items-end rounded-sm"
+              >
+                <span
+                  style={{ height: `${Math.max(8, ((runMs ?? 0) / longest) * 100)}%` }}
+                  className={cn("block w-full rounded-sm group-hover:opacity-80", fills[state], !isThis && "opacity-60")}
+                />
+              </Link>
+            </li>
+          );
+        })}
+      </ol>
+      <p className="text-ink-3">{failed === 0 ? t("noneFailed", { count: runs.length }) : t("failed", { failed, count: runs.length })}</p>
+    </Card>
+  );
+}
