@@ -12,13 +12,14 @@ type EmptyRunProps = {
   connectionName?: string;
   isOver: boolean;
   note?: ReactNode;
+  stored?: ReactNode;
   onFiles: (files: File[]) => void;
   onText: (text: string) => void;
   onSample: (name: SampleName) => Promise<void>;
 };
 
 /** Nothing is open: what would be here, and every way to bring it. */
-export function EmptyRun({ connectionName, isOver, note, onFiles, onText, onSample }: EmptyRunProps) {
+export function EmptyRun({ connectionName, isOver, note, stored, onFiles, onText, onSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
   return (
     <div className="mx-auto flex w-full max-w-[960px] flex-col gap-6 px-4 py-6 md:px-5">
@@ -48,6 +49,7 @@ export function EmptyRun({ connectionName, isOver, note, onFiles, onText, onSamp
           ))}
         </ul>
       </section>
+      {stored}
       <PasteField onText={onText} />
     </div>
   );
@@ -65,7 +67,7 @@ export function FilePicker({ label, tone, onFiles }: FilePickerProps) {
       <input
         ref={input}
         type="file"
-        accept=".json,application/json"
+        accept=".json,application/json,image/png,image/webp"
         hidden
         data-testid="workflow-file"
         onChange={({ target }) => {

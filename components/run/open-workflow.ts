@@ -7,29 +7,37 @@ import { workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { titleOf } from "./form-model";
+import { withoutMasks } from "./masked";
 import { own } from "./own";
+import { pictureTexts, textOfPicture } from "./picture-graph";
 import { type NamedNode, type Refusal, type RefusalReason } from "./refusal";
 import { type OpenedFile } from "./run-state";
 import { workflowIdOf } from "./workflow-id";
 
-export function openWorkflow(text: string, fileName?: string): Result<OpenedFile, Refusal> {
+/** What is known of it from elsewhere: the job that it was submitted as, say. */
+type Known = { name?: string; workflowId?: string };
+
+export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
   const reading = readWorkflow(text);
   if (!reading.ok) return failed(refusal(reading.failure, fileName));
   const { graph, title, extraData } = reading.value;
   const reason = brokenLink(graph) ?? loop(graph);
   if (reason) return failed(refusal(reason, fileName));
   return ok({
-    name: nameOf(fileName) ?? title ?? "",
-    workflowId: keptId(extraData) ?? workflowIdOf(graph),
+    name: nameOf(fileName) ?? known.name ?? title ?? "",
+    workflowId: keptId(extraData) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
     order: topologicalOrder(graph),
     graph,
-    ...(extraData && { extraData }),
+    ...(extraData && { extraData: withoutMasks(extraData) }),
   });
 }
 
 /** Judged before its bytes are read: a film dropped by mistake must not fill the memory. */
 export async function openFile(file: File): Promise<Result<OpenedFile, Refusal>> {
-  if (file.type.startsWith("image/")) return failed(refusal({ code: "picture" }, file.name));
+  if (file.type.startsWith("image/")) {
+    const texts = await pictureTexts(file);
+    return texts ? openWorkflow(textOfPicture(texts), file.name) : failed(refusal({ code: "picture" }, file.name));
+  }
   const most = workflowLimits.characters;
   if (file.size > most * 4) return failed(refusal({ code: "too_large", limit: "characters", most, found: file.size }, file.name));
   try {
@@ -45,13 +53,17 @@ function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {
 }
 
 function nameOf(fileName: string | undefined): string | undefined {
-  const name = fileName?.replace(/\.json$/i, "").trim();
+  const name = fileName?.replace(/\.(json|png|webp)$/i, "").trim();
   return name === "" ? undefined : name;
 }
 
 /** An id that came with the file keeps its runs beside those started elsewhere. */
 function keptId(extraData: JsonObject | undefined): string | undefined {
   const id = objectOf(objectOf(extraData?.extra_pnginfo)?.workflow)?.id;
+  return uuidOf(id);
+}
+
+function uuidOf(id: unknown): string | undefined {
   return typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
 }
 

@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { type NamedNode, type Refusal, type RefusalReason } from "./refusal";
@@ -13,11 +14,13 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
   const common = useTranslations("common");
   const sentence = useReason(refusal.reason);
   const { fileName, reason } = refusal;
+  if (reason.code === "unread")
+    return <FailureMessage failure={reason.failure} actions={<Button onClick={onRead}>{common("dismiss")}</Button>} />;
   const isSeveral = reason.code === "several_files";
   return (
     <FailureNotice
       title={isSeveral ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
-      whose={t(isSeveral ? "severalWhose" : "whoseFile")}
+      whose={t(isSeveral ? "severalWhose" : reason.code.startsWith("job_") ? "whoseJob" : "whoseFile")}
       next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
       actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
     />
@@ -46,8 +49,13 @@ function useReason(reason: RefusalReason): string {
       return t("node_without_class", { nodeId: reason.nodeId });
     case "node_with_bad_inputs":
       return t("node_with_bad_inputs", { nodeId: reason.nodeId });
+    case "unread":
+      return "";
     case "empty":
     case "several_files":
+    case "job_gone":
+    case "job_without_workflow":
+    case "file_gone":
     case "picture":
     case "unreadable_file":
     case "sample_missing":

@@ -1,5 +1,6 @@
 // Why a file was not opened: facts only, the sentences are in the message catalogue.
 
+import { type Failure } from "@/lib/contract/failure";
 import { type WorkflowProblem } from "@/lib/contract/graph";
 
 export type NamedNode = { id: string; title: string };
@@ -9,7 +10,13 @@ export type RefusalReason =
   /** The loop in the order of the work: each feeds the next, the last feeds the first. */
   | { code: "cycle"; nodes: NamedNode[] }
   | { code: "dangling_link"; node: NamedNode; input: string; source: string; others: number }
+  /** Without a workflow inside. */
   | { code: "picture" }
+  | { code: "job_gone" }
+  | { code: "job_without_workflow" }
+  | { code: "file_gone" }
+  /** It did not arrive from the service. */
+  | { code: "unread"; failure: Failure }
   | { code: "several_files"; count: number }
   | { code: "unreadable_file" }
   | { code: "sample_missing" };

@@ -5,14 +5,19 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./check-picture";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { type PressReport, PRESS_HEADER } from "@/lib/contract/press";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { toMilliseconds } from "@/lib/contract/times";
+import { type ArrivalPorts } from "./arrivals";
 import { type Press } from "./press";
 import { type SendPrompt } from "./submission";
 import { type SendPicture, type UploadAnswer } from "./use-picture-upload";
 
-export type RunPorts = {
+export type RunPorts = ArrivalPorts & {
+  /** Workflow files that lie with the service, newest first. */
+  listStored: () => Promise<Result<UserdataFile[], ApiFailure>>;
   sendPrompt: SendPrompt;
   /** What became of a press whose answer did not come. */
   reportPress: (key: string) => Promise<Result<PressReport, ApiFailure>>;
@@ -38,6 +43,9 @@ export function portsOf(connection: string | undefined): RunPorts {
       return upload<UploadAnswer>(withQuery("/api/upload/image", { connection }), { form, ...options });
     },
     loadSample,
+    readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
+    readStored: (path) => readText(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection })),
+    listStored: () => listStored(connection),
   };
 }
 
@@ -47,5 +55,29 @@ async function loadSample(name: string): Promise<Result<string, "missing">> {
     return answer.ok ? ok(await answer.text()) : failed("missing");
   } catch {
     return failed("missing");
+  }
+}
+
+const FOLDER = "workflows/";
+
+async function listStored(connection: string | undefined): Promise<Result<UserdataFile[], ApiFailure>> {
+  const files = await callApi<UserdataFile[]>(withQuery("/api/userdata", { dir: FOLDER, recurse: true, connection }), {
+    cache: "no-store",
+  });
+  if (!files.ok) return files;
+  const changed = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
+  // Some services name files from the folder on, some from the top.
+  const named = files.value.map((file) => (file.path.startsWith(FOLDER) ? file : { ...file, path: FOLDER + file.path }));
+  return ok(named.sort((one, other) => changed(other) - changed(one)));
+}
+
+/** The text as it is stored: what is wrong with it is for the reader of workflows to say. */
+async function readText(path: `/${string}`): Promise<Result<string, ApiFailure>> {
+  try {
+    const answer = await fetch(apiPath(path), { cache: "no-store", headers: { accept: "application/json, */*" } });
+    const text = await answer.text();
+    return answer.ok ? ok(text) : failed(readFailure(answer.status, answer.headers.get("retry-after"), text));
+  } catch (cause) {
+    return failed(failureOfThrown(cause));
   }
 }

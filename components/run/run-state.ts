@@ -43,6 +43,8 @@ export type RunState = {
   /** What the newest opening replaced, with everything typed into it. */
   before?: OpenWorkflow;
   refusal?: Refusal;
+  /** A past job or a stored file is on its way. */
+  isArriving?: boolean;
   errors: NodeErrors;
   trouble?: Trouble;
   /** Newest first. */
@@ -60,6 +62,7 @@ export type RunAction =
   | { type: "opened"; file: OpenedFile }
   /** After a reload. */
   | { type: "restored"; file: OpenedFile; edits: readonly Edit[]; ownNames?: Readonly<Record<string, string>> }
+  | { type: "arriving"; isArriving: boolean }
   | { type: "refused"; refusal: Refusal }
   | { type: "refusal-read" }
   | { type: "went-back" }
@@ -96,7 +99,9 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       };
     }
     case "refused":
-      return { ...state, refusal: action.refusal };
+      return { ...state, refusal: action.refusal, isArriving: false };
+    case "arriving":
+      return { ...state, refusal: undefined, isArriving: action.isArriving };
     case "refusal-read":
       return { ...state, refusal: undefined };
     case "went-back": {
@@ -133,7 +138,7 @@ export function isUnsent(opened: OpenWorkflow | undefined): boolean {
 
 /** Everything that spoke of the workflow open until now. */
 function calm(state: RunState): RunState {
-  return { ...state, refusal: undefined, errors: {}, trouble: undefined, uploading: [] };
+  return { ...state, refusal: undefined, errors: {}, trouble: undefined, uploading: [], isArriving: false };
 }
 
 function nextSerial(state: RunState): number {

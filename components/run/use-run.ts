@@ -2,6 +2,7 @@
 
 import { useMemo, useSyncExternalStore } from "react";
 import { openFile, openWorkflow } from "./open-workflow";
+import { type Arrival, openArrival } from "./arrivals";
 import { tabShelf } from "./draft";
 import { forgetPress, newPressKey, notePress, type Press } from "./press";
 import { askAfter, sendPress } from "./press-outcome";
@@ -38,6 +39,10 @@ function actsOf(store: RunStore, ports: RunPorts, pressed: Pressed) {
       if (!file) return;
       if (files.length > 1) store.dispatch({ type: "refused", refusal: { reason: { code: "several_files", count: files.length } } });
       else settle(await openFile(file));
+    },
+    async openArrival(arrival: Arrival) {
+      store.dispatch({ type: "arriving", isArriving: true });
+      settle(await openArrival(arrival, ports));
     },
     openText: (text: string) => settle(openWorkflow(text)),
     async openSample(name: string) {

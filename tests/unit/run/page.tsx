@@ -21,6 +21,9 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     newestJobs: async () => failed(nobody),
     sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
     loadSample: async (name) => ok(sampleText(name)),
+    readJob: async () => failed(nobody),
+    readStored: async () => failed(nobody),
+    listStored: async () => failed(nobody),
     ...ports,
   };
 }

@@ -1,0 +1,86 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Arrival } from "@/components/run/arrivals";
+import { type RunPorts } from "@/components/run/run-ports";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { failed, ok } from "@/lib/shared/result";
+import { sampleGraph, sampleText } from "./files";
+import { field, openText, portsTo, show } from "./page";
+import { renderPage } from "./render";
+
+const job: JobDetail = {
+  id: "9f2c41ab-0000-4000-8000-000000000000",
+  status: "completed",
+  workflow_name: "hero",
+  workflow: { prompt: sampleGraph("01-invert") },
+};
+
+beforeEach(() => window.history.replaceState(null, "", "/run?job=x"));
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+});
+
+function arrive(arrival: Arrival, ports: Partial<RunPorts>) {
+  return renderPage(<RunScreen canRun memberId="ada" arrival={arrival} store={createRunStore()} ports={portsTo(undefined, ports)} />);
+}
+const missing = failed({ code: "NOT_FOUND", message: "", status: 404 });
+
+describe("a past job", () => {
+  it("opens with what it was started with, under its name, and the address no longer names it", async () => {
+    arrive({ job: job.id }, { readJob: async () => ok(job) });
+    expect(await screen.findByText("hero")).toBeTruthy();
+    expect(field("width").value).toBe("512");
+    expect(window.location.search).toBe("");
+  });
+
+  it.each([
+    ["that is gone", missing, /does not exist any more, or belongs to somebody else/],
+    ["that holds no workflow any more", ok({ ...job, workflow: undefined }), /no longer holds what this job was started with/],
+    ["that a service cannot tell of", failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }), /./],
+  ])("%s says so, and the page can be used", async (_, answer, sentence) => {
+    arrive({ job: job.id }, { readJob: async () => answer });
+    expect((await screen.findByRole("alert")).textContent).toMatch(sentence);
+    expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
+  });
+
+  it("leaves what was open before one press away", async () => {
+    const before = show(portsTo(undefined));
+    await openText(sampleText("05-slow"));
+    window.dispatchEvent(new Event("pagehide"));
+    before.unmount();
+    arrive({ job: job.id }, { readJob: async () => ok(job) });
+    fireEvent.click(await screen.findByRole("button", { name: "Back to Pasted workflow" }));
+    expect(await screen.findAllByText("Slow step")).toBeTruthy();
+  });
+});
+
+describe("a stored file", () => {
+  it("opens by address", async () => {
+    arrive({ file: "workflows/hero.json" }, { readStored: async () => ok(sampleText("01-invert")) });
+    expect(await screen.findByText("hero")).toBeTruthy();
+  });
+
+  it("is found in the list of what the service holds, and opens by a press", async () => {
+    const asked: string[] = [];
+    const readStored = async (path: string) => {
+      asked.push(path);
+      return ok(sampleText("01-invert"));
+    };
+    const files = ["workflows/a/hero.json", "workflows/notes.txt"].map((path) => ({ path, size: 1, modified: undefined }));
+    show(portsTo(undefined, { readStored, listStored: async () => ok(files) }));
+    fireEvent.click(screen.getByRole("button", { name: "Show the stored files" }));
+    fireEvent.click(await screen.findByRole("button", { name: "a/hero.json" }));
+    expect(await screen.findAllByRole("button", { name: "Run" })).toBeTruthy();
+    expect(asked).toEqual(["workflows/a/hero.json"]);
+    expect(screen.queryByText("notes.txt")).toBeNull();
+  });
+
+  it("that is gone says so", async () => {
+    arrive({ file: "workflows/hero.json" }, { readStored: async () => missing });
+    expect((await screen.findByRole("alert")).textContent).toMatch(/hero.json was not opened.*does not exist any more/);
+  });
+});
