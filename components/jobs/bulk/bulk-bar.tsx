@@ -1,0 +1,118 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { SelectionBar } from "@/components/data-table/selection-bar";
+import { cn } from "@/components/ui/cn";
+import { showToast } from "@/components/ui/toast-store";
+import { type JobRow } from "../job-row";
+import { BulkConfirm } from "./bulk-confirm";
+import { BulkProgress } from "./bulk-progress";
+import { type BulkAct, type BulkSelection, chosenJobs, fits } from "./bulk-selection";
+import { exportHref, MOST_IDS_IN_ADDRESS } from "./export-address";
+import { countOutcomes } from "./receipt-entry";
+import { useBulk } from "./use-bulk";
+
+type BulkBarProps = {
+  selection: BulkSelection;
+  rows: readonly JobRow[];
+  connection?: string;
+  /** After an act: the list has changed. */
+  onDone: () => void;
+  onClear: () => void;
+  canRun: boolean;
+};
+
+/** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
+export function BulkBar({ selection, rows, connection, onDone, onClear, canRun }: BulkBarProps) {
+  const t = useTranslations("jobs.bulk");
+  const common = useTranslations("common");
+  const bulk = useBulk({
+    connection,
+    onDone,
+    onLeft: (_, entries) =>
+      showToast({
+        tone: "off",
+        text: countOutcomes(entries)
+          .map((each) => t(`count.${each.outcome}`, each))
+          .join(", "),
+      }),
+  });
+  const jobs = selection.kind === "ids" ? chosenJobs(selection.ids, rows) : [];
+  const count = selection.kind === "ids" ? selection.ids.length : selection.total;
+  const act = (which: BulkAct) => {
+    if (selection.kind === "matching") void bulk.ask(which, selection.query);
+    else
+      bulk.start(
+        which,
+        jobs.filter((job) => fits(which, job)),
+      );
+  };
+  const offered = (which: BulkAct) => selection.kind === "matching" || jobs.some((job) => fits(which, job));
+  async function copyIds() {
+    if (selection.kind === "matching") return bulk.collect(selection.query);
+    try {
+      await navigator.clipboard.writeText(selection.ids.join("\n"));
+      showToast({ tone: "ok", text: t("copied", { count }) });
+    } catch {
+      // The clipboard needs a secure page; on plain http in a local network there is none.
+      showToast({ tone: "bad", text: common("copyFailed") });
+    }
+  }
+  const isBusy = bulk.held !== undefined || !["idle", "counting", "asking"].includes(bulk.phase.kind);
+  return (
+    <>
+      {isBusy ? (
+        <BulkProgress bulk={bulk} onDismiss={onClear} />
+      ) : (
+        <SelectionBar count={count} onClear={onClear}>
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            {canRun && offered("cancel") ? <BarButton onClick={() => act("cancel")}>{t("cancel")}</BarButton> : null}
+            {canRun ? <BarButton onClick={() => act("runAgain")}>{t("runAgain")}</BarButton> : null}
+            {canRun && offered("remove") ? <BarButton onClick={() => act("remove")}>{t("remove")}</BarButton> : null}
+            <BarButton onClick={() => void copyIds()}>{t("copyIds")}</BarButton>
+            {(["csv", "json"] as const).map((format) => (
+              <ExportLink
+                key={format}
+                label={t("export", { format: format.toUpperCase() })}
+                href={exportHref(selection, format, connection)}
+              />
+            ))}
+          </span>
+        </SelectionBar>
+      )}
+      <BulkConfirm phase={bulk.phase} onClose={bulk.dismiss} onConfirm={() => void bulk.confirm()} />
+    </>
+  );
+}
+
+const barItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";
+
+function BarButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
+  return (
+    <button type="button" onClick={onClick} className={barItem}>
+      {children}
+    </button>
+  );
+}
+
+function ExportLink({ href, label }: { href: string | undefined; label: string }) {
+  const t = useTranslations("jobs.bulk");
+  if (href) {
+    return (
+      <a href={href} download className={barItem}>
+        {label}
+      </a>
+    );
+  }
+  return (
+    <button
+      type="button"
+      aria-disabled="true"
+      title={t("exportTooMany", { most: MOST_IDS_IN_ADDRESS })}
+      className={cn(barItem, "opacity-60")}
+    >
+      {label}
+    </button>
+  );
+}

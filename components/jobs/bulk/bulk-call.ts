@@ -1,0 +1,51 @@
+import { callApi, type CallInit } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { isPlainRateLimit } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+
+/** What a longer piece of work is told, and tells. Ending `signal` lets the call under way finish, so that its outcome is known. */
+export type Work = {
+  connection: string | undefined;
+  signal: AbortSignal;
+  /** So many more are through. */
+  onDone: (count: number) => void;
+  /** The service asked to wait; undefined when the wait is over. */
+  onWait: (ms: number | undefined) => void;
+  /** The page goes away: everything leaves at once, in requests that outlive it. */
+  isLeaving?: boolean;
+};
+
+const FIRST_WAIT_MS = 1_000;
+const MOST_TRIES = 6;
+
+/** A plain rate limit is the one refusal that did nothing and is worth the same request again, after the wait that it names. */
+export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
+  for (let tried = 1; ; tried++) {
+    const result = await callApi<T>(path, { ...init, ...(work.isLeaving && { keepalive: true }) });
+    if (result.ok || tried === MOST_TRIES || work.isLeaving || !isPlainRateLimit(result.failure)) return result;
+    const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tried - 1);
+    work.onWait(waitMs);
+    const isFull = await paused(waitMs, work.signal);
+    work.onWait(undefined);
+    if (!isFull) return result;
+  }
+}
+
+/** The next job would meet the same: no session, no right, no key, no money, no network. */
+export function meetsAll({ status }: ApiFailure): boolean {
+  return status === 0 || [401, 402, 403, 409, 429].includes(status);
+}
+
+function paused(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isFull: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      resolve(isFull);
+    };
+    const stop = () => end(false);
+    const timer = setTimeout(() => end(true), ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
+  });
+}

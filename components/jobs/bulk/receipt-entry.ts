@@ -1,0 +1,41 @@
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Tone } from "@/components/ui/tone";
+
+export const outcomes = [
+  "cancelled",
+  "stopped",
+  "removed",
+  "ranAgain",
+  "stopping",
+  "asked",
+  "tooLate",
+  "over",
+  "notEnded",
+  "unable",
+  "secret",
+  "noWorkflow",
+  "missing",
+  "refused",
+  "unknown",
+  "failed",
+  "notDone",
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** What became of one job. */
+export type ReceiptEntry = { id: string; outcome: Outcome; newId?: string; failure?: ApiFailure };
+
+const done: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
+const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "failed"]);
+
+export function toneOf(outcome: Outcome): Tone {
+  return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+}
+
+/** How often each outcome came, in the order of the list above. */
+export function countOutcomes(entries: readonly ReceiptEntry[]): { outcome: Outcome; count: number }[] {
+  return outcomes.flatMap((outcome) => {
+    const count = entries.filter((entry) => entry.outcome === outcome).length;
+    return count > 0 ? [{ outcome, count }] : [];
+  });
+}

@@ -1,0 +1,229 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { BulkBar } from "@/components/jobs/bulk/bulk-bar";
+import { type BulkSelection } from "@/components/jobs/bulk/bulk-selection";
+import { toSubmissionAgain } from "@/components/jobs/bulk/run-again";
+import { type JobRow } from "@/components/jobs/job-row";
+import { HELD_MS } from "@/components/ui/use-held";
+import { PRESS_HEADER } from "@/lib/contract/press";
+import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobState } from "@/lib/contract/states";
+import { renderInApp } from "./render";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  // jsdom knows the element and not its two methods.
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false;
+  };
+});
+afterEach(cleanup);
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const row = (id: string, state: JobState): JobRow => ({ id, word: state, state });
+const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed")];
+const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
+
+type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
+/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
+function outside(answer: (sent: Sent, nth: number) => Response | Promise<Response>): Sent[] {
+  const all: Sent[] = [];
+  vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {
+    const json: unknown = body === undefined || body === null ? undefined : JSON.parse(String(body));
+    const sent = { path, method, json, keepalive, press: new Headers(headers).get(PRESS_HEADER) };
+    all.push(sent);
+    return answer(sent, all.length);
+  });
+  return all;
+}
+function show(selection: BulkSelection, { canRun = true } = {}) {
+  const [onDone, onClear] = [vi.fn(), vi.fn()];
+  const view = renderInApp(<BulkBar selection={selection} rows={rows} connection="c1" onDone={onDone} onClear={onClear} canRun={canRun} />);
+  return { onDone, onClear, ...view };
+}
+const ids = (...chosen: string[]): BulkSelection => ({ kind: "ids", ids: chosen });
+const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+const receiptLines = async () => {
+  await press("Receipt");
+  return within(screen.getByRole("dialog"))
+    .getAllByRole("row")
+    .slice(1)
+    .map(({ textContent }) => textContent);
+};
+
+it("cancelling is held, can be taken back, and then says job by job what became of it", async () => {
+  const sent = outside(({ path }) =>
+    path.startsWith("/api/queue")
+      ? Response.json({ deleted: ["wait-1"], cleared: false })
+      : Response.json({ stopped: ["runs-1"], stopping: [], over: [], unable: [], together: 0 }),
+  );
+  const { onDone } = show(ids("wait-1", "wait-2", "runs-1", "done-1"));
+  await press("Cancel");
+  expect(screen.getByText("Cancelling 3 jobs")).toBeDefined();
+  await press("Undo");
+  await pass(HELD_MS * 2);
+  expect(sent).toEqual([]);
+  await press("Cancel");
+  await pass(HELD_MS);
+  expect(sent).toMatchObject([
+    { path: "/api/queue?connection=c1", json: { delete: ["wait-1", "wait-2"] } },
+    { path: "/api/console/jobs/stop?connection=c1", json: { ids: ["runs-1"] } },
+  ]);
+  expect(onDone).toHaveBeenCalledTimes(1);
+  expect(screen.getByText("1 cancelled, 1 stopped, 1 had already started")).toBeDefined();
+  expect(await receiptLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
+});
+
+it("what is held leaves at once with the page, in requests that outlive it", async () => {
+  const sent = outside(() => Response.json({ code: "ok" }));
+  const { unmount } = show(ids("done-1"));
+  await press("Delete from history");
+  unmount();
+  expect(sent).toMatchObject([{ path: "/api/history?connection=c1", json: { delete: ["done-1"] }, keepalive: true }]);
+  await pass(HELD_MS);
+  expect(sent).toHaveLength(1);
+});
+
+it("nothing is offered that no chosen job is in a state for, and nothing that changes anything to who may not run", () => {
+  outside(() => Response.json({}));
+  show(ids("done-1"));
+  expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
+  cleanup();
+  show(ids("wait-1", "done-1"), { canRun: false });
+  expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Copy ids", "Esc"]);
+  expect(screen.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toContain("ids=wait-1%2Cdone-1");
+});
+
+const graph = { "1": { class_type: "Wait", inputs: { seconds: 1 } } };
+const detail = (workflow: unknown) => Response.json({ id: "x", status: "completed", workflow });
+
+it("running again asks by the number, sends one workflow after the other, and skips what it cannot send honestly", async () => {
+  const sent = outside(({ path, method }) => {
+    if (method === "POST") return Response.json({ prompt_id: "new-1" });
+    if (path.includes("wait-1")) return detail({ prompt: graph, extra_data: { extra_pnginfo: { workflow: { id: "w" } } } });
+    if (path.includes("wait-2")) return detail({ prompt: { "1": { class_type: "Load", inputs: { token: "[REDACTED]" } } } });
+    if (path.includes("runs-1")) return detail(undefined);
+    return Response.json({ code: "NOT_FOUND", message: "no such job" }, { status: 404 });
+  });
+  show(ids("wait-1", "wait-2", "runs-1", "done-1"));
+  await press("Run again");
+  expect(sent).toEqual([]);
+  await press("Run 4 jobs again");
+  await pass(0);
+  const posts = sent.filter(({ method }) => method === "POST");
+  expect(posts).toMatchObject([{ path: "/api/prompt?connection=c1", json: { prompt: graph, extra_data: { extra_pnginfo: {} } } }]);
+  expect(posts[0]?.press).toMatch(/^[0-9a-f]{32}$/);
+  expect(sent.map(({ path }) => path.split("?")[0])).toEqual([
+    "/api/jobs/wait-1",
+    "/api/prompt",
+    "/api/jobs/wait-2",
+    "/api/jobs/runs-1",
+    "/api/jobs/done-1",
+  ]);
+  expect((await receiptLines()).map((line) => line?.slice(6, 30))).toEqual([
+    "Runs again as new-1",
+    "Not run: an input is a s",
+    "Not run: the service kep",
+    "Not run: the service no ",
+  ]);
+});
+
+it("a masked key beside the graph is left out, and the editor's drawing stays", () => {
+  const extra_pnginfo = { workflow: { id: "w", nodes: ["[REDACTED]"] } };
+  const extra_data = { api_key_comfy_org: "[REDACTED]", client: "a", extra_pnginfo };
+  expect(toSubmissionAgain({ prompt: graph, extra_data })).toEqual({ prompt: graph, extra_data: { client: "a", extra_pnginfo } });
+  expect(toSubmissionAgain(graph)).toEqual({ prompt: graph });
+  expect(toSubmissionAgain({ prompt: {} })).toBe("noWorkflow");
+});
+
+it("an answer that never came is told as unknown, is not sent again, and ends the work where the next would meet the same", async () => {
+  const sent = outside(({ method }) => (method === "POST" ? Promise.reject(new TypeError("cut")) : detail({ prompt: graph })));
+  show(ids("done-1", "wait-1"));
+  await press("Run again");
+  await press("Run 2 jobs again");
+  await pass(60_000);
+  expect(sent.filter(({ method }) => method === "POST")).toHaveLength(1);
+  expect(screen.getByText("1 with no clear answer, 1 left as they were")).toBeDefined();
+});
+
+it("a wait that the service asks for is kept to and said, and stopping in it leaves the rest as it was", async () => {
+  const busy = () => Response.json({ code: "RATE_LIMITED", message: "slowly" }, { status: 429, headers: { "retry-after": "20" } });
+  const sent = outside(({ path }) => (path.includes("/api/jobs/done-1") ? busy() : detail({ prompt: graph })));
+  show(ids("done-1", "wait-1"));
+  await press("Run again");
+  await press("Run 2 jobs again");
+  await pass(0);
+  expect(screen.getByText("Running again 0 of 2 · the service asks to wait 20 s")).toBeDefined();
+  await pass(19_000);
+  expect(sent).toHaveLength(1);
+  await pass(1_500);
+  expect(sent).toHaveLength(2);
+  await press("Stop");
+  await pass(60_000);
+  expect(sent).toHaveLength(2);
+  expect(screen.getByText(/1 left as they were/)).toBeDefined();
+});
+
+const page = (from: number, count: number, total: number) =>
+  Response.json({
+    jobs: Array.from({ length: count }, (_, index) => ({ id: `job-${from + index}`, status: "pending" })),
+    pagination: { offset: from, limit: 1000, total, has_more: from + count < total },
+  });
+const asked = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);
+
+it("all that match are counted for the act, asked for by that number, read page by page, and then acted on in batches", async () => {
+  const sent = outside(({ path, method, json }) => {
+    const { offset, limit } = asked(path);
+    if (method === "POST") return Response.json({ deleted: Object(json).delete, cleared: false });
+    return limit === "1" ? page(0, 1, 1200) : page(Number(offset ?? 0), offset === "1000" ? 200 : 1000, 1200);
+  });
+  show({ kind: "matching", query: { ...query, status: ["pending", "completed"] }, total: 1284 });
+  await press("Cancel");
+  await pass(0);
+  expect(asked(sent[0]?.path ?? "")).toMatchObject({ status: "pending", limit: "1", connection: "c1" });
+  await press("Cancel 1,200 jobs");
+  await pass(0);
+  const posts = sent.filter(({ method }) => method === "POST");
+  expect(sent.filter(({ method }) => method === "GET")).toHaveLength(3);
+  expect(posts).toHaveLength(12);
+  expect(screen.getByText("1,200 cancelled")).toBeDefined();
+});
+
+it("more than one press reaches is said before it is asked for", async () => {
+  outside(() => page(0, 1, 25_000));
+  show({ kind: "matching", query, total: 25_000 });
+  await press("Run again");
+  await pass(0);
+  expect(screen.getByRole("button", { name: "Run 10,000 jobs again" })).toBeDefined();
+  expect(screen.getByText("One press reaches 10,000 jobs; press again for the rest.")).toBeDefined();
+});
+
+it("a list that cannot be read leaves everything as it was and says why", async () => {
+  const sent = outside(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
+  show({ kind: "matching", query, total: 12 });
+  await press("Delete from history");
+  await pass(0);
+  expect(screen.getByText(/^The service cannot be reached/)).toBeDefined();
+  expect(sent).toHaveLength(1);
+});
+
+it("the export of all that match keeps the filters and is no part of a page", () => {
+  show({ kind: "matching", query: { ...query, status: ["failed"], workflow_id: "w1" }, total: 1284 });
+  const href = screen.getByRole("link", { name: "Export JSON" }).getAttribute("href") ?? "";
+  expect(asked(href)).toEqual({
+    status: "failed",
+    workflow_id: "w1",
+    sort_by: "create_time",
+    sort_order: "desc",
+    format: "json",
+    connection: "c1",
+  });
+});
