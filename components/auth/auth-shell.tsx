@@ -1,4 +1,5 @@
 import { type ReactNode } from "react";
+import { LanguageSwitch } from "@/components/frame/language-switch";
 import { ThemeSwitch } from "@/components/frame/theme-switch";
 
 type AuthShellProps = { product: string; title: string; text?: ReactNode; children: ReactNode };
@@ -8,7 +9,10 @@ export function AuthShell({ product, title, text, children }: AuthShellProps) {
     <div className="flex min-h-dvh flex-col">
       <header className="flex items-center justify-between px-5 py-3">
         <span className="font-semibold">{product}</span>
-        <ThemeSwitch />
+        <div className="flex items-center gap-2">
+          <LanguageSwitch />
+          <ThemeSwitch />
+        </div>
       </header>
       <main className="mx-auto flex w-full max-w-[360px] flex-1 flex-col justify-center gap-5 px-5 pb-24">
         <div>

@@ -22,3 +22,8 @@ export function useConnection(): CurrentConnection | undefined {
   const wanted = useSearchParams()?.get("connection");
   return connections.find(({ id }) => id === wanted) ?? connections.find(({ id }) => id === currentId);
 }
+
+/** All that the member may use, in the order in which the server lists them. */
+export function useConnections(): readonly CurrentConnection[] {
+  return useContext(Connections).connections;
+}

@@ -1,39 +1,32 @@
 "use client";
 
 import Link from "next/link";
-import { usePathname, useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { Dialog } from "@/components/ui/dialog";
-import { showToast } from "@/components/ui/toast-store";
 import { toneDot } from "@/components/ui/tone";
-import { callApi } from "@/lib/browser/api";
 import { type ConnectionView } from "@/lib/contract/console";
 import { connectionTone, keyWord } from "./connection-status";
 import { FailureMessage } from "./failure-message";
+import { useSwitchConnection } from "./use-switch-connection";
 
 type ConnectionSwitchProps = { connections: readonly ConnectionView[]; currentId: string; onClose: () => void };
 type Refusal = { code: string; message: string };
 
 export function ConnectionSwitch({ connections, currentId, onClose }: ConnectionSwitchProps) {
   const t = useTranslations("frame.connection");
-  const router = useRouter();
-  const pathname = usePathname();
+  const switchTo = useSwitchConnection();
   const [refusal, setRefusal] = useState<Refusal>();
   const [busyId, setBusyId] = useState<string>();
 
-  async function change({ id, name }: ConnectionView) {
-    setBusyId(id);
-    const result = await callApi(`/api/console/connections/${encodeURIComponent(id)}/use`, { method: "POST" });
+  async function change(connection: ConnectionView) {
+    setBusyId(connection.id);
+    const failure = await switchTo(connection);
     setBusyId(undefined);
-    if (!result.ok) return setRefusal(result.failure);
+    if (failure) return setRefusal(failure);
     onClose();
-    showToast({ tone: "ok", text: t("switched", { name }) });
-    // A job or an asset of the old connection means nothing on the new one: up to its list.
-    router.push(`/${pathname.split("/")[1] ?? ""}`);
-    router.refresh();
   }
 
   return (

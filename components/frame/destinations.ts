@@ -1,7 +1,7 @@
 import { History, Images, Layers, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
 
 type Destination = {
-  href: string;
+  href: `/${string}`;
   label: "jobs" | "queue" | "history" | "assets" | "run" | "settings";
   short: "jobs" | "queue" | "history" | "assets" | "runShort" | "settings";
   icon: LucideIcon;

@@ -7,6 +7,7 @@ import { ConnectionProvider } from "./connection-context";
 import { CountsProvider } from "./counts-context";
 import { type FrameMember, MemberRow } from "./member-row";
 import { BottomNavigation, Navigation } from "./navigation";
+import { PaletteButton } from "./palette-button";
 import { Shortcuts } from "./shortcuts";
 
 type ShellProps = { member: FrameMember; connections: readonly ConnectionView[]; currentId?: string; children: ReactNode };
@@ -29,13 +30,15 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
             aria-label={t("menu")}
           >
             <ConnectionCard connections={connections} className="min-w-0 flex-1" />
+            <PaletteButton small />
             <MemberRow member={member} />
           </aside>
           <nav
             aria-label={t("navigation")}
             className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line px-2 py-3 md:flex"
           >
-            <ConnectionCard connections={connections} className="mb-3" />
+            <ConnectionCard connections={connections} className="mb-2" />
+            <PaletteButton className="mb-2" />
             <Navigation />
             <div className="mt-auto pt-4">
               <MemberRow member={member} />

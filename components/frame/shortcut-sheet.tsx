@@ -6,6 +6,7 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 
 const keys = [
+  { act: "palette", shown: ["Ctrl", "K"] },
   { act: "move", shown: ["j", "k"] },
   { act: "select", shown: ["x"] },
   { act: "open", shown: ["Enter"] },

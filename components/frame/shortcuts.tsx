@@ -1,26 +1,40 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import { isFreeKey } from "@/components/ui/free-key";
+import { showOverlay, useOverlay } from "./overlay";
 import { FILTERS } from "./tool-bar";
 
 const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => module.ShortcutSheet), { ssr: false });
+const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });
 
-/** The keys that every page has: `/` leads to its filters, `?` lists all keys. The list comes with the first press. */
+/** The keys that every page has: Ctrl or ⌘ K opens the commands, `/` leads to the page's filters, `?` lists all keys. What they open comes with the first press. */
 export function Shortcuts() {
-  const [isOpen, setOpen] = useState(false);
+  const overlay = useOverlay();
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
-      if (event.defaultPrevented || !isFreeKey(event)) return;
-      if (event.key === "?") setOpen(true);
+      if (event.defaultPrevented) return;
+      if (isPaletteKey(event)) showOverlay("palette");
+      else if (!isFreeKey(event)) return;
+      else if (event.key === "?") showOverlay("keys");
       else if (event.key !== "/" || !focusFilters()) return;
       event.preventDefault();
     }
     window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
+    return () => {
+      window.removeEventListener("keydown", onKey);
+      showOverlay(undefined);
+    };
   }, []);
-  return isOpen ? <ShortcutSheet onClose={() => setOpen(false)} /> : null;
+  const close = () => showOverlay(undefined);
+  if (overlay === "keys") return <ShortcutSheet onClose={close} />;
+  return overlay === "palette" ? <CommandPalette onClose={close} /> : null;
+}
+
+/** Also while somebody types: it is no letter. Not over another dialog, which has to be answered first. */
+function isPaletteKey({ key, metaKey, ctrlKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === "k" && metaKey !== ctrlKey && !altKey && !shiftKey && !document.querySelector("dialog[open]");
 }
 
 /** A field to type in before a link to press; false where the page filters nothing. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { messages as english } from "@/lib/messages/en";
 import { messages as chinese } from "@/lib/messages/zh-CN";
 import { readLanguage } from "@/lib/shared/languages";
-import { icuArguments } from "../../support/icu";
+import { icuArguments } from "@/tests/support/icu";
 
 /** Sentences by the path of their key. */
 function flatten(value: unknown, path = ""): Map<string, string> {

@@ -1,0 +1,102 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { Dialog } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { showToast } from "@/components/ui/toast-store";
+import { failureText } from "../failure-text";
+import { useSwitchConnection } from "../use-switch-connection";
+import { PaletteList } from "./palette-list";
+import { findItems, type PaletteItem, wholeJobId } from "./palette-items";
+import { usePaletteItems } from "./use-palette-items";
+import { useRecentJobs, useSoughtJob } from "./use-recent-jobs";
+
+const LONGEST_TEXT = 200;
+
+/** A field that finds pages, jobs, workflows, connections and acts: arrows move, Enter goes, and so does a finger. */
+export function CommandPalette({ onClose }: { onClose: () => void }) {
+  const t = useTranslations("frame.palette");
+  const errors = useTranslations("errors");
+  const list = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState("");
+  const [marked, setMarked] = useState(0);
+  const switchTo = useSwitchConnection();
+
+  const recent = useRecentJobs();
+  const wanted = wholeJobId(typed);
+  const isKnown = recent.some(({ id }) => id === wanted);
+  const sought = useSoughtJob(isKnown ? undefined : wanted);
+  const jobs = sought?.kind === "found" ? [sought.job, ...recent] : recent;
+  const items = usePaletteItems({
+    jobs,
+    onSwitch: (connection) =>
+      void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
+  });
+  const found = findItems(items, typed);
+  const active = found[Math.min(marked, found.length - 1)];
+
+  // The dialog gives the focus to its first control; some engines leave it at the dialog where the control came later.
+  useEffect(() => field.current?.focus(), []);
+
+  function choose(item: PaletteItem) {
+    onClose();
+    item.run();
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    // An input method uses the same keys to choose among its own suggestions.
+    if (event.nativeEvent.isComposing) return;
+    const at = active ? found.indexOf(active) : -1;
+    if (event.key === "ArrowDown") setMarked((at + 1) % Math.max(1, found.length));
+    else if (event.key === "ArrowUp") setMarked((at + found.length - 1) % Math.max(1, found.length));
+    else if (event.key === "Enter" && active) choose(active);
+    else return;
+    event.preventDefault();
+  }
+
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={<span className="sr-only">{t("title")}</span>}
+      className="mt-[10dvh] mb-auto w-[min(560px,calc(100vw-24px))]"
+    >
+      <Input
+        ref={field}
+        role="combobox"
+        aria-label={t("field")}
+        aria-expanded
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={active ? `${list}-${active.key}` : undefined}
+        placeholder={t("placeholder")}
+        value={typed}
+        maxLength={LONGEST_TEXT}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        enterKeyHint="go"
+        className="h-9 w-full"
+        onChange={(event) => {
+          setTyped(event.target.value);
+          setMarked(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <PaletteList id={list} items={found} activeKey={active?.key} onPoint={(item) => setMarked(found.indexOf(item))} onChoose={choose} />
+      <p role="status" className={found.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
+        {found.length > 0 ? t("count", { count: found.length }) : t(emptyWord(sought?.kind))}
+      </p>
+      {sought?.kind === "failed" && sought.failure.code !== "NOT_FOUND" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, sought.failure)}</p>
+      ) : null}
+    </Dialog>
+  );
+}
+
+function emptyWord(sought: "asking" | "found" | "failed" | undefined): "asking" | "missing" | "none" {
+  if (sought === "asking") return "asking";
+  return sought === "failed" ? "missing" : "none";
+}

@@ -1,0 +1,90 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { useTheme } from "next-themes";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobListItem } from "@/lib/contract/schemas/job";
+import { toJobState } from "@/lib/contract/states";
+import { languageNames, languages } from "@/lib/shared/languages";
+import { useConnection, useConnections } from "../connection-context";
+import { destinations } from "../destinations";
+import { showOverlay } from "../overlay";
+import { useLanguage } from "../use-language";
+import { useSignOut } from "../use-sign-out";
+import { type PaletteItem } from "./palette-items";
+
+const themes = ["system", "light", "dark"] as const;
+
+type Ports = { jobs: readonly JobListItem[]; onSwitch: (connection: { id: string; name: string }) => void };
+
+/** Everything that can be gone to or done from anywhere. */
+export function usePaletteItems({ jobs, onSwitch }: Ports): PaletteItem[] {
+  const t = useTranslations("frame");
+  const router = useRouter();
+  const { setTheme } = useTheme();
+  const { language, change } = useLanguage();
+  const { leave } = useSignOut();
+  const current = useConnection();
+  const connections = useConnections();
+  const to = (href: `/${string}`) => () => router.push(href);
+  return [
+    ...destinations.map(({ href, label }) => ({ key: href, group: "pages" as const, label: t(label), also: href, run: to(href) })),
+    ...jobs.map((job) => ({
+      key: `job-${job.id}`,
+      group: "jobs" as const,
+      label: job.id,
+      note: [job.workflow_name, stateWord(job, t)].filter(Boolean).join(" · "),
+      onDemand: true,
+      run: to(`/jobs/${encodeURIComponent(job.id)}`),
+    })),
+    ...workflowsOf(jobs).map(({ id, name }) => ({
+      key: `workflow-${id}`,
+      group: "workflows" as const,
+      label: name,
+      note: t("palette.workflowJobs"),
+      also: id,
+      run: to(withQuery("/jobs", { workflow_id: id })),
+    })),
+    ...connections
+      .filter(({ id }) => id !== current?.id)
+      .map(({ id, name }) => ({
+        key: `connection-${id}`,
+        group: "connections" as const,
+        label: t("palette.connection", { name }),
+        run: () => onSwitch({ id, name }),
+      })),
+    ...themes.map((theme) => ({
+      key: `theme-${theme}`,
+      group: "actions" as const,
+      label: t("theme.now", { theme: t(`theme.${theme}`) }),
+      run: () => setTheme(theme),
+    })),
+    ...languages
+      .filter((name) => name !== language)
+      .map((name) => ({
+        key: `language-${name}`,
+        group: "actions" as const,
+        label: languageNames[name],
+        note: t("language.label"),
+        also: `language ${name}`,
+        run: () => change(name),
+      })),
+    { key: "keys", group: "actions", label: t("palette.keys"), note: "?", run: () => showOverlay("keys") },
+    { key: "sign-out", group: "actions", label: t("member.signOut"), run: () => void leave() },
+  ];
+}
+
+type Words = ReturnType<typeof useTranslations<"frame">>;
+
+function stateWord({ status }: JobListItem, t: Words): string {
+  const state = toJobState(status);
+  return state === "unknown" ? status : t(`states.${state}`);
+}
+
+/** Those of the newest jobs, the latest first; one without a name goes by its id. */
+function workflowsOf(jobs: readonly JobListItem[]): { id: string; name: string }[] {
+  const names = new Map<string, string>();
+  for (const { workflow_id: id, workflow_name: name } of jobs) if (id && !names.has(id)) names.set(id, name ?? id);
+  return [...names].map(([id, name]) => ({ id, name }));
+}

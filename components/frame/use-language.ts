@@ -1,0 +1,17 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useLocale } from "next-intl";
+import { type Language, LANGUAGE_COOKIE } from "@/lib/shared/languages";
+
+const A_YEAR = 365 * 24 * 60 * 60;
+
+/** The language of the page, and another from now on: the server renders again, what was typed stays. */
+export function useLanguage() {
+  const router = useRouter();
+  function change(language: Language) {
+    document.cookie = `${LANGUAGE_COOKIE}=${language}; path=/; max-age=${A_YEAR}; samesite=lax`;
+    router.refresh();
+  }
+  return { language: useLocale(), change };
+}

@@ -1,0 +1,111 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { CommandPalette } from "@/components/frame/palette/command-palette";
+import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/palette-items";
+import { renderInApp } from "./render";
+
+const item = (key: string, group: PaletteItem["group"], label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
+  key,
+  group,
+  label,
+  run: () => undefined,
+  ...more,
+});
+
+const visited: string[] = [];
+const router = {
+  push: (href: string) => void visited.push(href),
+  replace: () => undefined,
+  refresh: () => undefined,
+  back: () => undefined,
+  forward: () => undefined,
+  prefetch: () => undefined,
+};
+
+beforeAll(() => {
+  // jsdom draws no modal dialogs and scrolls nothing.
+  HTMLDialogElement.prototype.showModal = function open(this: HTMLDialogElement) {
+    this.open = true;
+  };
+  Element.prototype.scrollIntoView = () => undefined;
+});
+beforeEach(() => void visited.splice(0));
+afterEach(cleanup);
+
+it("finds what holds every word, by its label, its note or its other names, and what begins with the text first", () => {
+  const items = [
+    item("1", "pages", "Queue"),
+    item("2", "actions", "Theme: dark"),
+    item("3", "workflows", "Poster from a photo", { also: "wf-42" }),
+    item("4", "workflows", "Photo poster"),
+    item("5", "jobs", "0191aaaa", { onDemand: true }),
+  ];
+  const keys = (typed: string) => findItems(items, typed).map(({ key }) => key);
+  expect(keys("")).toEqual(["1", "3", "4", "2"]);
+  expect(keys("PHOTO")).toEqual(["4", "3"]);
+  expect(keys("poster photo")).toEqual(["3", "4"]);
+  expect(keys("wf-42")).toEqual(["3"]);
+  expect(keys("0191")).toEqual(["5"]);
+  expect(keys("nowhere")).toEqual([]);
+});
+
+it("takes for a whole id only what can be one", () => {
+  expect(wholeJobId(" 0191c0de-0000-7000-8000-000000000001\n")).toBe("0191c0de-0000-7000-8000-000000000001");
+  for (const typed of ["", "0191c0de", "a workflow of 2026 with spaces", "../../etc/passwd-0000000", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
+    expect(wholeJobId(typed)).toBeUndefined();
+  }
+});
+
+function renderPalette() {
+  let isClosed = false;
+  renderInApp(
+    <AppRouterContext value={router}>
+      <CommandPalette onClose={() => (isClosed = true)} />
+    </AppRouterContext>,
+  );
+  const field = screen.getByRole("combobox", { name: "Page, job, workflow or action" });
+  return {
+    field,
+    marked: () => document.getElementById(field.getAttribute("aria-activedescendant") ?? "")?.textContent,
+    isClosed: () => isClosed,
+  };
+}
+
+it("keeps the focus in the field while arrows go round the list, and Enter goes there", () => {
+  const { field, marked, isClosed } = renderPalette();
+  expect(document.activeElement).toBe(field);
+  expect(marked()).toBe("Jobs");
+  fireEvent.keyDown(field, { key: "ArrowUp" });
+  expect(marked()).toBe("Sign out");
+  fireEvent.keyDown(field, { key: "ArrowDown" });
+  fireEvent.keyDown(field, { key: "ArrowDown" });
+  expect(marked()).toContain("Queue");
+  expect(screen.getByRole("option", { name: "Queue" }).getAttribute("aria-selected")).toBe("true");
+  fireEvent.keyDown(field, { key: "Enter" });
+  expect(visited).toEqual(["/queue"]);
+  expect(isClosed()).toBe(true);
+});
+
+it("says that nothing was found, and Enter does nothing then", () => {
+  const { field, isClosed } = renderPalette();
+  fireEvent.change(field, { target: { value: "zzz" } });
+  expect(screen.getByRole("status").textContent).toBe("Nothing here goes by that name.");
+  expect(screen.queryAllByRole("option")).toEqual([]);
+  fireEvent.keyDown(field, { key: "Enter" });
+  fireEvent.keyDown(field, { key: "ArrowDown" });
+  expect(isClosed()).toBe(false);
+});
+
+it("leaves Enter to an input method that is still choosing", () => {
+  const { field, isClosed } = renderPalette();
+  fireEvent.keyDown(field, { key: "Enter", isComposing: true });
+  expect(isClosed()).toBe(false);
+});
+
+it("goes to what is pressed", () => {
+  renderPalette();
+  fireEvent.click(screen.getByRole("option", { name: "Settings" }));
+  expect(visited).toEqual(["/settings"]);
+});
