@@ -9,14 +9,15 @@ const BATCH_BYTES = 1024 * 1024;
 export function createBatchedWriter(handle: FileHandle) {
   let batch: Uint8Array[] = [];
   let bytes = 0;
+  let written = 0;
   let underWay: Promise<void> = Promise.resolve();
 
   async function flush(): Promise<void> {
     await underWay;
-    const chunks = batch;
+    const [chunks, total] = [batch, bytes];
     batch = [];
     bytes = 0;
-    underWay = writeWhole(handle, chunks);
+    underWay = writeWhole(handle, chunks).then(() => void (written += total));
     underWay.catch(() => undefined); // told to whoever calls next
   }
 
@@ -26,6 +27,9 @@ export function createBatchedWriter(handle: FileHandle) {
       bytes += chunk.byteLength;
       if (bytes >= BATCH_BYTES) await flush();
     },
+
+    /** So many bytes are in the file, from its beginning. */
+    written: () => written,
 
     /** All that was handed over has been written. */
     async end(): Promise<void> {

@@ -9,6 +9,10 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { ServiceError } from "../service-error";
 import { createBatchedWriter } from "./batched-writer";
 import { HEAD_BYTES, sniffMediaType } from "./media-type";
+import { type Sha256Thread, startSha256Thread } from "./sha256-thread";
+
+/** Beyond it a thread of its own is worth its start. */
+const MANY_BYTES = 16 * 1024 * 1024;
 
 export type StagedFile = {
   path: string;
@@ -28,22 +32,27 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
   try {
     const handle = await open(path, "wx", 0o600);
     const writer = createBatchedWriter(handle);
+    let thread: Sha256Thread | undefined;
     try {
       for await (const chunk of source) {
         digest.update(chunk);
+        if (digest.size() > MANY_BYTES) digest.letSha256(() => (thread = startSha256Thread(path)));
         if (digest.size() > options.maxBytes)
           throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service takes.`);
         await writer.write(chunk);
+        thread?.written(writer.written());
       }
       await writer.end();
+      const sha256 = thread?.digest(digest.size());
       await handle.sync();
       if ((await handle.stat()).size !== digest.size())
         throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
+      return { path, ...(await digest.finish(sha256)), dispose };
     } finally {
+      thread?.stop();
       await writer.abandon();
       await handle.close();
     }
-    return { path, ...(await digest.finish()), dispose };
   } catch (error) {
     await dispose();
     throw error;
@@ -65,6 +74,7 @@ export async function stageFile(path: string): Promise<StagedFile> {
 export function createDigest() {
   const blake3 = new Blake3Hasher();
   const sha256 = createHash("sha256");
+  let isElsewhere: boolean | undefined;
   const head: Uint8Array[] = [];
   let size = 0;
   return {
@@ -73,11 +83,15 @@ export function createDigest() {
       if (size < HEAD_BYTES) head.push(Uint8Array.prototype.slice.call(chunk, 0, HEAD_BYTES - size));
       size += chunk.byteLength;
       blake3.update(chunk);
-      sha256.update(chunk);
+      if (isElsewhere !== true) sha256.update(chunk);
     },
-    finish: async () => ({
+    /** From here on somebody else computes SHA-256 of the whole, if `take` finds one; it is asked once. */
+    letSha256(take: () => unknown) {
+      isElsewhere ??= take() !== undefined;
+    },
+    finish: async (elsewhere?: Promise<string>) => ({
       hash: blake3.digest("hex"),
-      sha256: sha256.digest("hex"),
+      sha256: elsewhere ? await elsewhere : sha256.digest("hex"),
       size,
       mediaType: await sniffMediaType(Buffer.concat(head)),
     }),
