@@ -5,7 +5,7 @@ export type Viewport = { x: number; y: number; scale: number };
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
 
-const scales = { least: 0.02, most: 2 } as const;
+const scales = { least: 0.02, most: 4 } as const;
 const MARGIN = 24;
 
 /** All of it, as large as possible but not larger than 1:1. */

@@ -1,0 +1,102 @@
+"use client";
+
+import { Box, FileDown } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { CopyButton } from "@/components/ui/copy-button";
+import { viewUrl } from "@/lib/browser/urls";
+import { type OutputView } from "@/lib/contract/outputs-view";
+
+type OutputMediaProps = { view: OutputView; node: string; connection?: string };
+
+/** An output that is no picture: played, read, or offered as a file with its name. */
+export function OutputMedia({ view, node, connection }: OutputMediaProps) {
+  const t = useTranslations("jobs.job.outputs");
+  const src = view.file && viewUrl({ ...view.file, connection });
+  const isPlayed = view.kind === "video" || view.kind === "audio";
+  const text = view.text ?? (view.json === undefined ? undefined : JSON.stringify(view.json, null, 2));
+  return (
+    <li className="flex min-w-0 flex-col gap-1.5">
+      {/* Only the length is asked for before somebody plays it; seeking asks for ranges. */}
+      {src && view.kind === "video" ? (
+        <video
+          src={src}
+          controls
+          preload="metadata"
+          aria-label={view.name}
+          className="aspect-video w-full max-w-[640px] rounded-sm bg-sunken"
+        />
+      ) : null}
+      {src && view.kind === "audio" ? (
+        <audio src={src} controls preload="metadata" aria-label={view.name} className="w-full max-w-[640px]" />
+      ) : null}
+      <div className="flex min-w-0 items-start gap-2">
+        {src ? (
+          <a href={src} download={view.name} className="inline-flex min-w-0 flex-1 items-center gap-1.5 text-accent hover:underline">
+            {view.kind === "3d" ? (
+              <Box aria-hidden="true" className="size-4 shrink-0" />
+            ) : (
+              <FileDown aria-hidden="true" className="size-4 shrink-0" />
+            )}
+            <span className="truncate">{isPlayed ? view.name : t("download", { name: view.name })}</span>
+          </a>
+        ) : (
+          <>
+            <pre
+              tabIndex={0}
+              aria-label={t("text", { node })}
+              className="max-h-[320px] min-w-0 flex-1 overflow-auto font-mono text-sm break-words whitespace-pre-wrap"
+            >
+              {text}
+            </pre>
+            <CopyButton text={text ?? ""} label={t("copy", { node })} />
+          </>
+        )}
+        <span className="shrink-0 text-sm text-ink-3">{view.temporary ? t("temporary") : node}</span>
+      </div>
+      {src && view.kind === "text" ? <TextFile src={src} name={view.name} /> : null}
+    </li>
+  );
+}
+
+const MOST_BYTES = 64 * 1024;
+type Reading = { text: string; isWhole: boolean } | "reading" | "failed";
+
+/** A text file is read when somebody wants to, and of a long one the beginning. */
+function TextFile({ src, name }: { src: string; name: string }) {
+  const t = useTranslations("jobs.job.outputs");
+  const [reading, setReading] = useState<Reading>();
+  async function read() {
+    setReading("reading");
+    try {
+      const answer = await fetch(src, { headers: { range: `bytes=0-${MOST_BYTES - 1}` } });
+      const text = answer.ok ? await answer.text() : undefined;
+      setReading(text === undefined ? "failed" : { text: text.slice(0, MOST_BYTES), isWhole: text.length < MOST_BYTES });
+    } catch {
+      setReading("failed");
+    }
+  }
+  if (reading === undefined || reading === "reading" || reading === "failed") {
+    return (
+      <span className="flex items-center gap-2">
+        <Button size="small" busy={reading === "reading"} onClick={() => void read()}>
+          {t("read", { name })}
+        </Button>
+        {reading === "failed" ? <span className="text-bad">{t("unreadable")}</span> : null}
+      </span>
+    );
+  }
+  return (
+    <>
+      <pre
+        tabIndex={0}
+        aria-label={name}
+        className="max-h-[320px] overflow-auto rounded-md border border-line bg-sunken p-2.5 font-mono text-sm break-words whitespace-pre-wrap"
+      >
+        {reading.text}
+      </pre>
+      {reading.isWhole ? null : <span className="text-sm text-ink-3">{t("beginning")}</span>}
+    </>
+  );
+}
