@@ -3,7 +3,6 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BulkBar } from "@/components/jobs/bulk/bulk-bar";
 import { type BulkSelection } from "@/components/jobs/bulk/bulk-selection";
-import { toSubmissionAgain } from "@/components/jobs/bulk/run-again";
 import { type JobRow } from "@/components/jobs/job-row";
 import { HELD_MS } from "@/components/ui/use-held";
 import { PRESS_HEADER } from "@/lib/contract/press";
@@ -134,14 +133,6 @@ it("running again asks by the number, sends one workflow after the other, and sk
     "Not run: the service kep",
     "Not run: the service no ",
   ]);
-});
-
-it("a masked key beside the graph is left out, and the editor's drawing stays", () => {
-  const extra_pnginfo = { workflow: { id: "w", nodes: ["[REDACTED]"] } };
-  const extra_data = { api_key_comfy_org: "[REDACTED]", client: "a", extra_pnginfo };
-  expect(toSubmissionAgain({ prompt: graph, extra_data })).toEqual({ prompt: graph, extra_data: { client: "a", extra_pnginfo } });
-  expect(toSubmissionAgain(graph)).toEqual({ prompt: graph });
-  expect(toSubmissionAgain({ prompt: {} })).toBe("noWorkflow");
 });
 
 it("an answer that never came is told as unknown, is not sent again, and ends the work where the next would meet the same", async () => {

@@ -1,0 +1,86 @@
+"use client";
+
+import { ChevronLeft, ChevronRight, X } from "lucide-react";
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { useEffect, useRef } from "react";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { withQuery } from "@/lib/browser/urls";
+import { JobPanelBody } from "./job-panel-body";
+import { usePanelKeys } from "./use-panel-keys";
+
+type JobPanelProps = {
+  jobId: string;
+  connection: string | undefined;
+  /** `?connection=` of the page's own address, which its links keep. */
+  linked: string | undefined;
+  canRun: boolean;
+  onClose: () => void;
+  /** Absent at the end of the list. */
+  onNext?: () => void;
+  onPrevious?: () => void;
+};
+
+/** Beside the list on wide screens, over it on narrow ones. The list keeps its place, and gets the focus back on the job that was last shown. */
+export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, onPrevious }: JobPanelProps) {
+  const t = useTranslations("jobs.panel");
+  const panel = useRef<HTMLElement>(null);
+  const page = useRef<HTMLAnchorElement>(null);
+  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
+  function close() {
+    focusRow(jobId);
+    onClose();
+  }
+  usePanelKeys(panel, { onClose: close, onNext, onPrevious });
+  return (
+    <aside
+      ref={panel}
+      tabIndex={-1}
+      aria-label={t("label", { id: jobId.slice(0, 8) })}
+      className="fixed inset-0 z-40 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[103px] lg:z-10 lg:h-[calc(100dvh-103px)] lg:w-[360px] lg:shrink-0 lg:border-l lg:border-line"
+    >
+      <div className="mb-2.5 flex items-center gap-1">
+        <h2 className="mr-auto min-w-0">
+          <CopyableId id={jobId} shown={8} />
+        </h2>
+        <Link
+          ref={page}
+          href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection: linked })}
+          prefetch={false}
+          className={buttonStyle({ tone: "quiet", size: "small" })}
+        >
+          {t("openPage")}
+        </Link>
+        <Button
+          tone="quiet"
+          size="icon"
+          aria-label={t("previous")}
+          title={`${t("previous")} (k)`}
+          disabled={!onPrevious}
+          onClick={onPrevious}
+        >
+          <ChevronLeft aria-hidden="true" className="size-4" />
+        </Button>
+        <Button tone="quiet" size="icon" aria-label={t("next")} title={`${t("next")} (j)`} disabled={!onNext} onClick={onNext}>
+          <ChevronRight aria-hidden="true" className="size-4" />
+        </Button>
+        <Button tone="quiet" size="icon" aria-label={t("close")} title={`${t("close")} (Esc)`} onClick={close}>
+          <X aria-hidden="true" className="size-4" />
+        </Button>
+      </div>
+      <JobPanelBody
+        key={jobId}
+        jobId={jobId}
+        connection={connection}
+        linked={linked}
+        canRun={canRun}
+        onOpenPage={() => page.current?.click()}
+      />
+    </aside>
+  );
+}
+
+function focusRow(id: string): void {
+  document.querySelector<HTMLElement>(`tr[data-row="${CSS.escape(id)}"] a[href]`)?.focus();
+}
