@@ -9,6 +9,8 @@ export type ColumnLook = {
   shown?: string;
   /** The header is for screen readers only. */
   hiddenHeader?: true;
+  /** Its width is what it holds and cannot be another. */
+  isRigid?: true;
 };
 
 const columnMeta: ColumnLook = {};
@@ -20,3 +22,13 @@ export type Features = typeof features;
 export function columnsFor<Row extends RowData>() {
   return createColumnHelper<Features, Row>();
 }
+
+/** By column: which way it sorts now, if it does, and what a press on its header asks for. */
+export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
+
+/** Widths that somebody gave to columns, in pixels; `label` names the handle of a column. */
+export type Sizing = {
+  widths: Readonly<Record<string, number>>;
+  onResize: (id: string, px: number) => void;
+  label: (id: string) => string;
+};

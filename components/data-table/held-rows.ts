@@ -9,3 +9,21 @@ export function holdRows<Row extends Named>(shown: readonly Row[], latest: reado
     newCount: latest.filter(({ id }) => !known.has(id)).length,
   };
 }
+
+/** Rows that say the same are the same object as before, so that nothing of them is drawn again. */
+export function shareRows<Row extends Named>(before: readonly Row[], after: Row[]): Row[] {
+  const known = new Map(before.map((row) => [row.id, row]));
+  return after.map((row) => {
+    const last = known.get(row.id);
+    return last && saysSame(last, row) ? last : row;
+  });
+}
+
+function saysSame(a: object, b: object): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => sameValue(Reflect.get(a, name), Reflect.get(b, name)));
+}
+
+function sameValue(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === "object" && typeof b === "object" && a !== null && b !== null && saysSame(a, b));
+}

@@ -3,10 +3,16 @@ type Page = { offset: number; limit: number; count: number; total?: number; hasM
 /** What stands on this page, and where the pages beside it begin. Without a total, a full page promises another one unless the service says no. */
 export function pageRange({ offset, limit, count, total, hasMore }: Page): { from: number; to: number; previous?: number; next?: number } {
   const isMore = total !== undefined ? offset + limit < total : (hasMore ?? count >= limit);
+  const isBeyond = total !== undefined && offset >= total;
   return {
     from: count === 0 ? offset : offset + 1,
     to: offset + count,
-    ...(offset > 0 && { previous: Math.max(0, offset - limit) }),
+    ...(offset > 0 && { previous: isBeyond ? lastOffset(total, limit) : Math.max(0, offset - limit) }),
     ...(isMore && { next: offset + limit }),
   };
+}
+
+/** Where the last page begins. */
+export function lastOffset(total: number, limit: number): number {
+  return Math.max(0, Math.ceil(total / limit) - 1) * limit;
 }

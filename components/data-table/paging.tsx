@@ -13,21 +13,27 @@ type PagingProps = {
   total?: number;
   hasMore?: boolean;
   hrefOf: (offset: number) => string;
+  /** Instead of the plain words "100 per page": how many, and which page. */
+  children?: ReactNode;
   className?: string;
 };
 
 /** Links, so that a page of the list can be reloaded, sent and opened beside. */
-export function Paging({ offset, limit, count, total, hasMore, hrefOf, className }: PagingProps) {
+export function Paging({ offset, limit, count, total, hasMore, hrefOf, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
   const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore });
   const words = { from: from.toLocaleString("en"), to: to.toLocaleString("en"), total: (total ?? 0).toLocaleString("en") };
+  const range = () => {
+    if (count > 0) return total === undefined ? t("rangeOpen", words) : t("range", words);
+    return total ? t("noneOf", words) : t("none");
+  };
   return (
     <nav
       aria-label={t("label")}
       className={cn("flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:px-5", className)}
     >
-      <span className="flex-1">{count === 0 ? t("none") : total === undefined ? t("rangeOpen", words) : t("range", words)}</span>
-      <span>{t("perPage", { count: limit })}</span>
+      <span className="flex-1">{range()}</span>
+      {children ?? <span>{t("perPage", { count: limit })}</span>}
       <Step label={t("previous")} href={previous === undefined ? undefined : hrefOf(previous)}>
         ‹
       </Step>

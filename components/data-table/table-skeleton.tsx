@@ -10,14 +10,15 @@ type TableSkeletonProps = {
   /** The real table's looks, with the width of what stands in each column; 0 leaves a cell empty. */
   columns: readonly { look?: ColumnLook; width: "none" | "thumb" | "short" | "long" }[];
   rows?: number;
+  isFixed?: boolean;
 };
 
 const widths = { none: "", thumb: "h-9 w-[52px]", short: "h-3.5 w-16", long: "h-3.5 w-28" };
 
-export function TableSkeleton({ label, columns, rows = 15 }: TableSkeletonProps) {
+export function TableSkeleton({ label, columns, rows = 15, isFixed = false }: TableSkeletonProps) {
   return (
     <div role="status" aria-label={label}>
-      <table aria-hidden="true" className="data-table">
+      <table aria-hidden="true" className={isFixed ? "data-table fixed-columns two-lines" : "data-table"}>
         <thead>
           <tr>
             {columns.map(({ look }, index) => (

@@ -1,7 +1,7 @@
 "use client";
 
 import { useState, useSyncExternalStore } from "react";
-import { holdRows } from "./held-rows";
+import { holdRows, shareRows } from "./held-rows";
 
 const TOP_PX = 40;
 
@@ -10,6 +10,8 @@ function subscribe(listener: () => void): () => void {
   return () => window.removeEventListener("scroll", listener);
 }
 
+type Held<Row> = { view: string; latest: Row[]; isHolding: boolean; rows: Row[]; newCount: number };
+
 /** At the top of the page new rows simply appear; further down they are held back, so that nothing jumps. `view` names the question. */
 export function useHeldRows<Row extends { id: string }>(view: string, latest: Row[], canHold: boolean): { rows: Row[]; newCount: number } {
   const isAtTop = useSyncExternalStore(
@@ -17,8 +19,12 @@ export function useHeldRows<Row extends { id: string }>(view: string, latest: Ro
     () => window.scrollY < TOP_PX,
     () => true,
   );
-  const [shown, setShown] = useState({ view, rows: latest });
-  const isHolding = canHold && !isAtTop && shown.view === view && shown.rows.length > 0;
-  if (!isHolding && (shown.rows !== latest || shown.view !== view)) setShown({ view, rows: latest });
-  return isHolding ? holdRows(shown.rows, latest) : { rows: latest, newCount: 0 };
+  const [held, setHeld] = useState<Held<Row>>({ view, latest, isHolding: false, rows: latest, newCount: 0 });
+  const isHolding = canHold && !isAtTop && held.view === view && held.rows.length > 0;
+  if (held.latest === latest && held.view === view && held.isHolding === isHolding) return held;
+  const next = isHolding ? holdRows(held.rows, latest) : { rows: latest, newCount: 0 };
+  const rows = held.view === view ? shareRows(held.rows, next.rows) : next.rows;
+  const now = { view, latest, isHolding, rows, newCount: next.newCount };
+  setHeld(now);
+  return now;
 }

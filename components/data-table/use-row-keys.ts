@@ -3,22 +3,37 @@
 import { type RefObject, useEffect } from "react";
 import { isFreeKey } from "@/components/ui/free-key";
 
-/** j and k move from row to row, x chooses the row; Enter opens it, since the focus is on its link. Not while somebody types. */
+/** j and k move from row to row, with shift they choose on the way; x chooses the row; Enter opens it, since the focus is on its link. Not while somebody types. */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
       if (!isFreeKey(event)) return;
-      const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr") ?? [])];
+      const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr[data-row]") ?? [])];
       const here = rows.findIndex((row) => row.contains(document.activeElement));
-      if (event.key === "j" || event.key === "k") {
-        const next = here < 0 ? rows[0] : rows[here + (event.key === "j" ? 1 : -1)];
-        next?.querySelector<HTMLElement>("a[href]")?.focus();
-      } else if (event.key === "x" && here >= 0) {
-        rows[here]?.querySelector<HTMLInputElement>('input[type="checkbox"]')?.click();
+      const key = event.key.toLowerCase();
+      if (key === "j" || key === "k") {
+        const next = here < 0 ? rows[firstInView(rows)] : rows[here + (key === "j" ? 1 : -1)];
+        if (event.shiftKey) for (const row of [rows[here], next]) choose(row, true);
+        const link = next?.querySelector<HTMLElement>("a[href]");
+        link?.focus({ preventScroll: true });
+        next?.scrollIntoView?.({ block: "nearest" });
+      } else if (key === "x" && here >= 0) {
+        choose(rows[here]);
       } else return;
       event.preventDefault();
     }
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, [table]);
+}
+
+/** Where somebody has scrolled to, that is where the keys begin. */
+function firstInView(rows: readonly HTMLElement[]): number {
+  const at = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
+  return Math.max(0, at);
+}
+
+function choose(row: HTMLElement | undefined, wanted?: boolean): void {
+  const box = row?.querySelector<HTMLInputElement>('input[type="checkbox"]');
+  if (box && (wanted === undefined || box.checked !== wanted)) box.click();
 }

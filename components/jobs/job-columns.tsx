@@ -1,18 +1,19 @@
 "use client";
 
-import Link from "next/link";
-import { useTranslations } from "next-intl";
+import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
-import { JobStatus } from "@/components/frame/job-status";
+import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
+import { type SelectionStore } from "@/components/data-table/selection-store";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
-import { Duration, RunningDuration } from "@/components/ui/duration";
 import { Picture } from "@/components/ui/picture";
-import { ProgressBar } from "@/components/ui/progress-bar";
-import { RelativeTime } from "@/components/ui/relative-time";
-import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { thumbnailUrl } from "@/lib/browser/urls";
+import { type ColumnChoice, isValueId, shownColumns, valueOf } from "./column-choice";
+import { RanCell, StateCell, SubmittedCell, WhatCell } from "./job-cells";
 import { jobLooks } from "./job-looks";
 import { type JobRow } from "./job-row";
+import { RowLink } from "./job-row-link";
+import { ValueCell } from "./job-value-cell";
 
 const column = columnsFor<JobRow>();
 
@@ -21,11 +22,39 @@ type Where = {
   connection: string | undefined;
   /** `?connection=` of the page's own address, which its links keep. */
   linked: string | undefined;
+  selection: SelectionStore;
+  onOpen: (id: string) => boolean;
 };
+type Words = ReturnType<typeof useTranslations<"jobs">>;
 
-export function jobColumns(t: ReturnType<typeof useTranslations<"jobs">>, { connection, linked }: Where) {
-  return column.columns([
+/** The chosen columns in the chosen order; the boxes to select by stand first. */
+export function jobColumns(t: Words, where: Where, choice: ColumnChoice) {
+  const named = namedColumns(t, where);
+  return [
     column.display({
+      id: "select",
+      meta: jobLooks.select,
+      header: () => <SelectAllRows label={t("selectAll")} store={where.selection} />,
+      cell: ({ row }) => (
+        <SelectRow id={row.original.id} label={t("select", { id: row.original.id.slice(0, 8) })} store={where.selection} />
+      ),
+    }),
+    ...shownColumns(choice).map((id) => {
+      if (!isValueId(id)) return named[id];
+      const value = valueOf(id, choice.labels);
+      return column.display({
+        id,
+        header: value.label || `${value.node}.${value.input}`,
+        meta: jobLooks.value,
+        cell: ({ row }) => <ValueCell id={row.original.id} connection={where.connection} node={value.node} input={value.input} />,
+      });
+    }),
+  ];
+}
+
+function namedColumns(t: Words, { connection, linked, onOpen }: Where) {
+  return {
+    preview: column.display({
       id: "preview",
       header: t("column.preview"),
       meta: jobLooks.preview,
@@ -39,75 +68,47 @@ export function jobColumns(t: ReturnType<typeof useTranslations<"jobs">>, { conn
         />
       ),
     }),
-    column.accessor("word", { header: t("column.status"), meta: jobLooks.status, cell: ({ row }) => <State row={row.original} /> }),
-    column.accessor("id", {
+    status: column.display({
+      id: "status",
+      header: t("column.status"),
+      meta: jobLooks.status,
+      cell: ({ row }) => <StateCell row={row.original} linked={linked} />,
+    }),
+    job: column.display({
+      id: "job",
       header: t("column.job"),
       meta: jobLooks.job,
-      cell: ({ getValue }) => <JobLink id={getValue()} connection={linked} copyLabel={t("copyId")} />,
+      cell: ({ row }) => (
+        <span className="inline-flex items-center gap-0.5">
+          <RowLink id={row.original.id} linked={linked} onOpen={onOpen} />
+          <CopyButton text={row.original.id} label={t("copyId")} />
+        </span>
+      ),
     }),
-    column.accessor("workflow", {
+    workflow: column.display({
+      id: "workflow",
       header: t("column.workflow"),
       meta: jobLooks.workflow,
-      cell: ({ getValue }) => <Cut text={getValue() ?? ""} className="relative max-w-[180px]" />,
+      cell: ({ row }) => <Cut text={row.original.workflow ?? ""} />,
     }),
-    column.display({ id: "what", header: t("column.what"), meta: jobLooks.what, cell: ({ row }) => <What row={row.original} /> }),
-    column.accessor("outputs", { header: t("column.outputs"), meta: jobLooks.outputs, cell: ({ getValue }) => getValue() || t("nothing") }),
-    column.accessor("createdMs", {
+    what: column.display({
+      id: "what",
+      header: t("column.what"),
+      meta: jobLooks.what,
+      cell: ({ row }) => <WhatCell row={row.original} linked={linked} />,
+    }),
+    outputs: column.display({
+      id: "outputs",
+      header: t("column.outputs"),
+      meta: jobLooks.outputs,
+      cell: ({ row }) => row.original.outputs || t("nothing"),
+    }),
+    submitted: column.display({
+      id: "submitted",
       header: t("column.submitted"),
       meta: jobLooks.submitted,
-      cell: ({ getValue }) => {
-        const ms = getValue();
-        return ms === undefined ? t("nothing") : <RelativeTime ms={ms} className="relative" />;
-      },
+      cell: ({ row }) => <SubmittedCell row={row.original} linked={linked} />,
     }),
-    column.display({ id: "ran", header: t("column.ran"), meta: jobLooks.ran, cell: ({ row }) => <Ran row={row.original} /> }),
-  ]);
-}
-
-/** The link covers its whole row; what else can be pressed there lies above it. */
-function JobLink({ id, connection, copyLabel }: { id: string; connection: string | undefined; copyLabel: string }) {
-  return (
-    <span className="inline-flex items-center gap-0.5">
-      <Link href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection })} prefetch={false} title={id} className="row-link">
-        {id.slice(0, 8)}
-      </Link>
-      <CopyButton text={id} label={copyLabel} />
-    </span>
-  );
-}
-
-/** On narrow screens, where the column for it is not there, the progress stands below the state. */
-function State({ row }: { row: JobRow }) {
-  const t = useTranslations("jobs");
-  return (
-    <>
-      <JobStatus word={row.word} state={row.state} />
-      {row.progress === undefined ? null : <ProgressBar value={row.progress} label={t("progress")} className="mt-1 block lg:hidden" />}
-    </>
-  );
-}
-
-function What({ row }: { row: JobRow }) {
-  const t = useTranslations("jobs");
-  if (row.error) {
-    return (
-      <span title={row.error} className="relative block truncate text-bad">
-        {row.error}
-      </span>
-    );
-  }
-  if (row.progress === undefined) return null;
-  return (
-    <span className="inline-flex items-center gap-1.5 text-ink-3">
-      <ProgressBar value={row.progress} label={t("progress")} />
-      {t("percent", { value: Math.round(row.progress * 100) })}
-    </span>
-  );
-}
-
-function Ran({ row }: { row: JobRow }) {
-  const t = useTranslations("jobs");
-  if (row.startedMs === undefined) return t("nothing");
-  if (row.endedMs !== undefined) return <Duration fromMs={row.startedMs} toMs={row.endedMs} withTenths="short" />;
-  return row.state === "in_progress" ? <RunningDuration fromMs={row.startedMs} /> : t("nothing");
+    ran: column.display({ id: "ran", header: t("column.ran"), meta: jobLooks.ran, cell: ({ row }) => <RanCell row={row.original} /> }),
+  };
 }

@@ -2,12 +2,14 @@ import { type ColumnLook } from "@/components/data-table/features";
 
 /** The columns of the list of jobs: shared by the table and its skeleton, so that nothing moves when the rows come. */
 export const jobLooks = {
-  preview: { width: "w-[72px]", hiddenHeader: true },
-  status: { width: "w-[130px]" },
-  job: { width: "w-[130px]" },
-  workflow: { width: "w-[150px]", shown: "max-lg:hidden" },
-  what: { shown: "max-w-0 max-lg:hidden", hiddenHeader: true },
-  outputs: { width: "w-[80px]", shown: "max-md:hidden", align: "end" },
-  submitted: { width: "w-[120px]", shown: "max-sm:pr-4", align: "end" },
-  ran: { width: "w-[92px]", shown: "max-sm:hidden", align: "end" },
+  select: { width: "w-10 md:w-[46px]", isRigid: true },
+  preview: { width: "w-[72px]", hiddenHeader: true, isRigid: true },
+  status: { width: "w-[128px] max-sm:w-auto" },
+  job: { width: "w-[118px]" },
+  workflow: { width: "w-[180px]", shown: "max-lg:hidden max-xl:in-[.with-panel]:hidden" },
+  what: { shown: "max-lg:hidden", hiddenHeader: true },
+  outputs: { width: "w-[84px]", shown: "max-md:hidden in-[.with-panel]:hidden", align: "end" },
+  submitted: { width: "w-[124px]", shown: "max-sm:hidden in-[.with-panel]:hidden", align: "end" },
+  ran: { width: "w-[104px]", shown: "max-sm:hidden in-[.with-panel]:hidden", align: "end" },
+  value: { width: "w-[150px]", shown: "max-lg:hidden in-[.with-panel]:hidden" },
 } as const satisfies Record<string, ColumnLook>;

@@ -15,6 +15,7 @@ export type JobRow = {
   startedMs?: number;
   endedMs?: number;
   workflow?: string;
+  workflowId?: string;
   /** 0 to 1 */
   progress?: number;
   error?: string;
@@ -41,7 +42,7 @@ export function toJobRow(job: JobListItem): JobRow {
     ...(createdAtMs !== undefined && { createdMs: createdAtMs }),
     ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
     ...(endedAtMs !== undefined && { endedMs: endedAtMs }),
-    ...(job.workflow_id && { workflow: workflowName(job) }),
+    ...(job.workflow_id && { workflow: workflowName(job), workflowId: job.workflow_id }),
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(line && { error: line }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),

@@ -1,23 +1,26 @@
 import Link from "next/link";
 import { useTranslations } from "next-intl";
+import { lastOffset } from "@/components/data-table/page-range";
 import { buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { jobsHref } from "./jobs-address";
+import { type Place } from "./use-jobs-place";
 
-type JobsEmptyProps = { query: JobsQuery; connection?: string; canRun: boolean };
+type JobsEmptyProps = { place: Place; total?: number; canRun: boolean };
 
-export function JobsEmpty({ query, connection, canRun }: JobsEmptyProps) {
+export function JobsEmpty({ place: { query, hrefOf }, total, canRun }: JobsEmptyProps) {
   const t = useTranslations("jobs.empty");
   const reset = (href: string, label: string) => (
     <Link href={href} className={buttonStyle()}>
       {label}
     </Link>
   );
-  if (query.offset > 0)
-    return <EmptyState title={t("beyond")} action={reset(jobsHref(query, { offset: 0, connection }), t("firstPage"))} />;
+  if (query.offset > 0 && total !== 0) {
+    const way =
+      total === undefined ? reset(hrefOf({}), t("firstPage")) : reset(hrefOf({ offset: lastOffset(total, query.limit) }), t("lastPage"));
+    return <EmptyState title={t("beyond")} text={total === undefined ? undefined : t("beyondText", { total })} action={way} />;
+  }
   if (query.status || query.workflow_id || query.output_type) {
-    const all = jobsHref(query, { status: undefined, workflow_id: undefined, output_type: undefined, connection });
+    const all = hrefOf({ status: undefined, workflow_id: undefined, output_type: undefined });
     return <EmptyState title={t("filtered")} action={reset(all, t("showAll"))} />;
   }
   return <EmptyState title={t("title")} text={t("text")} action={canRun ? reset("/run", t("run")) : undefined} />;

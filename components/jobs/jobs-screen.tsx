@@ -1,11 +1,13 @@
 "use client";
 
+import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { use, useMemo } from "react";
-import { DataTable } from "@/components/data-table/data-table";
+import { use, useEffect, useState } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
+import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";
+import { createSelection } from "@/components/data-table/selection-store";
 import { useHeldRows } from "@/components/data-table/use-held-rows";
 import { useConnection } from "@/components/frame/connection-context";
 import { useFollowCounts } from "@/components/frame/counts-context";
@@ -18,41 +20,59 @@ import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
-import { jobColumns } from "./job-columns";
 import { type JobRow, type JobsView, toJobsView } from "./job-row";
-import { jobsApiPath, jobsHref } from "./jobs-address";
+import { jobsApiPath, jobsHref, type JobsPlace } from "./jobs-address";
 import { JobsEmpty } from "./jobs-empty";
-import { StatusFilter } from "./status-filter";
+import { JobsFilters } from "./jobs-filters";
+import { JobsSelected } from "./jobs-selected";
+import { JobsTable } from "./jobs-table";
+import { JobsTools } from "./jobs-tools";
+import { useColumnChoice } from "./use-column-choice";
+import { useJobsPlace } from "./use-jobs-place";
+import { useOpenJob } from "./use-open-job";
+
+const JobPanel = dynamic(() => import("./panel/job-panel").then((module) => module.JobPanel), { ssr: false });
 
 type JobsScreenProps = {
   query: JobsQuery;
   /** `?connection=` of the address, where it has one. */
   connection?: string;
+  /** The bare list needs `view=all` in its address, since somebody has a default view. */
+  view?: JobsPlace["view"];
   canRun: boolean;
   jobs: Promise<Result<Stamped<JobsView>, Failure>>;
 };
 
-const rowId = (row: JobRow) => row.id;
 const noRows: JobRow[] = [];
 const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row) => row.state === state).length;
-const motionOf = (view: JobsView) => (countOf(view, "in_progress") + countOf(view, "pending") > 0 ? "moving" : "still");
+const motionOf = (view: JobsView) => (view.rows.some(({ state }) => state === "in_progress" || state === "pending") ? "moving" : "still");
 
-export function JobsScreen({ query, connection, canRun, jobs }: JobsScreenProps) {
+export function JobsScreen({ query, connection, view: bare, canRun, jobs }: JobsScreenProps) {
   const t = useTranslations("jobs");
   const first = use(jobs);
   const connectionId = useConnection()?.id;
   const path = connectionId ? jobsApiPath(query, connectionId) : undefined;
   const poll = usePoll(path, { ...initialOf(first), read: toJobsView, motion: motionOf });
-  const view = poll.value;
-  const failure = poll.failure;
-  const isFirstPage = query.offset === 0 && !query.status;
-  const { rows, newCount } = useHeldRows(jobsHref(query), view?.rows ?? noRows, isFirstPage);
+  const { value: view, failure } = poll;
+  const place = useJobsPlace(query, { connection, view: bare });
+  const question = jobsHref(query);
+  const [selection] = useState(createSelection);
+  // Another question: what was selected may not be in its answer.
+  useEffect(() => selection.clear, [question, selection]);
+  const isNewestFirst = query.offset === 0 && !query.status && query.sort_by === "create_time" && query.sort_order === "desc";
+  const { rows, newCount } = useHeldRows(question, view?.rows ?? noRows, isNewestFirst);
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${failure?.code}`);
-  const columns = useMemo(() => jobColumns(t, { connection: connectionId, linked: connection }), [t, connectionId, connection]);
+  const [choice, choose] = useColumnChoice(connectionId);
+  const opened = useOpenJob(connection);
+  const at = opened.id === undefined ? -1 : rows.findIndex(({ id }) => id === opened.id);
+  const neighbour = (by: -1 | 1) => {
+    const next = at < 0 ? undefined : rows[at + by]?.id;
+    return next === undefined ? undefined : () => void opened.open(next);
+  };
   return (
     <>
       <PageHeader title={t("title")} count={view?.total}>
-        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
+        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} />
         {canRun ? (
           <Link href="/run" className={buttonStyle({ tone: "primary" })}>
             {t("run")}
@@ -60,12 +80,49 @@ export function JobsScreen({ query, connection, canRun, jobs }: JobsScreenProps)
         ) : null}
       </PageHeader>
       <ToolBar label={t("filter.label")}>
-        <StatusFilter query={query} connection={connection} total={view?.total} />
+        <JobsFilters place={place} rows={rows} total={view?.total} connection={connectionId} />
+        <JobsTools choice={choice} onChoose={choose} place={place} linked={connection} canShare={canRun} />
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <NewRows count={newCount} text={t("newRows", { count: newCount })} />
-      {view && rows.length > 0 ? <DataTable caption={t("caption")} columns={columns} rows={rows} rowId={rowId} /> : null}
-      {view && rows.length === 0 ? <JobsEmpty query={query} connection={connection} canRun={canRun} /> : null}
+      <div className="flex items-start">
+        <div className={opened.id === undefined ? "min-w-0 flex-1" : "with-panel min-w-0 flex-1"}>
+          {view && rows.length > 0 ? (
+            <JobsTable
+              rows={rows}
+              place={place}
+              connection={connectionId}
+              linked={connection}
+              selection={selection}
+              choice={choice}
+              onChoose={choose}
+              openId={opened.id}
+              onOpen={opened.open}
+            />
+          ) : null}
+        </div>
+        {opened.id !== undefined ? (
+          <JobPanel
+            jobId={opened.id}
+            connection={connectionId}
+            linked={connection}
+            canRun={canRun}
+            onClose={opened.close}
+            onNext={neighbour(1)}
+            onPrevious={neighbour(-1)}
+          />
+        ) : null}
+      </div>
+      {view && rows.length === 0 ? <JobsEmpty place={place} total={view.total} canRun={canRun} /> : null}
+      <JobsSelected
+        store={selection}
+        query={query}
+        rows={rows}
+        total={view?.total}
+        connection={connectionId}
+        canRun={canRun}
+        onDone={() => void poll.refresh()}
+      />
       {view ? (
         <Paging
           offset={query.offset}
@@ -73,9 +130,11 @@ export function JobsScreen({ query, connection, canRun, jobs }: JobsScreenProps)
           count={rows.length}
           total={view.total}
           hasMore={view.hasMore}
-          hrefOf={(offset) => jobsHref(query, { offset, connection })}
+          hrefOf={(offset) => place.hrefOf({ offset })}
           className="mt-auto md:sticky md:bottom-0 md:z-20"
-        />
+        >
+          <PageControls offset={query.offset} limit={query.limit} total={view.total} onGo={place.go} />
+        </Paging>
       ) : null}
     </>
   );

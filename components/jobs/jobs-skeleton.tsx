@@ -19,7 +19,9 @@ export function JobsSkeleton() {
       </ToolBar>
       <TableSkeleton
         label={t("loading")}
+        isFixed
         columns={[
+          { look: jobLooks.select, width: "none" },
           { look: jobLooks.preview, width: "thumb" },
           { look: jobLooks.status, width: "short" },
           { look: jobLooks.job, width: "short" },

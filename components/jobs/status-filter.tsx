@@ -1,49 +1,64 @@
+"use client";
+
 import Link from "next/link";
 import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
 import { useCounts } from "@/components/frame/counts-context";
 import { chipStyle } from "@/components/ui/chip";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type KnownJobState } from "@/lib/contract/states";
-import { jobsHref } from "./jobs-address";
+import { type JobsChange, type Place } from "./use-jobs-place";
 
 const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
 
-type StatusFilterProps = { query: JobsQuery; connection?: string; total?: number };
+/** `total`: of the list as it stands. */
+type StatusFilterProps = { place: Place; total?: number };
 
-/** One state at a time by press; the address may name several. Counts stand where they are known without asking for them. */
-export function StatusFilter({ query, connection, total }: StatusFilterProps) {
+/** Each chip adds its state or takes it away. Counts stand where they are known without asking for them. */
+export function StatusFilter({ place, total }: StatusFilterProps) {
   const t = useTranslations("jobs");
   const states = useTranslations("frame.states");
   const { running, pending } = useCounts();
+  const { query } = place;
   const chosen = query.status ?? [];
   const isAllWorkflows = !query.workflow_id && !query.output_type;
   const counts: Partial<Record<KnownJobState, number>> = {
     ...(isAllWorkflows && { in_progress: running, pending }),
-    ...(chosen.length === 1 && chosen[0] && { [chosen[0]]: total }),
+    ...(chosen.length === 1 && chosen[0] && !place.isMoving && { [chosen[0]]: total }),
   };
   return (
     <>
-      <Link
-        href={jobsHref(query, { status: undefined, offset: 0, connection })}
-        aria-current={chosen.length === 0 ? "true" : undefined}
-        className={chipStyle(chosen.length === 0)}
-      >
+      <Chip place={place} change={{ status: undefined }} isOn={chosen.length === 0}>
         {t("filter.all")}
-      </Link>
+      </Chip>
       {order.map((state) => {
         const isOn = chosen.includes(state);
+        const next = order.filter((each) => (each === state ? !isOn : chosen.includes(each)));
         return (
-          <Link
-            key={state}
-            href={jobsHref(query, { status: isOn && chosen.length === 1 ? undefined : [state], offset: 0, connection })}
-            aria-current={isOn ? "true" : undefined}
-            className={chipStyle(isOn)}
-          >
+          <Chip key={state} place={place} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
             {states(state)} <Count value={counts[state]} hasRoom={isAllWorkflows && (state === "in_progress" || state === "pending")} />
-          </Link>
+          </Chip>
         );
       })}
     </>
+  );
+}
+
+type ChipProps = { place: Place; change: JobsChange; isOn: boolean; children: ReactNode };
+
+function Chip({ place, change, isOn, children }: ChipProps) {
+  return (
+    <Link
+      href={place.hrefOf(change)}
+      prefetch={false}
+      onNavigate={(event) => {
+        event.preventDefault();
+        place.go(change);
+      }}
+      aria-current={isOn ? "true" : undefined}
+      className={chipStyle(isOn)}
+    >
+      {children}
+    </Link>
   );
 }
 

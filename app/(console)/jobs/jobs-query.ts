@@ -1,3 +1,4 @@
+import { jobStates } from "@/lib/contract/states";
 import { type JobsQuery, jobsQuerySchema } from "@/lib/contract/schemas/job";
 
 export type SearchParams = Record<string, string | string[] | undefined>;
@@ -18,9 +19,15 @@ export function parseJobsQuery(params: SearchParams): { query: JobsQuery; ignore
   return { query: tidy(jobsQuerySchema.parse(good)), ignored: [...bad].map((name) => `${name}=${given[name] ?? ""}`) };
 }
 
-/** An empty list of states filters nothing. */
+/** An empty list of states filters nothing, and naming one twice says no more than once. */
 function tidy(query: JobsQuery): JobsQuery {
-  return query.status?.length === 0 ? { ...query, status: undefined } : query;
+  const status = jobStates.filter((state) => query.status?.includes(state));
+  return { ...query, status: status.length > 0 ? status : undefined };
+}
+
+/** Nothing in the address says which list is meant, so that a member's default view may. */
+export function isBareAddress(params: SearchParams): boolean {
+  return Object.keys(params).every((name) => name === "connection");
 }
 
 export function textParam(params: SearchParams, name: string): string | undefined {

@@ -1,15 +1,18 @@
 import { type Metadata } from "next";
+import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toJobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/jobs-screen";
+import { withQuery } from "@/lib/browser/urls";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listJobs } from "@/lib/server/queries/jobs";
+import { defaultView } from "@/lib/server/queries/saved-views";
 import { stamp } from "../stamp";
 import { IgnoredValues } from "./ignored-values";
-import { parseJobsQuery, textParam } from "./jobs-query";
+import { isBareAddress, parseJobsQuery, textParam } from "./jobs-query";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("jobs"))("title") };
@@ -20,11 +23,15 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   const params = await searchParams;
   const { query, ignored } = parseJobsQuery(params);
   const connection = textParam(params, "connection");
+  const preferred = await defaultView(viewer);
+  if (preferred && preferred.query !== "" && isBareAddress(params)) {
+    redirect(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection }));
+  }
   const jobs = stamp(listJobs(viewer, query, connection), toJobsView);
   return (
-    <PageMessages messages={pickMessages("jobs")}>
+    <PageMessages messages={await pickMessages("jobs")}>
       <IgnoredValues list={ignored} />
-      <JobsScreen key={JSON.stringify(query)} query={query} connection={connection} canRun={hasRole(viewer.role, "operator")} jobs={jobs} />
+      <JobsScreen query={query} connection={connection} view={preferred && "all"} canRun={hasRole(viewer.role, "operator")} jobs={jobs} />
     </PageMessages>
   );
 }

@@ -5,11 +5,13 @@ import { type Migration } from "kysely";
 import { firstTables } from "./migrations/0001-first-tables";
 import { endedSessions } from "./migrations/0002-ended-sessions";
 import { connectionDialect } from "./migrations/0003-connection-dialect";
+import { savedViews } from "./migrations/0004-saved-views";
 import { presses } from "./migrations/0005-presses";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
   "0002-ended-sessions": endedSessions,
   "0003-connection-dialect": connectionDialect,
+  "0004-saved-views": savedViews,
   "0005-presses": presses,
 };

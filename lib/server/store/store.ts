@@ -11,6 +11,7 @@ import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createKeyStore, type KeyStore } from "./keys";
 import { createMemberStore, type MemberStore } from "./members";
 import { createPressStore, type PressStore } from "./presses";
+import { createSavedViewStore, type SavedViewStore } from "./saved-views";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
 
@@ -23,6 +24,7 @@ export type Store = {
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
   endedSessions: EndedSessionStore;
+  savedViews: SavedViewStore;
   audit: AuditStore;
   migrate(): Promise<void>;
   close(): Promise<void>;
@@ -47,6 +49,7 @@ export function openStore(dataDir: string): Store {
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
     endedSessions: createEndedSessionStore(database),
+    savedViews: createSavedViewStore(database),
     audit: createAuditStore(database),
     migrate: () => migrate(database),
     close: () => database.destroy(),

@@ -76,7 +76,18 @@ export type AuditRow = {
   outcome: string | null;
 };
 
+export type SavedViewRow = {
+  id: string;
+  /** Null: of the team. */
+  member_id: string | null;
+  name: string;
+  query: string;
+  created_at: number;
+};
+
 export type Tables = {
+  saved_views: SavedViewRow;
+  default_views: { member_id: string; view_id: string };
   members: MemberRow;
   connections: ConnectionRow;
   api_keys: KeyRow;

@@ -4,6 +4,8 @@
 import "server-only";
 import { type Database } from "./database";
 
+const MOST_LISTED = 2_000;
+
 export type WorkflowNameStore = ReturnType<typeof createWorkflowNameStore>;
 
 export function createWorkflowNameStore(database: Database) {
@@ -14,6 +16,18 @@ export function createWorkflowNameStore(database: Database) {
         .values({ connection_id: connectionId, workflow_id: workflowId, name })
         .onConflict((conflict) => conflict.columns(["connection_id", "workflow_id"]).doUpdateSet({ name }))
         .execute();
+    },
+
+    /** Every named workflow of a connection, by name; as many as somebody may look through. */
+    async all(connectionId: string): Promise<{ id: string; name: string }[]> {
+      const rows = await database
+        .selectFrom("workflow_names")
+        .select(["workflow_id", "name"])
+        .where("connection_id", "=", connectionId)
+        .orderBy("name")
+        .limit(MOST_LISTED)
+        .execute();
+      return rows.map((row) => ({ id: row.workflow_id, name: row.name }));
     },
 
     /** Names by workflow id; what has none is absent. */

@@ -1,0 +1,17 @@
+import { savedViewChangeSchema } from "@/lib/contract/saved-views";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { changeSavedView, removeSavedView } from "@/lib/server/queries/saved-views";
+import { ok } from "@/lib/shared/result";
+
+export const PUT = consoleBodyRoute("changeSavedView", "viewer", savedViewChangeSchema, async (asked, body) => {
+  asked.note({ target: idOf(asked) });
+  const changed = await changeSavedView(asked.viewer, idOf(asked), body);
+  return changed.ok ? ok(jsonAnswer({ view: changed.value })) : changed;
+});
+
+export const DELETE = consoleRoute("removeSavedView", "viewer", async (asked) => {
+  const removed = await removeSavedView(asked.viewer, idOf(asked));
+  asked.note({ target: removed.ok ? removed.value.name : idOf(asked) });
+  return removed.ok ? ok(emptyAnswer()) : removed;
+});

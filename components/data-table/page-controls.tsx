@@ -1,0 +1,54 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Input } from "@/components/ui/input";
+import { Select } from "@/components/ui/select";
+
+const sizes = [25, 50, 100, 250, 500, 1000];
+
+type PageControlsProps = { offset: number; limit: number; total?: number; onGo: (change: { offset: number; limit?: number }) => void };
+
+/** How many rows a page has, and a jump to any of them. The first row in view stays on the page when its size changes. */
+export function PageControls({ offset, limit, total, onGo }: PageControlsProps) {
+  const t = useTranslations("common.paging");
+  const page = Math.floor(offset / limit) + 1;
+  const pages = total === undefined ? undefined : Math.max(1, Math.ceil(total / limit));
+  const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b);
+  return (
+    <>
+      <Select
+        aria-label={t("size")}
+        value={limit}
+        onChange={({ currentTarget: { value } }) =>
+          onGo({ limit: Number(value), offset: Math.floor(offset / Number(value)) * Number(value) })
+        }
+      >
+        {choices.map((size) => (
+          <option key={size} value={size}>
+            {t("perPage", { count: size })}
+          </option>
+        ))}
+      </Select>
+      {pages !== undefined && pages > 1 ? (
+        <form
+          className="flex items-center gap-1.5 whitespace-nowrap max-sm:hidden"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const wanted = Number(new FormData(event.currentTarget).get("page"));
+            if (Number.isInteger(wanted)) onGo({ offset: (Math.min(pages, Math.max(1, wanted)) - 1) * limit });
+          }}
+        >
+          <Input
+            key={page}
+            name="page"
+            inputMode="numeric"
+            aria-label={t("page")}
+            defaultValue={Math.min(page, pages)}
+            className="w-14 text-right"
+          />
+          {t("ofPages", { count: pages.toLocaleString("en") })}
+        </form>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+"use client";
+
+import { type KeyboardEvent, type PointerEvent } from "react";
+import { type Sizing } from "./features";
+
+export const NARROWEST_PX = 48;
+export const WIDEST_PX = 800;
+const STEP_PX = 16;
+
+const bounded = (px: number) => Math.round(Math.min(WIDEST_PX, Math.max(NARROWEST_PX, px)));
+
+/** The right edge of a header: dragged, or moved by the arrow keys. */
+export function ResizeHandle({ id, px, sizing }: { id: string; px: number | undefined; sizing: Sizing }) {
+  function drag(event: PointerEvent<HTMLElement>) {
+    const cell = event.currentTarget.closest("th");
+    if (!cell || event.button !== 0) return;
+    event.preventDefault();
+    const handle = event.currentTarget;
+    const from = { x: event.clientX, width: cell.offsetWidth };
+    const widthAt = (x: number) => bounded(from.width + x - from.x);
+    // The column follows the pointer by itself; the rows are told once, at the end.
+    const move = ({ clientX }: globalThis.PointerEvent) => void (cell.style.width = `${widthAt(clientX)}px`);
+    const end = ({ clientX, type }: globalThis.PointerEvent) => {
+      handle.removeEventListener("pointermove", move);
+      handle.removeEventListener("pointerup", end);
+      handle.removeEventListener("pointercancel", end);
+      if (type === "pointerup" && clientX !== from.x) sizing.onResize(id, widthAt(clientX));
+    };
+    handle.setPointerCapture(event.pointerId);
+    handle.addEventListener("pointermove", move);
+    handle.addEventListener("pointerup", end);
+    handle.addEventListener("pointercancel", end);
+  }
+  function press(event: KeyboardEvent<HTMLElement>) {
+    const change = { ArrowLeft: -STEP_PX, ArrowRight: STEP_PX }[event.key];
+    const cell = event.currentTarget.closest("th");
+    if (change === undefined || !cell) return;
+    event.preventDefault();
+    sizing.onResize(id, bounded(cell.offsetWidth + change));
+  }
+  return (
+    <span
+      role="slider"
+      tabIndex={0}
+      aria-label={sizing.label(id)}
+      aria-orientation="horizontal"
+      aria-valuemin={NARROWEST_PX}
+      aria-valuemax={WIDEST_PX}
+      aria-valuenow={px ?? 0}
+      aria-valuetext={px === undefined ? undefined : `${px} px`}
+      onPointerDown={drag}
+      onKeyDown={press}
+      className="resize-handle max-md:hidden"
+    />
+  );
+}

@@ -1,0 +1,62 @@
+// Which rows are chosen, outside of React's state: choosing one of a thousand rows draws one checkbox.
+// `matching` means all that the filters match, on whatever page; choosing single rows ends it.
+
+export type SelectionStore = ReturnType<typeof createSelection>;
+
+export function createSelection() {
+  let listed: readonly string[] = [];
+  let ids: ReadonlySet<string> = new Set();
+  let isMatching = false;
+  let anchor: string | undefined;
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const notify of listeners) notify();
+  };
+  const become = (next: ReadonlySet<string>, matching = false) => {
+    ids = next;
+    isMatching = matching;
+    tell();
+  };
+  return {
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /** The rows of the page as they stand, in order. */
+    list(rows: readonly string[]): void {
+      listed = rows;
+      if (ids.size > 0) tell();
+    },
+    ids: () => ids,
+    isMatching: () => isMatching,
+    has: (id: string) => isMatching || ids.has(id),
+    /** How much of the page is chosen. */
+    share(): "none" | "some" | "all" {
+      if (ids.size === 0 || listed.length === 0) return "none";
+      const count = listed.filter((id) => isMatching || ids.has(id)).length;
+      return count === 0 ? "none" : count === listed.length ? "all" : "some";
+    },
+    /** With `isRange`, everything from the last one pressed to this one. */
+    choose(id: string, isOn: boolean, isRange = false): void {
+      const next = new Set(isMatching ? listed : ids);
+      for (const each of isRange ? between(listed, anchor, id) : [id]) {
+        if (isOn) next.add(each);
+        else next.delete(each);
+      }
+      anchor = id;
+      become(next);
+    },
+    choosePage: () => become(new Set(listed)),
+    chooseMatching: () => become(new Set(listed), true),
+    clear: () => {
+      anchor = undefined;
+      if (ids.size > 0 || isMatching) become(new Set());
+    },
+  };
+}
+
+function between(listed: readonly string[], from: string | undefined, to: string): readonly string[] {
+  const a = from === undefined ? -1 : listed.indexOf(from);
+  const b = listed.indexOf(to);
+  return a < 0 || b < 0 ? [to] : listed.slice(Math.min(a, b), Math.max(a, b) + 1);
+}

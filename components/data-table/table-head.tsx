@@ -1,0 +1,59 @@
+"use client";
+
+import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
+import { type ReactNode } from "react";
+import { headCellStyle } from "./cell-style";
+import { type Features, type Sizing, type Sorting } from "./features";
+import { ResizeHandle } from "./resize-handle";
+
+type TableHeadProps<Row extends RowData> = { table: ReactTable<Features, Row>; sorting: Sorting | undefined; sizing: Sizing | undefined };
+
+const said = { asc: "ascending", desc: "descending" } as const;
+const arrow = { asc: "↑", desc: "↓" } as const;
+
+export function TableHead<Row extends RowData>({ table, sorting, sizing }: TableHeadProps<Row>) {
+  return (
+    <thead>
+      {table.getHeaderGroups().map((group) => (
+        <tr key={group.id}>
+          {group.headers.map((header) => (
+            <HeadCell key={header.id} header={header} sort={sorting?.[header.id]} sizing={sizing}>
+              <table.FlexRender header={header} />
+            </HeadCell>
+          ))}
+        </tr>
+      ))}
+    </thead>
+  );
+}
+
+type HeadCellProps<Row extends RowData> = {
+  header: Header<Features, Row, unknown>;
+  sort: Sorting[string] | undefined;
+  sizing: Sizing | undefined;
+  children: ReactNode;
+};
+
+function HeadCell<Row extends RowData>({ header, sort, sizing, children }: HeadCellProps<Row>) {
+  const look = header.column.columnDef.meta;
+  const px = sizing?.widths[header.id];
+  return (
+    <th
+      scope="col"
+      data-column={header.id}
+      aria-sort={sort?.direction && said[sort.direction]}
+      style={px === undefined ? undefined : { width: px }}
+      className={headCellStyle(look)}
+    >
+      {sort ? (
+        <button type="button" onClick={sort.onSort} className="rounded-sm hover:text-ink">
+          {children}
+          {sort.direction ? <span aria-hidden="true"> {arrow[sort.direction]}</span> : null}
+        </button>
+      ) : (
+        <span className={look?.hiddenHeader ? "sr-only" : undefined}>{children}</span>
+      )}
+      {sizing && !look?.isRigid ? <ResizeHandle id={header.id} px={px} sizing={sizing} /> : null}
+    </th>
+  );
+}

@@ -1,0 +1,118 @@
+// Which columns the list of jobs has, in which order and how wide: pure, and careful with what a browser has stored.
+
+export const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "submitted", "ran"] as const;
+export type NamedId = (typeof namedIds)[number];
+/** A value out of the job: the input of a node, as `input:<node>:<name>`. */
+export type ValueId = `input:${string}:${string}`;
+export type ColumnId = NamedId | ValueId;
+
+export type ColumnChoice = {
+  /** Every column there is, in order. */
+  order: readonly ColumnId[];
+  hidden: readonly ColumnId[];
+  widths: Readonly<Record<string, number>>;
+  labels: Readonly<Record<string, string>>;
+  isCompact: boolean;
+};
+
+/** The job's own column carries the link of the row. */
+export const alwaysShown: readonly ColumnId[] = ["status", "job"];
+export const MOST_VALUES = 8;
+
+export const usualChoice: ColumnChoice = { order: namedIds, hidden: [], widths: {}, labels: {}, isCompact: false };
+
+export function shownColumns({ order, hidden }: ColumnChoice): ColumnId[] {
+  return order.filter((id) => alwaysShown.includes(id) || !hidden.includes(id));
+}
+
+export function valueIdOf(node: string, input: string): ValueId {
+  return `input:${encodeURIComponent(node)}:${encodeURIComponent(input)}`;
+}
+
+export type ColumnValue = { node: string; input: string; label?: string };
+
+export function isValueId(id: ColumnId): id is ValueId {
+  return id.startsWith("input:");
+}
+
+export function valueOf(id: ValueId, labels: ColumnChoice["labels"] = {}): ColumnValue {
+  const [, node = "", input = ""] = id.split(":");
+  return { node: decodeURIComponent(node), input: decodeURIComponent(input), label: labels[id] };
+}
+
+/** One place up or down; the ends stay the ends. */
+export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {
+  const at = choice.order.indexOf(id);
+  const to = at + by;
+  if (at < 0 || to < 0 || to >= choice.order.length) return choice;
+  const order = choice.order.filter((each) => each !== id);
+  order.splice(to, 0, id);
+  return { ...choice, order };
+}
+
+export function showColumn(choice: ColumnChoice, id: ColumnId, isShown: boolean): ColumnChoice {
+  const hidden = choice.hidden.filter((each) => each !== id);
+  return { ...choice, hidden: isShown ? hidden : [...hidden, id] };
+}
+
+export function addValue(choice: ColumnChoice, node: string, input: string, label: string): ColumnChoice {
+  const id = valueIdOf(node, input);
+  const known = choice.order.includes(id);
+  if (!known && choice.order.filter(isValueId).length >= MOST_VALUES) return choice;
+  const labels = label ? { ...choice.labels, [id]: label } : choice.labels;
+  return showColumn({ ...choice, labels, order: known ? choice.order : [...choice.order, id] }, id, true);
+}
+
+export function removeValue(choice: ColumnChoice, id: ValueId): ColumnChoice {
+  return { ...choice, order: choice.order.filter((each) => each !== id), hidden: choice.hidden.filter((each) => each !== id) };
+}
+
+/** What was stored, perhaps by an older version or by somebody's hands; anything that is not understood is as usual. */
+export function readChoice(text: string | null): ColumnChoice {
+  const stored = parsed(text);
+  const order = idsIn(stored.order);
+  return {
+    order: [...order, ...namedIds.filter((id) => !order.includes(id))],
+    hidden: idsIn(stored.hidden),
+    widths: entriesIn(stored.widths, (value): value is number => typeof value === "number" && value >= 40 && value <= 1000),
+    labels: entriesIn(stored.labels, (value): value is string => typeof value === "string" && value.length <= 60),
+    isCompact: stored.isCompact === true,
+  };
+}
+
+function parsed(text: string | null): Partial<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text ?? "{}");
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function idsIn(value: unknown): ColumnId[] {
+  const list: unknown[] = Array.isArray(value) ? value.slice(0, 50) : [];
+  const values = list.filter(isId).filter(isValueId).slice(0, MOST_VALUES);
+  return [...new Set(list.filter(isId))].filter((id) => !isValueId(id) || values.includes(id));
+}
+
+const valuePattern = /^input:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}$/;
+
+function isId(value: unknown): value is ColumnId {
+  if (typeof value !== "string") return false;
+  return namedIds.some((id) => id === value) || (valuePattern.test(value) && decodes(value));
+}
+
+function decodes(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== "";
+  } catch {
+    return false;
+  }
+}
+
+function entriesIn<T>(value: unknown, isGood: (each: unknown) => each is T): Record<string, T> {
+  if (typeof value !== "object" || value === null) return {};
+  const good: Record<string, T> = {};
+  for (const [id, each] of Object.entries(value)) if (isId(id) && isGood(each)) good[id] = each;
+  return good;
+}

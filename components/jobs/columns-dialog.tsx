@@ -1,0 +1,118 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Dialog } from "@/components/ui/dialog";
+import {
+  addValue,
+  alwaysShown,
+  type ColumnChoice,
+  type ColumnId,
+  isValueId,
+  MOST_VALUES,
+  moveColumn,
+  removeValue,
+  showColumn,
+  usualChoice,
+} from "./column-choice";
+import { useColumnName } from "./use-column-name";
+import { ValueForm } from "./value-form";
+
+type ColumnsDialogProps = { choice: ColumnChoice; onChoose: (choice: ColumnChoice) => void; onClose: () => void };
+
+/** Every press is kept at once and seen in the list behind. */
+export function ColumnsDialog({ choice, onChoose, onClose }: ColumnsDialogProps) {
+  const t = useTranslations("jobs.columns");
+  const common = useTranslations("common");
+  const nameOf = useColumnName(choice);
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={t("title")}
+      actions={
+        <>
+          <Button onClick={() => onChoose(usualChoice)}>{t("reset")}</Button>
+          <Button tone="primary" onClick={onClose}>
+            {common("close")}
+          </Button>
+        </>
+      }
+    >
+      <ul aria-label={t("list")} className="flex flex-col">
+        {choice.order.map((id, index) => (
+          <ColumnLine
+            key={id}
+            id={id}
+            name={nameOf(id)}
+            isShown={!choice.hidden.includes(id)}
+            isFirst={index === 0}
+            isLast={index === choice.order.length - 1}
+            onShow={(isShown) => onChoose(showColumn(choice, id, isShown))}
+            onMove={(by) => onChoose(moveColumn(choice, id, by))}
+            onRemove={isValueId(id) ? () => onChoose(removeValue(choice, id)) : undefined}
+          />
+        ))}
+      </ul>
+      <fieldset className="mt-3 flex items-center gap-4 border-t border-line pt-3">
+        <legend className="sr-only">{t("density")}</legend>
+        {([false, true] as const).map((isCompact) => (
+          <label key={String(isCompact)} className="inline-flex items-center gap-1.5">
+            <input
+              type="radio"
+              name="density"
+              checked={choice.isCompact === isCompact}
+              onChange={() => onChoose({ ...choice, isCompact })}
+            />
+            {t(isCompact ? "compact" : "comfortable")}
+          </label>
+        ))}
+      </fieldset>
+      <ValueForm
+        isFull={choice.order.filter(isValueId).length >= MOST_VALUES}
+        onAdd={({ node, input, label }) => onChoose(addValue(choice, node, input, label))}
+      />
+    </Dialog>
+  );
+}
+
+type ColumnLineProps = {
+  id: ColumnId;
+  name: string;
+  isShown: boolean;
+  isFirst: boolean;
+  isLast: boolean;
+  onShow: (isShown: boolean) => void;
+  onMove: (by: -1 | 1) => void;
+  onRemove?: () => void;
+};
+
+function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, onRemove }: ColumnLineProps) {
+  const t = useTranslations("jobs.columns");
+  const isFixed = alwaysShown.includes(id);
+  return (
+    <li className="flex items-center gap-1 py-0.5">
+      <label className="flex min-w-0 flex-1 items-center gap-2 text-ink">
+        <Checkbox
+          aria-label={t("show", { name })}
+          checked={isFixed || isShown}
+          disabled={isFixed}
+          onChange={(event) => onShow(event.currentTarget.checked)}
+        />
+        <span className="truncate">{name}</span>
+      </label>
+      {onRemove ? (
+        <Button tone="quiet" size="icon" aria-label={t("remove", { name })} onClick={onRemove}>
+          ×
+        </Button>
+      ) : null}
+      <Button tone="quiet" size="icon" aria-label={t("up", { name })} aria-disabled={isFirst} onClick={() => onMove(-1)}>
+        ↑
+      </Button>
+      <Button tone="quiet" size="icon" aria-label={t("down", { name })} aria-disabled={isLast} onClick={() => onMove(1)}>
+        ↓
+      </Button>
+    </li>
+  );
+}

@@ -1,0 +1,78 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { chipStyle } from "@/components/ui/chip";
+import { Select } from "@/components/ui/select";
+import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobRow } from "./job-row";
+import { StatusFilter } from "./status-filter";
+import { type Place } from "./use-jobs-place";
+
+const WorkflowPicker = dynamic(() => import("./workflow-picker").then((module) => module.WorkflowPicker), { ssr: false });
+
+const outputTypes = ["image", "video", "audio"] as const;
+const sorts = {
+  newest: { sort_by: "create_time", sort_order: "desc" },
+  oldest: { sort_by: "create_time", sort_order: "asc" },
+  longest: { sort_by: "execution_time", sort_order: "desc" },
+  shortest: { sort_by: "execution_time", sort_order: "asc" },
+} as const satisfies Record<string, Pick<JobsQuery, "sort_by" | "sort_order">>;
+const sortNames = ["newest", "oldest", "longest", "shortest"] as const;
+
+type JobsFiltersProps = { place: Place; rows: readonly JobRow[]; total?: number; connection: string | undefined };
+
+export function JobsFilters({ place, rows, total, connection }: JobsFiltersProps) {
+  const t = useTranslations("jobs.filter");
+  const [isPicking, setPicking] = useState(false);
+  const { query, go } = place;
+  const workflow =
+    query.workflow_id && (rows.find((row) => row.workflowId === query.workflow_id)?.workflow ?? query.workflow_id.slice(0, 8));
+  const sort = sortNames.find((name) => sorts[name].sort_by === query.sort_by && sorts[name].sort_order === query.sort_order);
+  return (
+    <>
+      <StatusFilter place={place} total={total} />
+      <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
+      <Select
+        aria-label={t("output")}
+        value={query.output_type ?? ""}
+        onChange={({ currentTarget: { value } }) => go({ output_type: outputTypes.find((type) => type === value) })}
+        className={chipStyle(query.output_type !== undefined, "h-[28px] w-auto max-sm:text-[13px]")}
+      >
+        <option value="">{t("outputs.any")}</option>
+        {outputTypes.map((type) => (
+          <option key={type} value={type}>
+            {t(`outputs.${type}`)}
+          </option>
+        ))}
+      </Select>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        title={query.workflow_id}
+        onClick={() => setPicking(true)}
+        className={chipStyle(query.workflow_id !== undefined, "max-w-60")}
+      >
+        <span className="truncate">{workflow ? t("workflowIs", { name: workflow }) : t("workflow")}</span>
+        <span aria-hidden="true">▾</span>
+      </button>
+      <Select
+        aria-label={t("sort")}
+        value={sort}
+        onChange={({ currentTarget: { value } }) => {
+          const wanted = sortNames.find((name) => name === value);
+          if (wanted) go(sorts[wanted]);
+        }}
+        className="ml-auto shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
+      >
+        {sortNames.map((name) => (
+          <option key={name} value={name}>
+            {t(`sorts.${name}`)}
+          </option>
+        ))}
+      </Select>
+      {isPicking ? <WorkflowPicker place={place} rows={rows} connection={connection} onClose={() => setPicking(false)} /> : null}
+    </>
+  );
+}

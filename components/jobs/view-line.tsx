@@ -1,0 +1,57 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { Button } from "@/components/ui/button";
+import { type SavedView } from "@/lib/contract/saved-views";
+
+type ViewLineProps = {
+  view: SavedView;
+  href: string;
+  isCurrent: boolean;
+  onOpen: () => void;
+  onDefault: () => void;
+  onReplace: () => void;
+  onRemove: () => void;
+};
+
+export function ViewLine({ view, href, isCurrent, onOpen, onDefault, onReplace, onRemove }: ViewLineProps) {
+  const t = useTranslations("jobs.views");
+  const { name } = view;
+  return (
+    <li className="flex items-center gap-1 py-0.5">
+      <Link
+        href={href}
+        prefetch={false}
+        onClick={onOpen}
+        aria-current={isCurrent ? "true" : undefined}
+        className="min-w-0 flex-1 truncate rounded-md px-1 py-1 text-ink hover:bg-sunken aria-[current]:font-semibold"
+      >
+        {name}
+      </Link>
+      {view.team ? <span className="text-sm text-ink-3">{t("team")}</span> : null}
+      <Button
+        tone="quiet"
+        size="small"
+        aria-pressed={view.isDefault}
+        aria-label={t("default", { name })}
+        title={t("default", { name })}
+        onClick={onDefault}
+      >
+        {view.isDefault ? "★" : "☆"}
+      </Button>
+      {view.canChange ? (
+        <>
+          {isCurrent ? null : (
+            <Button tone="quiet" size="small" aria-label={t("replace", { name })} onClick={onReplace}>
+              {t("replaceShort")}
+            </Button>
+          )}
+          <Button tone="quiet" size="small" aria-label={t("remove", { name })} onClick={onRemove}>
+            ×
+          </Button>
+        </>
+      ) : null}
+    </li>
+  );
+}

@@ -1,0 +1,95 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import useSWR from "swr";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Dialog } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type SavedView } from "@/lib/contract/saved-views";
+import { ViewLine } from "./view-line";
+
+type ViewsDialogProps = {
+  /** The query of the list as it stands. */
+  query: string;
+  hrefOf: (query: string) => string;
+  /** May keep views for the team. */
+  canShare: boolean;
+  onClose: () => void;
+};
+
+const PATH = "/api/console/views";
+
+async function readViews(): Promise<SavedView[]> {
+  const result = await callApi<{ views: SavedView[] }>(PATH);
+  if (!result.ok) throw result.failure;
+  return result.value.views;
+}
+
+/** Views are opened by their links; this list as it stands can be kept as another one. */
+export function ViewsDialog({ query, hrefOf, canShare, onClose }: ViewsDialogProps) {
+  const t = useTranslations("jobs.views");
+  const {
+    data: views,
+    error,
+    mutate,
+  } = useSWR<SavedView[], ApiFailure>(PATH, readViews, { revalidateOnFocus: false, shouldRetryOnError: false });
+  const [refused, setRefused] = useState<ApiFailure>();
+  const [name, setName] = useState("");
+  async function act(path: `/${string}`, init: { method: string; json?: unknown }): Promise<boolean> {
+    const result = await callApi(path, init);
+    setRefused(result.ok ? undefined : result.failure);
+    await mutate();
+    return result.ok;
+  }
+  async function save(form: FormData) {
+    const json = { name: name.trim(), query, team: form.has("team"), isDefault: form.has("isDefault") };
+    if (await act(PATH, { method: "POST", json })) setName("");
+  }
+  const failure = refused ?? error;
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title")}>
+      {failure ? <FailureMessage failure={failure} /> : null}
+      {views?.length === 0 ? <p>{t("none")}</p> : null}
+      <ul aria-label={t("title")} className="flex max-h-72 flex-col overflow-y-auto">
+        {views?.map((view) => (
+          <ViewLine
+            key={view.id}
+            view={view}
+            href={hrefOf(view.query)}
+            isCurrent={view.query === query}
+            onOpen={onClose}
+            onDefault={() => void act(`${PATH}/${view.id}`, { method: "PUT", json: { isDefault: !view.isDefault } })}
+            onReplace={() => void act(`${PATH}/${view.id}`, { method: "PUT", json: { query } })}
+            onRemove={() => void act(`${PATH}/${view.id}`, { method: "DELETE" })}
+          />
+        ))}
+      </ul>
+      <form action={save} className="mt-3 flex flex-col gap-2 border-t border-line pt-3">
+        <FormField label={t("name")} hint={t("hint")}>
+          {(control) => (
+            <Input {...control} required maxLength={80} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+          )}
+        </FormField>
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          {canShare ? (
+            <label className="inline-flex items-center gap-1.5">
+              <Checkbox name="team" /> {t("forTeam")}
+            </label>
+          ) : null}
+          <label className="inline-flex items-center gap-1.5">
+            <Checkbox name="isDefault" /> {t("asDefault")}
+          </label>
+          <Button type="submit" tone="primary" className="ml-auto">
+            {t("save")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

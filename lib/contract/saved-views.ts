@@ -1,0 +1,30 @@
+// Saved views of the list of jobs: a name and the query of an address.
+// Guarantees: no view holds anything but the query; who may change it is said with it. Schemas are for the server; components import the types only.
+
+import { z } from "zod";
+
+export type SavedView = {
+  id: string;
+  name: string;
+  /** The address's query, without the question mark; empty for the bare list. */
+  query: string;
+  /** Everybody of the team sees it. */
+  team: boolean;
+  /** The list opens with it, for whoever asks. */
+  isDefault: boolean;
+  canChange: boolean;
+};
+
+const queryText = z.string().max(2_000);
+export const savedViewBodySchema = z.object({
+  name: z.string().trim().min(1).max(80),
+  query: queryText,
+  team: z.boolean().default(false),
+  isDefault: z.boolean().default(false),
+});
+/** What is left out stays as it is. */
+export const savedViewChangeSchema = z.object({
+  name: z.string().trim().min(1).max(80).optional(),
+  query: queryText.optional(),
+  isDefault: z.boolean().optional(),
+});

@@ -1,0 +1,89 @@
+// Saved views for pages and for the console's own API.
+// Guarantees: a personal view is its member's alone; a view of the team is changed by operators and above; the bare list's query is empty.
+
+import "server-only";
+import { type SavedView } from "@/lib/contract/saved-views";
+import { type Failure } from "@/lib/contract/failure";
+import { hasRole } from "@/lib/contract/roles";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Viewer } from "../auth/viewer";
+import { refusal } from "../bff/guard";
+import { composition } from "../composition";
+import { type StoredView } from "../store/saved-views";
+
+const MOST_VIEWS = 100;
+type Saved = { name: string; query: string; team: boolean; isDefault: boolean };
+
+export async function listSavedViews(viewer: Viewer): Promise<SavedView[]> {
+  const { savedViews } = composition().store;
+  const [views, defaultId] = await Promise.all([savedViews.listFor(viewer.memberId), savedViews.defaultOf(viewer.memberId)]);
+  return views.map((view) => toSavedView(viewer, view, defaultId));
+}
+
+/** The view that the member's list opens with. */
+export async function defaultView(viewer: Viewer): Promise<{ query: string } | undefined> {
+  const { savedViews } = composition().store;
+  const id = await savedViews.defaultOf(viewer.memberId);
+  return id === undefined ? undefined : savedViews.getFor(viewer.memberId, id);
+}
+
+export async function createSavedView(viewer: Viewer, body: Saved): Promise<Result<SavedView, Failure>> {
+  const { store, now } = composition();
+  if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "A view of the team needs the role operator."));
+  if ((await store.savedViews.listFor(viewer.memberId)).length >= MOST_VIEWS) {
+    return failed(refusal("INVALID_BODY", `There are ${MOST_VIEWS} views already.`));
+  }
+  const { name, query, team, isDefault } = body;
+  const memberId = team ? undefined : viewer.memberId;
+  const view = await store.savedViews.create({ memberId, name, query: tidy(query), createdAt: now() });
+  if (isDefault) await store.savedViews.setDefault(viewer.memberId, view.id);
+  return ok(toSavedView(viewer, view, isDefault ? view.id : undefined));
+}
+
+/** Whoever sees a view may open their own list with it; its name and query are changed by whom it belongs to. */
+export async function changeSavedView(viewer: Viewer, id: string, change: Partial<Saved>): Promise<Result<SavedView, Failure>> {
+  const { savedViews } = composition().store;
+  const view = await savedViews.getFor(viewer.memberId, id);
+  if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
+  const { name, query, isDefault } = change;
+  if ((name !== undefined || query !== undefined) && !mayChange(viewer, view)) return failed(tooLow());
+  await savedViews.change(id, { name, query: query === undefined ? undefined : tidy(query) });
+  const before = await savedViews.defaultOf(viewer.memberId);
+  if (isDefault === true) await savedViews.setDefault(viewer.memberId, id);
+  if (isDefault === false && before === id) await savedViews.setDefault(viewer.memberId, undefined);
+  const after = await savedViews.getFor(viewer.memberId, id);
+  return ok(toSavedView(viewer, after ?? view, await savedViews.defaultOf(viewer.memberId)));
+}
+
+export async function removeSavedView(viewer: Viewer, id: string): Promise<Result<{ name: string }, Failure>> {
+  const { savedViews } = composition().store;
+  const view = await savedViews.getFor(viewer.memberId, id);
+  if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
+  if (!mayChange(viewer, view)) return failed(tooLow());
+  await savedViews.remove(id);
+  return ok({ name: view.name });
+}
+
+function mayChange(viewer: Viewer, view: StoredView): boolean {
+  return view.memberId === viewer.memberId || (view.memberId === undefined && hasRole(viewer.role, "operator"));
+}
+
+const tooLow = () => refusal("ROLE_TOO_LOW", "A view of the team is changed by operators.");
+
+function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undefined): SavedView {
+  const { id, name, query, memberId } = view;
+  return { id, name, query, team: memberId === undefined, isDefault: id === defaultId, canChange: mayChange(viewer, view) };
+}
+
+/** The parameters that make a list; a page of it, a connection or an open job are not part of a view. */
+const kept = ["status", "workflow_id", "output_type", "sort_by", "sort_order", "limit"];
+
+function tidy(query: string): string {
+  const given = new URLSearchParams(query);
+  const clean = new URLSearchParams();
+  for (const name of kept) {
+    const value = given.get(name);
+    if (value) clean.set(name, value);
+  }
+  return clean.toString();
+}

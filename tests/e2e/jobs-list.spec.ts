@@ -1,0 +1,142 @@
+import { type Page } from "@playwright/test";
+import { type Desk } from "./support/desk";
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+const failing = {
+  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 1 } },
+  "2": { class_type: "Fail", inputs: { message: "no such file", anything: ["1", 0] } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "fails" } },
+};
+
+/** Quick jobs that end as they should, and one that fails. */
+async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: string[]; failed: string }> {
+  const done: string[] = [];
+  for (let at = 0; at < count; at++) done.push(await submit(page.request, desk, slowGraph(0.02, `-list-${at}`)));
+  const failed = await submit(page.request, desk, failing);
+  await untilState(page.request, desk, failed, "failed");
+  return { done, failed };
+}
+
+const rows = (page: Page) => page.locator("tr[data-row]");
+const chip = (page: Page, name: RegExp) => page.getByRole("group", { name: "Filters" }).getByRole("link", { name });
+
+test("filters, order and page are in the address, and back, reload and a shared link give the same list", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const { failed } = await someJobs(page, freshDesk, 30);
+  await page.goto(`${freshDesk.url}/jobs`);
+  await expect(rows(page)).toHaveCount(31);
+
+  await chip(page, /^Failed/).click();
+  await expect(page).toHaveURL(/status=failed$/);
+  await expect(rows(page)).toHaveCount(1);
+  await chip(page, /^Cancelled/).click();
+  await expect(page).toHaveURL(/status=failed%2Ccancelled$/);
+  await expect(chip(page, /^Failed/)).toHaveAttribute("aria-current", "true");
+  await expect(chip(page, /^Cancelled/)).toHaveAttribute("aria-current", "true");
+  await chip(page, /^Cancelled/).click();
+  await expect(chip(page, /^Failed 1/)).toHaveAttribute("aria-current", "true");
+  await page.reload();
+  await expect(rows(page)).toHaveCount(1);
+  await expect(page.getByTitle(failed)).toBeVisible();
+  await chip(page, /^All/).click();
+  await expect(rows(page)).toHaveCount(31);
+  await page.goBack();
+  await expect(rows(page)).toHaveCount(1);
+  await page.goForward();
+  await expect(rows(page)).toHaveCount(31);
+
+  await page.getByLabel("Rows on a page").selectOption("25");
+  await expect(page.getByText("1–25 of 31")).toBeVisible();
+  await page.getByLabel("Page", { exact: true }).fill("2");
+  await page.getByLabel("Page", { exact: true }).press("Enter");
+  await expect(page.getByText("26–31 of 31")).toBeVisible();
+  await expect(rows(page)).toHaveCount(6);
+
+  const submitted = page.getByRole("columnheader", { name: "Submitted" });
+  await expect(submitted).toHaveAttribute("aria-sort", "descending");
+  await submitted.getByRole("button").click();
+  await expect(submitted).toHaveAttribute("aria-sort", "ascending");
+  await expect(page).toHaveURL(/sort_order=asc/);
+  await page.getByRole("columnheader", { name: "Ran for" }).getByRole("button").click();
+  await expect(page).toHaveURL(/sort_by=execution_time/);
+  await expect(submitted).not.toHaveAttribute("aria-sort");
+
+  await page.goto(`${freshDesk.url}/jobs?status=failed&status=completed&limit=9999`);
+  await expect(page.getByText(/left out: limit=9999/)).toBeVisible();
+  await expect(page.getByText("1–31 of 31")).toBeVisible();
+  await page.goto(`${freshDesk.url}/jobs?offset=400`);
+  await expect(page.getByText("0 on this page, 31 in all")).toBeVisible();
+  await page.getByRole("link", { name: "Go to the last page" }).click();
+  await expect(rows(page)).toHaveCount(31);
+});
+
+test("rows are selected by click, by range, by keys and all at once, and a row's every part opens its job", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const { failed } = await someJobs(page, desk, 5);
+  await page.goto(`${desk.url}/jobs`);
+  await expect(page.getByTitle(failed)).toBeVisible();
+  const chosen = page.locator("tr[data-row] input:checked");
+  await rows(page).nth(1).getByRole("checkbox").check();
+  await rows(page)
+    .nth(4)
+    .getByRole("checkbox")
+    .click({ modifiers: ["Shift"] });
+  await expect(chosen).toHaveCount(4);
+  await page.keyboard.press("Escape");
+  await expect(chosen).toHaveCount(0);
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press("Shift+J");
+  await expect(chosen).toHaveCount(2);
+  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
+  await expect(chosen).toHaveCount(await rows(page).count());
+  await page.keyboard.press("Escape");
+  await expect(chosen).toHaveCount(0);
+
+  // On a narrow screen the job's own page opens, from whatever part of the row was pressed.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const row = rows(page).filter({ has: page.getByTitle(failed) });
+  await row
+    .getByText(/no such file/)
+    .filter({ visible: true })
+    .click();
+  await expect(page).toHaveURL(new RegExp(`/jobs/${failed}`));
+  await page.goBack();
+  await row.locator("time").filter({ visible: true }).click();
+  await expect(page).toHaveURL(new RegExp(`/jobs/${failed}`));
+});
+
+test("columns are chosen, moved, widened and remembered, and one can show a value out of the job", async ({ signedIn: page, desk }) => {
+  await someJobs(page, desk, 2);
+  await page.goto(`${desk.url}/jobs`);
+  await expect(rows(page).first()).toBeVisible();
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "Show Outputs" }).uncheck();
+  await page.getByRole("button", { name: "Move Workflow up" }).click();
+  await page.getByText("Compact").click();
+  await page.getByLabel("Node id").fill("1");
+  await page.getByLabel("Input").fill("width");
+  await page.getByLabel("Heading").fill("Breadth");
+  await page.getByRole("button", { name: "Add column" }).click();
+  await page.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByRole("columnheader", { name: "Outputs" })).toHaveCount(0);
+  await expect(page.getByRole("columnheader", { name: "Breadth" })).toBeVisible();
+  await expect(rows(page).first().getByRole("cell", { name: "64", exact: true })).toBeVisible();
+  const handle = page.getByRole("slider", { name: "Width of Workflow" });
+  await handle.focus();
+  await page.keyboard.press("ArrowRight");
+  const width = await page.locator('th[data-column="workflow"]').evaluate((cell) => cell.getBoundingClientRect().width);
+  await page.reload();
+  await expect(page.getByRole("columnheader", { name: "Breadth" })).toBeVisible();
+  expect(await page.locator('th[data-column="workflow"]').evaluate((cell) => cell.getBoundingClientRect().width)).toBe(width);
+  await expect(page.locator("th")).toContainText(["", "Preview", "Status", "Workflow", "Job"]);
+});
