@@ -2,6 +2,7 @@
 // Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
 
 import { type NextRequest, NextResponse } from "next/server";
+import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
 
 const openPages = /^\/(sign-in|set-up|invitation)(\/|$)/;
@@ -20,6 +21,7 @@ export function proxy(request: NextRequest): NextResponse {
   const policy = contentPolicy(nonce);
   const headers = new Headers(request.headers);
   headers.set("x-nonce", nonce);
+  headers.set(PAGE_HEADER, pathname + search);
   headers.set("content-security-policy", policy);
   const response = NextResponse.next({ request: { headers } });
   response.headers.set("content-security-policy", policy);

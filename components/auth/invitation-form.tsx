@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
+import { faultyField } from "@/components/frame/faulty-field";
 import { Button } from "@/components/ui/button";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
@@ -15,6 +16,7 @@ import { invitationReason } from "./invitation-reason";
 import { InvitationRefusal } from "./invitation-refusal";
 
 const SHORTEST_PASSWORD = 10;
+const fields = ["name", "password"] as const;
 
 /** The address is the invitation's: whoever was invited chooses a name and a password. What was typed stays through a refusal. */
 export function InvitationForm({ token, email }: { token: string; email: string }) {
@@ -22,6 +24,10 @@ export function InvitationForm({ token, email }: { token: string; email: string 
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
   const reason = failure && invitationReason(failure);
+
+  const wrong = useTranslations("auth.wrong");
+  const field = failure && faultyField(failure, fields);
+  const reasonFor = (name: (typeof fields)[number]) => (field === name ? wrong(name, { count: SHORTEST_PASSWORD }) : undefined);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -42,14 +48,14 @@ export function InvitationForm({ token, email }: { token: string; email: string 
 
   return (
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-      {reason ? <InvitationRefusal reason={reason} /> : failure ? <FailureMessage failure={failure} /> : null}
+      {reason ? <InvitationRefusal reason={reason} /> : failure && !field ? <FailureMessage failure={failure} /> : null}
       <FormField label={t("email")}>
         {(control) => <Input {...control} name="email" type="email" autoComplete="username" readOnly value={email} className="bg-sunken" />}
       </FormField>
-      <FormField label={t("name")}>
+      <FormField label={t("name")} error={reasonFor("name")}>
         {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
       </FormField>
-      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })}>
+      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={reasonFor("password")}>
         {(control) => (
           <Input
             {...control}

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
+import { faultyField } from "@/components/frame/faulty-field";
 import { Button } from "@/components/ui/button";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
@@ -13,11 +14,16 @@ import { fieldText } from "./field-text";
 import { SetUpRefusal } from "./set-up-refusal";
 
 const SHORTEST_PASSWORD = 10;
+const fields = ["name", "email", "password"] as const;
 
 export function SetUpForm({ token }: { token: string }) {
   const t = useTranslations("auth.setUp");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
+
+  const wrong = useTranslations("auth.wrong");
+  const field = failure && faultyField(failure, fields);
+  const reasonFor = (name: (typeof fields)[number]) => (field === name ? wrong(name, { count: SHORTEST_PASSWORD }) : undefined);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -41,14 +47,14 @@ export function SetUpForm({ token }: { token: string }) {
 
   return (
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-      {failure ? <SetUpRefusal failure={failure} /> : null}
-      <FormField label={t("name")}>
+      {failure && !field ? <SetUpRefusal failure={failure} /> : null}
+      <FormField label={t("name")} error={reasonFor("name")}>
         {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
       </FormField>
-      <FormField label={t("email")}>
+      <FormField label={t("email")} error={reasonFor("email")}>
         {(control) => <Input {...control} name="email" type="email" autoComplete="username" required />}
       </FormField>
-      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })}>
+      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={reasonFor("password")}>
         {(control) => (
           <Input
             {...control}

@@ -1,10 +1,12 @@
 "use client";
 
 import Link from "next/link";
+import { usePathname, useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { withQuery } from "@/lib/browser/urls";
 import { toSaidCode, whoseFault } from "./whose";
 
 type FailureMessageProps = {
@@ -42,7 +44,12 @@ export function FailureMessage({ failure, onRetry, actions, className }: Failure
 
 function WayOut({ code }: { code: string }) {
   const t = useTranslations("errors");
-  if (code === "UNAUTHORIZED") return <LinkButton href="/sign-in" label={t("signIn")} />;
+  const pathname = usePathname();
+  const search = useSearchParams()?.toString();
+  if (code === "UNAUTHORIZED") {
+    const here = pathname && pathname !== "/sign-in" ? `${pathname}${search ? `?${search}` : ""}` : undefined;
+    return <LinkButton href={withQuery("/sign-in", { callbackUrl: here })} label={t("signIn")} />;
+  }
   const needsSettings = code === "NO_CONNECTION" || code === "API_KEY_MISSING" || code.startsWith("UPSTREAM_");
   return needsSettings ? <LinkButton href="/settings" label={t("openSettings")} /> : null;
 }

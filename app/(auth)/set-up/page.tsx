@@ -1,6 +1,5 @@
 import { type Metadata } from "next";
 import Link from "next/link";
-import { connection } from "next/server";
 import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
 import { SetUpForm } from "@/components/auth/set-up-form";
@@ -8,24 +7,31 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { buttonStyle } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { getSetUp } from "@/lib/server/queries/set-up";
 
 // The token stands in the address: no other site may learn it from a referrer.
-export const metadata: Metadata = { title: "Set up", referrer: "no-referrer" };
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("auth.setUp"))("title"), referrer: "no-referrer" };
+}
+
+/** What the page says instead of its form. `open` without a token cannot be. */
+const reasons = { over: "over", unknown: "spent", noToken: "noToken", open: "noToken" } as const;
 
 export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) {
-  await connection();
   const { token } = await searchParams;
+  const given = typeof token === "string" && token !== "" ? token : undefined;
+  const state = await getSetUp(given);
   const t = await getTranslations("auth.setUp");
   const frame = await getTranslations("frame");
   return (
     <PageMessages messages={await pickMessages("auth")}>
-      <AuthShell product={frame("product")} title={t("title")} text={t("text")}>
-        {typeof token === "string" && token !== "" ? (
-          <SetUpForm token={token} />
+      <AuthShell product={frame("product")} title={t("title")} text={state === "open" ? t("text") : undefined}>
+        {given !== undefined && state === "open" ? (
+          <SetUpForm token={given} />
         ) : (
           <FailureNotice
-            title={t("noToken.title")}
-            next={t("noToken.text")}
+            title={t(`${reasons[state]}.title`)}
+            next={t(`${reasons[state]}.text`)}
             actions={
               <Link href="/sign-in" className={buttonStyle()}>
                 {t("toSignIn")}

@@ -9,6 +9,7 @@ import { redirect } from "next/navigation";
 import { type Role } from "@/lib/contract/roles";
 import { composition } from "../composition";
 import { type Member } from "../store/members";
+import { PAGE_HEADER } from "./page-header";
 import { readSession } from "./session";
 import { sessionCookieName } from "./session-cookie";
 
@@ -25,11 +26,14 @@ export async function readViewer(cookieHeader: string | null | undefined): Promi
   return toViewer(member);
 }
 
-/** For pages: redirects to /set-up while there is no owner, else to /sign-in. */
+/** For pages: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
 export async function requireViewer(): Promise<Viewer> {
-  const viewer = await readViewer((await headers()).get("cookie"));
+  const sent = await headers();
+  const viewer = await readViewer(sent.get("cookie"));
   if (viewer) return viewer;
-  return redirect((await composition().store.members.hasOwner()) ? "/sign-in" : "/set-up");
+  if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
+  const page = sent.get(PAGE_HEADER);
+  return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
 }
 
 export function toViewer({ id, name, email, role }: Member): Viewer {
