@@ -4,6 +4,7 @@ import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
+import { faultyField } from "@/components/frame/faulty-field";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -11,7 +12,6 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
-import { faultyField } from "./faulty-field";
 import { Outcome } from "./outcome";
 import { readConnectionForm } from "./read-connection-form";
 import { saveConnection } from "./save-connection";
@@ -25,6 +25,8 @@ type ConnectionFormProps = {
   onClose: () => void;
 };
 
+const fields = ["name", "baseUrl", "accountUrl", "key"] as const;
+
 /** Closes once it is saved; until then everything that was typed stays, the key too. */
 export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
   const t = useTranslations("settings.form");
@@ -33,14 +35,16 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   const router = useRouter();
   const [busyWith, setBusyWith] = useState<"check" | "keep">();
   const [failure, setFailure] = useState<ApiFailure>();
+  const [sentKey, setSentKey] = useState(false);
   const [check, setCheck] = useState<ConnectionCheck>();
 
   async function save(form: HTMLFormElement, act: "check" | "keep") {
-    const fields = readConnectionForm(new FormData(form));
+    const typed = readConnectionForm(new FormData(form));
+    setSentKey(typed.key !== undefined);
     setBusyWith(act);
     setFailure(undefined);
     if (act === "check") setCheck(undefined);
-    const result = await saveConnection(connection?.id, { ...fields, ...(act === "keep" && { keep: true }) });
+    const result = await saveConnection(connection?.id, { ...typed, ...(act === "keep" && { keep: true }) });
     setBusyWith(undefined);
     if (!result.ok) {
       setFailure(result.failure);
@@ -59,8 +63,10 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     void save(event.currentTarget, "check");
   }
 
-  const field = failure && faultyField(failure);
-  const wrong = (name: string) => (field?.name === name ? field.message : undefined);
+  const field = failure && faultyField(failure, fields);
+  // An empty key is right for a new connection, and wrong only where the address moved away from the key that is kept.
+  const lacksKey = field === "key" && !sentKey;
+  const wrong = (name: (typeof fields)[number]) => (field === name ? t(lacksKey ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
   return (
     <Card title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}>
       <form method="post" onSubmit={submit} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">

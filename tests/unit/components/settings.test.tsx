@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConnectionForm } from "@/components/settings/connection-form";
-import { faultyField } from "@/components/settings/faulty-field";
+import { faultyField } from "@/components/frame/faulty-field";
 import { Outcome } from "@/components/settings/outcome";
 import { readConnectionForm } from "@/components/settings/read-connection-form";
 import { checkOutcomes } from "@/lib/contract/console";
@@ -53,9 +53,11 @@ describe("the connection's form", () => {
 
   it("puts a refusal beside the field that it names, with its whole reason", () => {
     const failure = { code: "INVALID_BODY", status: 400, message: "baseUrl: must be an address that begins with http:// or https://" };
-    expect(faultyField(failure)).toEqual({ name: "baseUrl", message: "must be an address that begins with http:// or https://" });
-    expect(faultyField({ ...failure, message: "nonsense: is no field" })).toBeUndefined();
-    expect(faultyField({ ...failure, status: 502 })).toBeUndefined();
+    const names = ["name", "baseUrl"] as const;
+    expect(faultyField(failure, names)).toBe("baseUrl");
+    expect(faultyField(failure, ["name"])).toBeUndefined();
+    expect(faultyField({ ...failure, message: "nonsense: is no field" }, names)).toBeUndefined();
+    expect(faultyField({ ...failure, status: 502 }, names)).toBeUndefined();
   });
 });
 

@@ -27,7 +27,7 @@ function words(message: string): string[] {
 const namesInChinese = new Set(
   [
     "Lightdesk JSON PNG JPEG WebP SVG CSV URL API GPU ID A Z D B Ctrl Esc Enter Shift Tab",
-    "class_type null V SaveImage Workflow Export Set up blake sha time",
+    "class_type null V http https ada example com SaveImage Workflow Export Set up blake sha time",
   ].flatMap((line) => line.split(" ")),
 );
 
