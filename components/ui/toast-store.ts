@@ -5,6 +5,8 @@ export type Toast = { id: number; tone: Tone; text: string; action?: { label: st
 const SHOWN_MS = 6_000;
 let toasts: readonly Toast[] = [];
 let lastId = 0;
+const timers = new Map<number, ReturnType<typeof setTimeout>>();
+let isHeld = false;
 const listeners = new Set<() => void>();
 
 function replace(next: readonly Toast[]): void {
@@ -16,11 +18,30 @@ function replace(next: readonly Toast[]): void {
 export function showToast(toast: Omit<Toast, "id">): void {
   const id = ++lastId;
   replace([...toasts.slice(-2), { ...toast, id }]);
-  setTimeout(() => dismissToast(id), SHOWN_MS);
+  if (!isHeld) leaveLater(id);
 }
 
 export function dismissToast(id: number): void {
+  clearTimeout(timers.get(id));
+  timers.delete(id);
   replace(toasts.filter((toast) => toast.id !== id));
+  if (toasts.length === 0) isHeld = false;
+}
+
+/** While somebody points at one of them or stands on its button, all stay; afterwards each has its whole time again. */
+export function holdToasts(hold: boolean): void {
+  if (hold === isHeld) return;
+  isHeld = hold;
+  for (const timer of timers.values()) clearTimeout(timer);
+  timers.clear();
+  if (!hold) for (const { id } of toasts) leaveLater(id);
+}
+
+function leaveLater(id: number): void {
+  timers.set(
+    id,
+    setTimeout(() => dismissToast(id), SHOWN_MS),
+  );
 }
 
 export function subscribeToToasts(listener: () => void): () => void {

@@ -3,7 +3,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useSyncExternalStore } from "react";
-import { currentToasts, dismissToast, subscribeToToasts, toastsOnServer } from "./toast-store";
+import { currentToasts, dismissToast, holdToasts, subscribeToToasts, toastsOnServer } from "./toast-store";
 import { ToneIcon } from "./tone-icon";
 
 /** Stands once in the frame. The region is there before the first message, or a screen reader would not hear it. */
@@ -13,7 +13,14 @@ export function Toasts() {
   return (
     <div role="status" className="pointer-events-none fixed inset-x-0 bottom-16 z-50 flex flex-col items-center gap-2 px-4 sm:bottom-14">
       {toasts.map(({ id, tone, text, action }) => (
-        <div key={id} className="pointer-events-auto flex max-w-full items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-lg">
+        <div
+          key={id}
+          onPointerEnter={() => holdToasts(true)}
+          onPointerLeave={() => holdToasts(false)}
+          onFocus={() => holdToasts(true)}
+          onBlur={() => holdToasts(false)}
+          className="pointer-events-auto flex max-w-full items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-lg"
+        >
           <ToneIcon tone={tone} />
           <span className="min-w-0">{text}</span>
           {action ? (

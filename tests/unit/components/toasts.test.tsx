@@ -1,0 +1,51 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { currentToasts, dismissToast, showToast } from "@/components/ui/toast-store";
+import { Toasts } from "@/components/ui/toasts";
+import { renderInApp } from "./render";
+
+const LONG_MS = 60_000;
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  act(() => currentToasts().forEach(({ id }) => dismissToast(id)));
+  cleanup();
+  vi.useRealTimers();
+});
+
+const say = (text: string) => act(() => showToast({ tone: "ok", text }));
+const wait = () => act(() => void vi.advanceTimersByTime(LONG_MS));
+
+it("a toast is announced in a region that was there before it, and leaves by itself", () => {
+  renderInApp(<Toasts />);
+  const region = screen.getByRole("status");
+  expect(region.textContent).toBe("");
+  say("3 cancelled");
+  expect(region.textContent).toContain("3 cancelled");
+  wait();
+  expect(region.textContent).toBe("");
+});
+
+it("stays while a pointer is over it or the focus is in it, and so does one that comes meanwhile", () => {
+  renderInApp(<Toasts />);
+  say("first");
+  fireEvent.pointerEnter(screen.getByText("first"));
+  say("second");
+  wait();
+  expect(screen.getByRole("status").textContent).toContain("first");
+  expect(screen.getByRole("status").textContent).toContain("second");
+  fireEvent.pointerLeave(screen.getByText("first"));
+  wait();
+  expect(screen.getByRole("status").textContent).toBe("");
+
+  say("third");
+  const button = screen.getByRole("button", { name: "Dismiss" });
+  act(() => button.focus());
+  wait();
+  expect(screen.getByRole("status").textContent).toContain("third");
+  // Pressed away while held: the next one leaves by itself all the same.
+  fireEvent.click(button);
+  say("fourth");
+  wait();
+  expect(screen.getByRole("status").textContent).toBe("");
+});
