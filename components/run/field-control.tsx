@@ -4,6 +4,7 @@ import { Input } from "@/components/ui/input";
 import { Textarea } from "@/components/ui/textarea";
 import { Checkbox } from "@/components/ui/checkbox";
 import { useTranslations } from "next-intl";
+import { MASK } from "@/lib/contract/secret-texts";
 import { ChoiceControl } from "./choice-control";
 import { ColorControl } from "./color-control";
 import { type ControlProps } from "./control-props";
@@ -50,16 +51,25 @@ export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }:
     case "image":
       return <PictureControl {...props} {...picture} nodeTitle={nodeTitle} onRunning={onRunning} />;
     case "long-text":
-      return <Textarea {...text(props)} rows={Math.min(10, Math.max(2, String(value ?? "").length / 70))} />;
+      return <Textarea {...text(props, t("masked"))} rows={rowsOf(value)} />;
     case "text":
-      return <Input {...text(props)} />;
+      return <Input {...text(props, t("masked"))} />;
   }
 }
 
-function text({ value, onChange, ...rest }: ControlProps) {
+/** Large enough for what is in it, and never the whole page; the corner makes it larger. */
+function rowsOf(value: unknown): number {
+  const text = String(value ?? "").slice(0, 2000);
+  return Math.min(14, Math.max(3, Math.ceil(text.length / 70), text.split("\n").length));
+}
+
+/** A masked value is shown as what it is: nothing that could be sent. */
+function text({ value, onChange, ...rest }: ControlProps, masked: string) {
+  const isHidden = value === MASK;
   return {
     ...rest,
-    value: String(value ?? ""),
+    ...(isHidden && { placeholder: masked }),
+    value: isHidden ? "" : String(value ?? ""),
     onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
   };
 }

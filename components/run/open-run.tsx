@@ -7,6 +7,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
+import { checkGraph } from "./check";
 import { FilePicker } from "./empty-run";
 import { fieldDomId, focusProblem } from "./field-ids";
 import { formBuilder } from "./form-model";
@@ -14,14 +15,17 @@ import { NodeCard } from "./node-card";
 import { NodeOutline } from "./node-outline";
 import { placeProblems } from "./node-problems";
 import { own } from "./own";
+import { PinnedCard } from "./pinned-card";
 import { EarlierReceipts, NewestReceipt } from "./receipts";
 import { RunButton, useRunKey } from "./run-button";
 import { type RunPorts } from "./run-ports";
 import { type OpenWorkflow } from "./run-state";
+import { newSeeds } from "./seeds";
 import { TroubleNote } from "./trouble-note";
 import { unknownActs } from "./unknown-acts";
 import { useCatalogue } from "./use-catalogue";
 import { type useRun } from "./use-run";
+import { useWorkflowMemory } from "./use-workflow-memory";
 
 type OpenRunProps = {
   canRun: boolean;
@@ -52,19 +56,27 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
   const name = opened.name || t("pasted");
   const [newest, ...earlier] = state.receipts;
   const whyNot = useId();
-  const unknown = { ...unknownActs(run, state.trouble), newestJobs: ports.newestJobs, onSendAgain: () => void (canRun && run.run(name)) };
-  const button = {
-    isSending: state.isSending,
-    uploading: state.uploading.length,
-    ...(!canRun && { refusedBy: whyNot }),
-    onRun: () => void (canRun && run.run(name)),
-  };
-  useRunKey(button.onRun);
-
   const onEdit = useCallback(
     (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value }),
     [dispatch, serial],
   );
+  const settings = useWorkflowMemory(opened.workflowId);
+  const press = (isAnyway = false) => {
+    if (!canRun || state.isSending || state.uploading.length > 0) return;
+    const found = checkGraph(graph, info);
+    if (found && (found.isSure || !isAnyway)) return dispatch({ type: "checked", serial, found });
+    for (const seed of newSeeds(form, settings.isRandomised)) onEdit(seed.nodeId, seed.name, seed.value);
+    void run.run(name);
+  };
+  const unknown = { ...unknownActs(run, state.trouble), newestJobs: ports.newestJobs, onSendAgain: () => press(true) };
+  const button = {
+    isSending: state.isSending,
+    uploading: state.uploading.length,
+    ...(!canRun && { refusedBy: whyNot }),
+    onRun: () => press(),
+  };
+  useRunKey(button.onRun);
+
   const onRunning = useCallback(
     (nodeId: string, input: string, isRunning: boolean) => dispatch({ type: "upload", serial, key: fieldDomId(nodeId, input), isRunning }),
     [dispatch, serial],
@@ -106,16 +118,24 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
             )}
             {note}
             {state.trouble ? (
-              <TroubleNote trouble={state.trouble} placed={placed} missingClass={missingClassOf(state.errors)} unknown={unknown} />
+              <TroubleNote
+                trouble={state.trouble}
+                placed={placed}
+                missingClass={missingClassOf(state.errors)}
+                unknown={unknown}
+                onAnyway={() => press(true)}
+              />
             ) : null}
             <NewestReceipt receipt={state.trouble || state.isSending ? undefined : newest} fallbackName={t("pasted")} />
             {isMissing === "no" ? null : <p className="text-ink-3">{t(isMissing === "absent" ? "open.guessed" : "open.guessedNow")}</p>}
+            <PinnedCard form={form} placed={placed} picture={picture} settings={settings} onEdit={onEdit} onRunning={onRunning} />
             {form.map((node) => (
               <NodeCard
                 key={`${serial}/${node.id}`}
                 node={node}
                 problems={own(placed.byNode, node.id)}
                 picture={picture}
+                settings={settings}
                 onEdit={onEdit}
                 onRunning={onRunning}
               />

@@ -16,6 +16,7 @@ export type ProblemSentence =
         | "value_not_in_list"
         | "dependency_cycle"
         | "missing_node_type"
+        | "masked_value"
         | "other"
         | "otherWithDetails";
       values: Record<string, string | number>;
@@ -30,6 +31,7 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
   const options = Array.isArray(extra.input_config) && isObject(extra.input_config[1]) ? extra.input_config[1] : {};
   const [min, max] = [numberOf(options.min), numberOf(options.max)];
   if (type === "required_input_missing" && input) return { key: type, values: { input } };
+  if (type === "masked_value" && input) return { key: type, values: { input } };
   if (type === "bad_linked_input" && input) return { key: type, values: { input } };
   if (type === "return_type_mismatch" && input && received) return { key: type, values: { input, received } };
   if (type === "invalid_input_type" && input && "received_value" in extra)

@@ -6,6 +6,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type Checked } from "./check";
 import { withInput } from "./form-model";
 import { own } from "./own";
 import { type Press } from "./press";
@@ -72,7 +73,9 @@ export type RunAction =
   | { type: "upload"; serial: number; key: string; isRunning: boolean }
   | { type: "sending" }
   | { type: "answered"; serial: number; outcome: RunOutcome; press?: Press; atMs: number }
-  | { type: "trouble-left" };
+  | { type: "trouble-left" }
+  /** Told before anything was sent. */
+  | { type: "checked"; serial: number; found: Checked };
 
 export const emptyRun: RunState = { errors: {}, receipts: [], isSending: false, uploading: [], attention: 0 };
 
@@ -126,6 +129,13 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return { ...state, isSending: true, inFlight: state.opened?.graph, trouble: undefined, errors: {} };
     case "answered":
       return answered(state, action);
+    case "checked": {
+      const { serial, found } = action;
+      if (state.opened?.serial !== serial) return state;
+      const kind = found.code === "prompt_no_outputs" ? "refused" : "invalid";
+      const trouble = { kind, failure: { code: found.code, message: "", status: 0 } } as const;
+      return { ...state, trouble, errors: found.errors, attention: state.attention + 1 };
+    }
     case "trouble-left":
       return { ...state, trouble: undefined };
   }

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { ProblemList } from "./problem-list";
 import { type PlacedProblems } from "./node-problems";
@@ -14,17 +15,29 @@ type TroubleNoteProps = {
   placed: PlacedProblems;
   missingClass?: string;
   unknown: UnknownActs & { newestJobs: RunPorts["newestJobs"] };
+  /** Sends what only seems wrong: the service has the last word. */
+  onAnyway?: () => void;
 };
 
 /** What became of a run that did not start: whose fault, what was kept, the one thing to do. Nothing here sends again. */
-export function TroubleNote({ trouble, placed, missingClass, unknown }: TroubleNoteProps) {
+export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }: TroubleNoteProps) {
   const t = useTranslations("run.answer");
   const { kind, failure } = trouble;
   if (kind === "unknown") return <UnknownNote failure={failure} press={trouble.press} {...unknown} />;
   if (kind === "lost") return <FailureNotice title={t("lost")} whose={t("lostWhose")} next={t("lostNext")} />;
+  // Told by this page, before anything was sent.
+  const anyway = failure.status === 0 && onAnyway ? <Button onClick={onAnyway}>{t("anyway")}</Button> : undefined;
+  if (failure.code === "masked_value") {
+    return <FailureNotice title={t("masked")} whose={t("maskedWhose")} next={t("maskedNext")} />;
+  }
   if (kind === "invalid" && missingClass !== undefined) {
     return (
-      <FailureNotice title={t("missingClass", { classType: missingClass })} whose={t("missingClassWhose")} next={t("missingClassNext")} />
+      <FailureNotice
+        title={t("missingClass", { classType: missingClass })}
+        whose={t("missingClassWhose")}
+        next={t("missingClassNext")}
+        actions={anyway}
+      />
     );
   }
   if (kind === "invalid") {
@@ -39,7 +52,7 @@ export function TroubleNote({ trouble, placed, missingClass, unknown }: TroubleN
     );
   }
   if (failure.code === "prompt_no_outputs")
-    return <FailureNotice title={t("noOutputs")} whose={t("invalidWhose")} next={t("noOutputsNext")} />;
+    return <FailureNotice title={t("noOutputs")} whose={t("invalidWhose")} next={t("noOutputsNext")} actions={anyway} />;
   return (
     <div className="flex flex-col gap-1.5">
       <FailureMessage failure={failure} />

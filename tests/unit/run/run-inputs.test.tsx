@@ -1,0 +1,107 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checkGraph, outputNodes } from "@/components/run/check";
+import { randomSeed } from "@/components/run/seeds";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { until } from "@/tests/support/until";
+import { catalogue, sampleGraph } from "./files";
+import { field, openText, portsTo, pressRun, type PromptServer, show } from "./page";
+import { startPromptServer } from "./prompt-server";
+
+let service: PromptServer;
+beforeEach(async () => {
+  service = await startPromptServer();
+});
+afterEach(async () => {
+  cleanup();
+  sessionStorage.clear();
+  localStorage.clear();
+  await service.stop();
+});
+
+const sampler: Graph = {
+  "1": { class_type: "Sampler", inputs: { seed: 7, steps: 20, api_key: "[REDACTED]" } },
+  "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } },
+};
+const withKey = JSON.stringify(sampler);
+const withoutKey = withKey.replace("[REDACTED]", "mine");
+const answered = (id: string) => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: id } }));
+
+describe("before anything is sent", () => {
+  it("a masked value is named at its field, and is not sent until somebody entered it again", async () => {
+    show(portsTo(service));
+    await openText(withKey);
+    expect(field("api_key").value).toBe("");
+    expect(field("api_key").placeholder).toBe("Masked: enter it again");
+    pressRun();
+    expect((await screen.findByRole("alert")).textContent).toContain("A masked value must be entered again");
+    expect(document.activeElement).toBe(field("api_key"));
+    expect(service.received).toHaveLength(0);
+    fireEvent.change(field("api_key"), { target: { value: "mine" } });
+    pressRun();
+    await answered("a");
+    expect(service.received[0]?.prompt["1"]?.inputs.api_key).toBe("mine");
+  });
+
+  it("a class that the service lacks and a graph that puts nothing out are told by the catalogue", () => {
+    const info = catalogue();
+    expect(checkGraph(sampleGraph("01-invert"), info)).toBeUndefined();
+    expect(checkGraph(sampler, undefined)).toMatchObject({ code: "masked_value", isSure: true });
+    const lacking = { ...sampleGraph("01-invert"), "99": { class_type: "NobodyHasThis", inputs: {} } };
+    expect(checkGraph(lacking, info)).toMatchObject({ code: "missing_node_type", isSure: false, errors: { "99": {} } });
+    expect(checkGraph({ "1": { class_type: "EmptyImage", inputs: {} } }, info)).toMatchObject({ code: "prompt_no_outputs" });
+  });
+
+  it("outputs are those of the catalogue, else the nodes that feed no other", () => {
+    expect(outputNodes(sampler, undefined)).toEqual(["2"]);
+    expect(outputNodes({ ...sampler, "3": { class_type: "EmptyImage", inputs: {} } }, catalogue())).toEqual(["2"]);
+  });
+});
+
+describe("a seed", () => {
+  it("is new by a press, and with every run where somebody asked for it, which is remembered for the workflow", async () => {
+    show(portsTo(service));
+    await openText(withoutKey);
+    fireEvent.click(screen.getByRole("button", { name: "Randomise seed" }));
+    expect(field("seed").value).not.toBe("7");
+    fireEvent.click(screen.getByRole("checkbox", { name: "new one with every run" }));
+    cleanup();
+    sessionStorage.clear();
+    show(portsTo(service));
+    await openText(withoutKey);
+    for (const id of ["a", "b"]) {
+      pressRun();
+      await answered(id);
+      await screen.findByRole("link", { name: `Open job ${id}` });
+    }
+    const seeds = service.received.map(({ prompt }) => prompt["1"]?.inputs.seed);
+    expect(new Set([7, ...seeds]).size).toBe(3);
+    expect(field("seed").value).toBe(String(seeds[1]));
+  });
+
+  it("stays within the range that the service states, and exact", () => {
+    const range = (max?: number) => ({ kind: "number", integer: true, ...(max !== undefined && { max }) }) as const;
+    expect(randomSeed(range(10), () => 0.999)).toBeLessThanOrEqual(10);
+    expect(randomSeed(range(2 ** 64), () => 0.999999)).toBeLessThanOrEqual(Number.MAX_SAFE_INTEGER);
+    expect(Number.isInteger(randomSeed(range(), () => 0.5))).toBe(true);
+  });
+});
+
+it("a pinned input stands first, once, and still does when the workflow is opened again", async () => {
+  show(portsTo(service));
+  await openText(withoutKey);
+  fireEvent.click(screen.getByRole("button", { name: "Pin steps of Sampler to the top" }));
+  cleanup();
+  sessionStorage.clear();
+  show(portsTo(service));
+  await openText(withoutKey);
+  const pinned = within(screen.getByRole("region", { name: "Pinned" }));
+  expect(screen.getAllByDisplayValue("20")).toHaveLength(1);
+  fireEvent.change(pinned.getByDisplayValue("20"), { target: { value: "30" } });
+  pressRun();
+  await answered("a");
+  expect(service.received[0]?.prompt["1"]?.inputs.steps).toBe(30);
+  fireEvent.click(screen.getByRole("button", { name: "Unpin steps of Sampler" }));
+  expect(screen.queryByRole("region", { name: "Pinned" })).toBeNull();
+});
