@@ -8,10 +8,7 @@ import { GraphNodeBox } from "./graph-node";
 import { boxesPath, edgesPath } from "./graph-paths";
 import { type NodeMarks, toneOfState } from "./node-marks";
 import { type useViewport } from "./use-viewport";
-import { isInView, nodeAt } from "./viewport";
-
-/** Below this no word can be read: all nodes together become a handful of shapes. */
-const READABLE = 0.4;
+import { isInView, nodeAt, READABLE } from "./viewport";
 
 type GraphCanvasProps = {
   graph: Graph;
@@ -29,6 +26,7 @@ type GraphCanvasProps = {
 export function GraphCanvas({ graph, layout, marks, viewport, selected, found, onSelect, isHidden }: GraphCanvasProps) {
   const t = useTranslations("graph");
   const { frame, view, size, handlers, placeOf } = viewport;
+  // Where no word can be read, all nodes together are a handful of shapes.
   const isReadable = view.scale >= READABLE;
   const edges = useMemo(() => edgesPath(layout, layout.edges), [layout]);
   const near = useMemo(

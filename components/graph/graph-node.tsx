@@ -48,8 +48,8 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
         tone && edgeOfTone[tone],
         (tone === "ok" || tone === "wait") && "border-l-[3px]",
         (tone === "bad" || tone === "run") && "border-2",
-        isFound && "bg-accent-soft",
-        isSelected && "outline-2 outline-offset-2 outline-accent",
+        isFound && "outline-2 outline-offset-1 outline-dashed outline-accent",
+        isSelected && "outline-2 outline-offset-2 outline-solid outline-accent",
       )}
     >
       <span className="flex w-full items-baseline gap-1">

@@ -29,7 +29,7 @@ export function NodeList({ graph, ids, marks, selected, onSelect }: NodeListProp
                 type="button"
                 aria-pressed={id === selected}
                 onClick={() => onSelect(id)}
-                className="flex min-h-8 w-full items-center gap-2 px-3.5 py-1 text-left hover:bg-sunken aria-pressed:bg-accent-soft"
+                className="flex min-h-8 w-full items-center gap-2 px-3.5 py-1 text-left hover:bg-sunken aria-pressed:outline-2 aria-pressed:-outline-offset-2 aria-pressed:outline-accent"
               >
                 <span className="min-w-0 truncate">
                   {titleOfNode(node)} <span className="text-ink-3">#{id}</span>

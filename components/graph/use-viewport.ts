@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect, useEffectEvent, useRef, useState } from "react";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
-import { centredOn, fitted, type Point, type Size, type Viewport, zoomed } from "./viewport";
+import { centredOn, fitted, isReadable, type Point, type Size, type Viewport, zoomed } from "./viewport";
 
 const PAN_STEP = 60;
 const ZOOM_STEP = 1.25;
@@ -53,7 +53,10 @@ export function useViewport(layout: Pick<GraphLayout, "width" | "height">) {
     zoomIn: () => setMoved(zoomed(view, ZOOM_STEP, middle)),
     zoomOut: () => setMoved(zoomed(view, 1 / ZOOM_STEP, middle)),
     actualSize: () => setMoved(zoomed(view, 1 / view.scale, middle)),
-    centre: (node: PlacedNode) => setMoved((before) => centredOn(node, before ?? view, size)),
+    /** What can be read already stays where it is. */
+    reveal: (node: PlacedNode) => {
+      if (!isReadable(node, view, size)) setMoved(centredOn(node, view, size));
+    },
   };
   const keys: Record<string, () => void> = {
     ArrowLeft: () => setMoved({ ...view, x: view.x + PAN_STEP }),

@@ -21,6 +21,16 @@ export function zoomed({ x, y, scale }: Viewport, factor: number, at: Point): Vi
   return { scale: next, x: at.x - ((at.x - x) / scale) * next, y: at.y - ((at.y - y) / scale) * next };
 }
 
+/** Below this no word can be read. */
+export const READABLE = 0.4;
+
+/** All of it is seen, and can be read. */
+export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
+  const [left, top] = [node.x * scale + x, node.y * scale + y];
+  const isInside = left >= 0 && top >= 0 && left + nodeSize.width * scale <= size.width && top + nodeSize.height * scale <= size.height;
+  return isInside && scale >= READABLE;
+}
+
 /** A node in the middle, at a scale at which it can be read. */
 export function centredOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
   const next = Math.max(scale, 0.8);

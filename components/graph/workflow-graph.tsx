@@ -47,7 +47,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask }: WorkflowGra
   function show(id: string) {
     const place = layout.nodes.get(id);
     setSelected(id);
-    if (place) viewport.centre(place);
+    if (place) viewport.reveal(place);
   }
   // The frame must have its size before anything can stand in its middle.
   if (ask && ask.serial !== answered && viewport.size.width > 0) {

@@ -28,23 +28,28 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
         {waitBar && startedMs !== undefined && createdMs !== undefined ? (
           <Line name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdMs} toMs={startedMs} />
         ) : null}
-        {timeline.map((node, index) => (
-          <Line
-            key={node.nodeId}
-            name={t("node", { id: node.nodeId, name: node.name })}
-            note={node.state === "done" || (node.state === "failed" && bars[index]) ? undefined : t(node.state)}
-            isMuted={node.state === "unreached"}
-            bar={bars[index]}
-            fill={fills[node.state]}
-            fromMs={node.startMs}
-            toMs={spans[index + 1]?.endMs ?? nowMs}
-          />
-        ))}
+        {timeline.map((node, index) =>
+          index >= MOST && node.state !== "failed" && node.state !== "running" ? null : (
+            <Line
+              key={node.nodeId}
+              name={t("node", { id: node.nodeId, name: node.name })}
+              note={node.state === "done" || (node.state === "failed" && bars[index]) ? undefined : t(node.state)}
+              isMuted={node.state === "unreached"}
+              bar={bars[index]}
+              fill={fills[node.state]}
+              fromMs={node.startMs}
+              toMs={spans[index + 1]?.endMs ?? nowMs}
+            />
+          ),
+        )}
       </ol>
+      {timeline.length > MOST ? <p className="pt-1 text-xs text-ink-3">{t("more", { count: timeline.length - MOST })}</p> : null}
     </Card>
   );
 }
 
+/** The graph's list holds all of them. */
+const MOST = 60;
 const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", failed: "fill-bad", unreached: "fill-off" };
 
 type LineProps = { name: string; note?: string; isMuted?: boolean; bar?: Bar; fill: string; fromMs?: number; toMs?: number };
