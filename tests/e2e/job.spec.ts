@@ -1,0 +1,121 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type Page } from "@playwright/test";
+import { sample } from "./support/files";
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
+}
+
+const graphOf = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
+const nodeOf = (page: Page, id: string) => page.getByRole("group", { name: /The workflow, drawn/ }).locator(`[data-node="${id}"]`);
+
+test("a failed job shows its node in the graph, its inputs, the graph as list and JSON, and its last runs", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const first = await submit(page.request, desk, graphOf("06-fails-half-way"));
+  await untilState(page.request, desk, first, "failed");
+  const failed = await submit(page.request, desk, graphOf("06-fails-half-way"));
+  await untilState(page.request, desk, failed, "failed");
+  await page.goto(`${desk.url}/jobs/${failed}`);
+  await page.getByRole("button", { name: "Show in the graph" }).click();
+  const panel = page.getByRole("region", { name: "Node 4: Breaks here" });
+  await expect(panel.getByText("RuntimeError: the sampler ran out of memory")).toBeVisible();
+  await expect(nodeOf(page, "4")).toContainText("failed");
+  await expect(nodeOf(page, "5")).toContainText("not reached");
+  await expectAccessible(page);
+
+  await page.getByRole("searchbox", { name: "Find a node" }).fill("EmptyImage");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("region", { name: "Node 1: EmptyImage" }).getByText("15680580")).toBeVisible();
+  await page.getByRole("searchbox", { name: "Find a node" }).fill("");
+
+  // By keys alone: the list, and the drawing's own keys.
+  await page.getByRole("button", { name: "List", exact: true }).click();
+  const rows = page.getByRole("list", { name: "Nodes of the workflow" });
+  await rows.getByRole("button", { name: /PreviewImage/ }).press("Enter");
+  await expect(page.getByRole("region", { name: "Node 2: PreviewImage" })).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "JSON", exact: true }).click();
+  await expect(page.getByLabel("The workflow as JSON", { exact: true })).toContainText('"class_type": "Fail"');
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download", exact: true }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/\.json$/);
+  await expectAccessible(page);
+
+  const runs = page.getByRole("region", { name: /Same workflow/ });
+  await runs
+    .getByRole("link", { name: new RegExp(`^Run ${first.slice(0, 8)}`) })
+    .first()
+    .click();
+  await expect(page).toHaveURL(new RegExp(first));
+});
+
+test("a picture opens in full, turns by keys and gives the focus back", async ({ signedIn: page, desk }) => {
+  const graph = {
+    "1": { class_type: "EmptyImage", inputs: { width: 320, height: 200, batch_size: 2, color: 3368652 } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "pair" } },
+  };
+  const id = await submit(page.request, desk, graph);
+  await untilState(page.request, desk, id, "completed");
+  await page.goto(`${desk.url}/jobs/${id}`);
+  const opener = page.getByRole("button", { name: /^Open pair/ }).first();
+  await opener.click();
+  const lightbox = page.getByRole("dialog");
+  await expect(lightbox.getByText("1 of 2")).toBeVisible();
+  await expect(lightbox.getByRole("img")).toBeVisible();
+  await page.keyboard.press("ArrowRight");
+  await expect(lightbox.getByText("2 of 2")).toBeVisible();
+  await page.keyboard.press("+");
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await expect(lightbox).toBeHidden();
+  await expect(opener).toBeFocused();
+});
+
+test("a job that runs is stopped, one that waits is cancelled with Undo, and one that has ended runs again", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const running = await submit(page.request, freshDesk, slowGraph(120, "-running"));
+  const pending = await submit(page.request, freshDesk, slowGraph(1, "-waiting"));
+  await untilState(page.request, freshDesk, running, "in_progress");
+
+  await page.goto(`${freshDesk.url}/jobs/${pending}`);
+  await page.getByRole("button", { name: "Cancel job" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("Cancelling this job")).toBeHidden();
+  await page.getByRole("button", { name: "Cancel job" }).click();
+  await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
+  await untilState(page.request, freshDesk, pending, "cancelled");
+  await expect(page.getByRole("button", { name: "Cancel job" })).toBeHidden();
+
+  await page.goto(`${freshDesk.url}/jobs/${running}`);
+  await expect(nodeOf(page, "2")).toContainText("running");
+  await expect(nodeOf(page, "4")).toContainText("waiting");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Stop job" }).click();
+  await expect(page.getByText("Stopped", { exact: true })).toBeVisible();
+  await untilState(page.request, freshDesk, running, "cancelled");
+
+  await page.goto(`${freshDesk.url}/jobs/${pending}`);
+  await page.getByRole("button", { name: "Run again" }).click();
+  await page.getByRole("link", { name: /^Open / }).click();
+  await expect(page).not.toHaveURL(new RegExp(pending));
+  await expect(page.getByText("Completed").filter({ visible: true }).first()).toBeVisible();
+});
+
+test("a job that is not here says so", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/jobs/00000000-0000-4000-8000-000000000000`);
+  await expect(page.getByText("This job is not here")).toBeVisible();
+  await expectAccessible(page);
+});
