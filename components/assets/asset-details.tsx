@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { buttonStyle } from "@/components/ui/button";
 import { chipStyle } from "@/components/ui/chip";
 import { withQuery } from "@/lib/browser/urls";
@@ -28,11 +28,12 @@ export function AssetPreview({ asset, connectionId, edge }: PartProps & { edge: 
 
 /** "1024 × 768 · 2.4 MB · PNG" */
 export function AssetSummary({ asset }: { asset: AssetView }) {
+  const locale = useLocale();
   const t = useTranslations("assets.details");
   const { width, height, sizeBytes, mimeType } = asset;
   const parts = [
     width !== undefined && height !== undefined ? t("size", { width, height }) : undefined,
-    sizeBytes === undefined ? undefined : formatBytes(sizeBytes),
+    sizeBytes === undefined ? undefined : formatBytes(sizeBytes, locale),
     mimeType?.split("/").at(-1)?.toUpperCase(),
   ];
   return <p className="text-ink-3">{parts.filter(Boolean).join(" · ")}</p>;

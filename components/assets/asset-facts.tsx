@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { Fragment, type ReactNode } from "react";
 import { CopyButton } from "@/components/ui/copy-button";
 import { RelativeTime } from "@/components/ui/relative-time";
@@ -14,6 +14,7 @@ type AssetFactsProps = { asset: AssetView; connection?: string };
 /** Every field of the interface that is known of this asset; what a service does not send has no row. */
 export function AssetFacts({ asset, connection }: AssetFactsProps) {
   const t = useTranslations("assets.details");
+  const locale = useLocale();
   const common = useTranslations("common");
   const copyable = (text: string, shown: string) => (
     <span className="flex items-center gap-1">
@@ -36,7 +37,9 @@ export function AssetFacts({ asset, connection }: AssetFactsProps) {
     [t("used"), asset.lastUsedAtMs === undefined ? null : <RelativeTime ms={asset.lastUsedAtMs} />],
     [
       t("fileSize"),
-      asset.sizeBytes === undefined ? null : <span title={t("bytes", { count: asset.sizeBytes })}>{formatBytes(asset.sizeBytes)}</span>,
+      asset.sizeBytes === undefined ? null : (
+        <span title={t("bytes", { count: asset.sizeBytes })}>{formatBytes(asset.sizeBytes, locale)}</span>
+      ),
     ],
     [t("type"), asset.mimeType],
     [t("hash"), asset.hash && copyable(asset.hash, shortHash(asset.hash))],

@@ -1,6 +1,7 @@
 "use client";
 
 import Link from "next/link";
+import { useLocale } from "next-intl";
 import { memo, type MouseEvent } from "react";
 import { cn } from "@/components/ui/cn";
 import { type AssetView } from "@/lib/contract/asset-view";
@@ -21,6 +22,7 @@ type AssetTileProps = {
 
 /** A link to the asset's page, which a plain press opens beside the grid instead. */
 export const AssetTile = memo(function AssetTile({ asset, connectionId, connection, isOpen, isEarly, onOpen }: AssetTileProps) {
+  const locale = useLocale();
   function open(event: MouseEvent) {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
@@ -42,7 +44,7 @@ export const AssetTile = memo(function AssetTile({ asset, connectionId, connecti
             {asset.name}
           </span>
           {asset.sizeBytes === undefined ? null : (
-            <span className="text-sm whitespace-nowrap text-ink-3">{formatBytes(asset.sizeBytes)}</span>
+            <span className="text-sm whitespace-nowrap text-ink-3">{formatBytes(asset.sizeBytes, locale)}</span>
           )}
         </span>
       </Link>

@@ -1,7 +1,7 @@
 "use client";
 
 import { X } from "lucide-react";
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -41,6 +41,7 @@ export function UploadTray({ items, store }: UploadTrayProps) {
 }
 
 function UploadRow({ item: { key, file, status }, store }: { item: UploadItem; store: UploadStore }) {
+  const locale = useLocale();
   const t = useTranslations("assets.upload");
   const errors = useTranslations("errors");
   const isRunning = status.kind === "waiting" || status.kind === "sending";
@@ -62,7 +63,7 @@ function UploadRow({ item: { key, file, status }, store }: { item: UploadItem; s
           {t("again")}
         </Button>
       ) : null}
-      <span className="w-16 text-right text-sm text-ink-3">{formatBytes(file.size)}</span>
+      <span className="w-16 text-right text-sm text-ink-3">{formatBytes(file.size, locale)}</span>
       <Button
         tone="quiet"
         size="icon"

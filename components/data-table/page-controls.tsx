@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { Input } from "@/components/ui/input";
 import { Select } from "@/components/ui/select";
+import { useNumber } from "@/components/ui/use-numbers";
 
 const sizes = [25, 50, 100, 250, 500, 1000];
 
@@ -11,6 +12,7 @@ type PageControlsProps = { offset: number; limit: number; total?: number; onGo: 
 /** How many rows a page has, and a jump to any of them. The first row in view stays on the page when its size changes. */
 export function PageControls({ offset, limit, total, onGo }: PageControlsProps) {
   const t = useTranslations("common.paging");
+  const number = useNumber();
   const page = Math.floor(offset / limit) + 1;
   const pages = total === undefined ? undefined : Math.max(1, Math.ceil(total / limit));
   const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b);
@@ -46,7 +48,7 @@ export function PageControls({ offset, limit, total, onGo }: PageControlsProps) 
             defaultValue={Math.min(page, pages)}
             className="w-14 text-right"
           />
-          {t("ofPages", { count: pages.toLocaleString("en") })}
+          {t("ofPages", { count: number(pages) })}
         </form>
       ) : null}
     </>

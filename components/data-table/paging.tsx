@@ -3,6 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
+import { useNumber } from "@/components/ui/use-numbers";
 import { pageRange } from "./page-range";
 
 type PagingProps = {
@@ -21,8 +22,9 @@ type PagingProps = {
 /** Links, so that a page of the list can be reloaded, sent and opened beside. */
 export function Paging({ offset, limit, count, total, hasMore, hrefOf, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
+  const number = useNumber();
   const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore });
-  const words = { from: from.toLocaleString("en"), to: to.toLocaleString("en"), total: (total ?? 0).toLocaleString("en") };
+  const words = { from: number(from), to: number(to), total: number(total ?? 0) };
   const range = () => {
     if (count > 0) return total === undefined ? t("rangeOpen", words) : t("range", words);
     return total ? t("noneOf", words) : t("none");

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
+import { useClock } from "@/components/ui/use-clock";
 import { useHydrated, useNow } from "@/components/ui/use-now";
 import { freshnessOf } from "@/lib/browser/poll-plan";
 
@@ -12,14 +13,14 @@ export function Freshness({ atMs, everyMs, isFailing }: FreshnessProps) {
   const t = useTranslations("common.age");
   const nowMs = useNow();
   const isHydrated = useHydrated();
+  const clock = useClock();
   if (atMs === undefined) return null;
   const freshness = freshnessOf({ nowMs: isHydrated ? nowMs : atMs, answeredMs: atMs, everyMs, isFailing });
-  const clock = isHydrated ? new Date(atMs).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }) : "";
   const words = {
     live: () => t("live"),
     aged: (seconds: number) =>
       t("aged", { age: seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) }) }),
-    offline: () => t("offline", { time: clock }),
+    offline: () => t("offline", { time: clock(atMs, "minute") ?? "" }),
   };
   const word = freshness.kind === "aged" ? words.aged(freshness.seconds) : words[freshness.kind]();
   const dot = { live: "bg-ok", aged: "bg-wait", offline: "bg-bad" }[freshness.kind];

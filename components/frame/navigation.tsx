@@ -4,6 +4,7 @@ import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
+import { useNumber } from "@/components/ui/use-numbers";
 import { useCounts } from "./counts-context";
 import { destinations, isWithin } from "./destinations";
 
@@ -12,6 +13,7 @@ export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const { jobs, running, pending } = useCounts();
+  const number = useNumber();
   const counts: Partial<Record<string, number>> = {
     jobs,
     queue: running === undefined || pending === undefined ? undefined : running + pending,
@@ -32,9 +34,7 @@ export function Navigation() {
               )}
             >
               {t(label)}
-              {count === undefined ? null : (
-                <span className={cn("text-sm", isHere ? "text-ink-2" : "text-ink-3")}>{count.toLocaleString("en")}</span>
-              )}
+              {count === undefined ? null : <span className={cn("text-sm", isHere ? "text-ink-2" : "text-ink-3")}>{number(count)}</span>}
             </Link>
           </li>
         );

@@ -6,7 +6,6 @@ import { Card } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Duration, RunningDuration } from "@/components/ui/duration";
 import { RelativeTime } from "@/components/ui/relative-time";
-import { useHydrated } from "@/components/ui/use-now";
 import { toJobState } from "@/lib/contract/states";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 

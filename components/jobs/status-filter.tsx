@@ -5,6 +5,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useCounts } from "@/components/frame/counts-context";
 import { chipStyle } from "@/components/ui/chip";
+import { useNumber } from "@/components/ui/use-numbers";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type JobsChange, type Place } from "./use-jobs-place";
 
@@ -64,6 +65,7 @@ function Chip({ place, change, isOn, children }: ChipProps) {
 
 /** Numbers that come and go while jobs run have their room before they are there, so that the chips beside them stay. */
 function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean }) {
+  const number = useNumber();
   if (value === undefined && !hasRoom) return null;
-  return <span className={hasRoom ? "min-w-[1ch]" : undefined}>{value?.toLocaleString("en")}</span>;
+  return <span className={hasRoom ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
 }

@@ -2,16 +2,15 @@
 
 import { useTranslations } from "next-intl";
 import { agoOf } from "./elapsed";
-import { useHydrated, useNow } from "./use-now";
-
-const exact = { dateStyle: "medium", timeStyle: "long" } as const;
+import { useClock } from "./use-clock";
+import { useNow } from "./use-now";
 
 /** "4 min ago"; the exact time with its zone is one hover away. */
 export function RelativeTime({ ms, className }: { ms: number; className?: string }) {
   const t = useTranslations("common.time");
   const ago = agoOf(ms, useNow(10_000));
   // The reader's zone is known in the browser only.
-  const title = useHydrated() ? new Date(ms).toLocaleString("en", exact) : undefined;
+  const title = useClock()(ms, "exact");
   return (
     <time dateTime={new Date(ms).toISOString()} title={title} className={className} suppressHydrationWarning>
       {ago.unit === "now" ? t("now") : t(ago.unit, { count: ago.count })}

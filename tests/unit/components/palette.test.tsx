@@ -19,6 +19,7 @@ const router = {
   push: (href: string) => void visited.push(href),
   replace: () => undefined,
   refresh: () => undefined,
+  bfcacheId: "test",
   back: () => undefined,
   forward: () => undefined,
   prefetch: () => undefined,
