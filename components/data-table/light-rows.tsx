@@ -13,7 +13,7 @@ export const LightRows = memo(LightRowsView, (a, b) => {
 function LightRowsView<Row>({ rows, textOf, span }: LightRowsProps<Row>) {
   return (
     <tr className="light-rows">
-      <td colSpan={span}>
+      <td colSpan={span} className="whole-cell">
         <div style={{ height: `calc(var(--row-height) * ${rows.length})` }}>{rows.map(textOf).join("\n")}</div>
       </td>
     </tr>

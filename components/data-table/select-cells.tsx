@@ -1,6 +1,6 @@
 "use client";
 
-import { useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { Checkbox } from "@/components/ui/checkbox";
 import { type SelectionStore } from "./selection-store";
 
@@ -13,8 +13,11 @@ type SelectRowProps = { id: string; label: string; store: SelectionStore };
 /** The whole cell can be pressed, above the row's link. */
 export function SelectRow({ id, label, store }: SelectRowProps) {
   const isOn = useChosen(store, () => store.has(id));
+  const cell = useRef<HTMLLabelElement>(null);
+  // The row shows it too, without being drawn again.
+  useEffect(() => void cell.current?.closest("tr")?.toggleAttribute("data-chosen", isOn), [isOn]);
   return (
-    <label className="select-cell">
+    <label ref={cell} className="select-cell">
       <Checkbox
         aria-label={label}
         checked={isOn}

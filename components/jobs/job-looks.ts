@@ -2,8 +2,8 @@ import { type ColumnLook } from "@/components/data-table/features";
 
 /** The columns of the list of jobs: shared by the table and its skeleton, so that nothing moves when the rows come. */
 export const jobLooks = {
-  select: { width: "w-10 md:w-[46px]", isRigid: true },
-  preview: { width: "w-[72px]", hiddenHeader: true, isRigid: true },
+  select: { width: "w-10 md:w-[46px]", shown: "whole-cell", isRigid: true },
+  preview: { width: "w-[72px]", shown: "whole-cell", hiddenHeader: true, isRigid: true },
   status: { width: "w-[128px] max-sm:w-auto" },
   job: { width: "w-[118px]" },
   workflow: { width: "w-[180px]", shown: "max-lg:hidden max-xl:in-[.with-panel]:hidden" },
