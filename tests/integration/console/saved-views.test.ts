@@ -1,0 +1,64 @@
+// Saved views through the console's own API: whose they are, who may change them, and which one a list opens with.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type SavedView } from "@/lib/contract/saved-views";
+import { type Role } from "@/lib/contract/roles";
+import { defaultView } from "@/lib/server/queries/saved-views";
+import { createHarness, type Harness } from "@/tests/support/harness";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.dispose());
+
+async function create(as: Role, json: object): Promise<{ status: number; view: SavedView }> {
+  const answer = await harness.request("/api/console/views", { method: "POST", as, json });
+  const body: { view: SavedView } = await answer.json();
+  return { status: answer.status, view: body.view };
+}
+const one = (as: Role, method: "PUT" | "DELETE", id: string, json?: object) =>
+  harness.request(`/api/console/views/${id}`, { method, as, json: json ?? {} });
+async function names(as: Role): Promise<string[]> {
+  const { views }: { views: SavedView[] } = await (await harness.request("/api/console/views", { as })).json();
+  return views.map(({ name }) => name);
+}
+
+test("a viewer keeps views that nobody else sees, and holds only what makes a list", async () => {
+  const { status, view } = await create("viewer", { name: " Mine ", query: "status=failed&offset=300&connection=c&job=j&limit=50" });
+  expect(status).toBe(201);
+  expect(view).toMatchObject({ name: "Mine", query: "status=failed&limit=50", team: false, isDefault: false, canChange: true });
+  expect(await names("viewer")).toContain("Mine");
+  expect(await names("owner")).not.toContain("Mine");
+  for (const method of ["PUT", "DELETE"] as const) expect((await one("owner", method, view.id)).status).toBe(404);
+});
+
+test("a view of the team is made and changed by operators, seen by everybody, and anybody's default", async () => {
+  expect((await create("viewer", { name: "No", query: "", team: true })).status).toBe(403);
+  const { view } = await create("operator", { name: "Failures", query: "status=failed", team: true });
+  expect(await names("viewer")).toContain("Failures");
+  expect((await one("viewer", "PUT", view.id, { name: "Other" })).status).toBe(403);
+  expect((await one("viewer", "DELETE", view.id)).status).toBe(403);
+  expect((await one("viewer", "PUT", view.id, { isDefault: true })).status).toBe(200);
+  expect(await defaultView(harness.viewerOf("viewer"))).toMatchObject({ query: "status=failed" });
+  expect(await defaultView(harness.viewerOf("operator"))).toBeUndefined();
+  expect((await one("admin", "PUT", view.id, { query: "status=failed,cancelled" })).status).toBe(200);
+  expect(await defaultView(harness.viewerOf("viewer"))).toMatchObject({ query: "status=failed%2Ccancelled" });
+});
+
+test("there is one default, it can be let go of, and it ends with its view", async () => {
+  const first = await create("admin", { name: "First", query: "limit=25", isDefault: true });
+  const second = await create("admin", { name: "Second", query: "limit=50", isDefault: true });
+  const viewer = harness.viewerOf("admin");
+  expect(await defaultView(viewer)).toMatchObject({ query: "limit=50" });
+  await one("admin", "PUT", first.view.id, { isDefault: false });
+  expect(await defaultView(viewer)).toMatchObject({ query: "limit=50" });
+  await one("admin", "DELETE", second.view.id);
+  expect(await defaultView(viewer)).toBeUndefined();
+});
+
+test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name: "x", query: "y".repeat(2001) }, { name: "x" }])(
+  "%j is refused",
+  async (json) => {
+    expect((await create("owner", json)).status).toBe(400);
+  },
+);
