@@ -17,7 +17,7 @@ const others = { "zh-CN": flatten(chinese) };
 const all = Object.entries({ en: inEnglish, ...others });
 
 /** What is the same in every language: signs, names, keys of the keyboard, and messages that are nothing but their arguments. */
-const nothingToTranslate = /^(Lightdesk|Esc|null|URL|GPU|JSON|CSV|3D|class_type)$/;
+const nothingToTranslate = /^(Lightdesk|Esc|null|URL|GPU|JSON|CSV|3D|class_type|extra_data)$/;
 function words(message: string): string[] {
   const plain = message.replace(/'[{}][^']*'/g, "").replace(/\{\w+(, \w+)?\}/g, "");
   return plain.split(/[^\p{L}_]+/u).filter((word) => /\p{L}/u.test(word) && !nothingToTranslate.test(word));
@@ -27,7 +27,7 @@ function words(message: string): string[] {
 const namesInChinese = new Set(
   [
     "Lightdesk JSON PNG JPEG WebP SVG CSV URL API GPU ID A Z D B Ctrl Esc Enter Shift Tab",
-    "class_type null V http https ada example com SaveImage Workflow Export Set up blake sha time",
+    "class_type extra_data code workflows null V http https ada example com SaveImage Workflow Export Set up blake sha time",
   ].flatMap((line) => line.split(" ")),
 );
 
