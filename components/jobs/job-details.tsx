@@ -78,5 +78,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 /** In the reader's own zone, which only the browser knows. */
 function Clock({ ms }: { ms: number }) {
-  return useHydrated() ? new Date(ms).toLocaleTimeString("en-GB") : <span className="inline-block w-[52px]" />;
+  const clock = useClock();
+  return clock(ms, "second") ?? <span className="inline-block w-[52px]" />;
 }

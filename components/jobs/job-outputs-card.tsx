@@ -6,6 +6,7 @@ import { useState } from "react";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/picture";
+import { useNumber } from "@/components/ui/use-numbers";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type JobFacts } from "./job-facts";
 import { OutputMedia } from "./output-media";
@@ -17,6 +18,7 @@ type Output = JobFacts["outputs"][number];
 /** Pictures as pictures, which open in full; everything else as what it is. */
 export function JobOutputs({ facts: { job, outputs }, connection }: { facts: JobFacts; connection?: string }) {
   const t = useTranslations("jobs.job.outputs");
+  const number = useNumber();
   const [shown, setShown] = useState<number>();
   if (outputs.length === 0) {
     return job.terminal ? (
@@ -29,7 +31,7 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
   const others = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
   const isAlone = pictures.length === 1;
   return (
-    <Card title={t("title")} note={outputs.length.toLocaleString("en")} bodyClassName="flex flex-col gap-3">
+    <Card title={t("title")} note={number(outputs.length)} bodyClassName="flex flex-col gap-3">
       {pictures.length > 0 ? (
         <ul className={cn("grid gap-3", isAlone ? "max-w-[640px]" : "grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))]")}>
           {pictures.map(({ view, node, file }, index) => (
