@@ -42,7 +42,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const light = (first: number, last: number) =>
     lightText
       ? chunksBetween(first, last).map((at) => (
-          <LightRows key={`light-${at}`} rows={rows.slice(at, Math.min(at + CHUNK, last))} textOf={lightText} span={columns.length} />
+          <LightRows key={`light-${at}`} rows={rows.slice(at, Math.min(at + CHUNK, last))} textOf={lightText} />
         ))
       : null;
   return (
