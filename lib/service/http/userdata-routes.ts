@@ -20,13 +20,24 @@ const PREFIX = "/api/userdata/";
 export function userdataRoutes(parts: Parts): Route[] {
   const files = createUserFiles(parts.folders, Math.min(MOST_BYTES, parts.settings.maxUploadBytes));
 
-  /** User data has the quota once more for itself: its files are counted where they lie, when one is written. */
-  async function requireUserdataRoom(userId: number, request: Request): Promise<void> {
+  /**
+   * User data has the quota once more for itself: its files are counted where they lie, when one is written. The file that is replaced
+   * goes. Refused at once where the declared length says so; what came without one is judged by `check`, as it grows.
+   */
+  async function requireUserdataRoom(userId: number, segments: readonly string[], request: Request): Promise<(size: number) => void> {
     const quota = parts.settings.userQuotaBytes;
-    if (quota === undefined) return;
-    const used = (await files.list(userId, [], true)).reduce((sum, { size }) => sum + size, 0);
-    const coming = Number(request.headers.get("content-length") ?? MOST_BYTES);
-    if (used + coming > quota) throw quotaExceeded(used, quota);
+    if (quota === undefined) return () => undefined;
+    const target = segments.join("/");
+    let [used, replaced] = [0, 0];
+    for (const { path, size } of await files.list(userId, [], true)) {
+      used += size;
+      if (path === target) replaced = size;
+    }
+    const check = (size: number) => {
+      if (used - replaced + size > quota) throw quotaExceeded(used, quota);
+    };
+    check(Number(request.headers.get("content-length") ?? 0));
+    return check;
   }
 
   return [
@@ -42,9 +53,10 @@ export function userdataRoutes(parts: Parts): Route[] {
       if (from !== undefined && to !== undefined) {
         return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), overwrite), full_info);
       }
-      await requireUserdataRoom(user.id, request);
-      const written = await files.write(user.id, parseFilePath(raw), bytesOf(request, parts.settings.requestTimeoutMs), overwrite);
-      return show(written, full_info);
+      const segments = parseFilePath(raw);
+      const check = await requireUserdataRoom(user.id, segments, request);
+      const body = bytesOf(request, parts.settings.requestTimeoutMs, check);
+      return show(await files.write(user.id, segments, body, overwrite), full_info);
     }),
 
     route(operations.readUserdata, async ({ request, user }) => {
@@ -66,12 +78,13 @@ function rawPath(request: Request): string {
   return pathname.slice(pathname.indexOf(PREFIX) + PREFIX.length);
 }
 
-async function* bytesOf(request: Request, timeoutMs: number): AsyncGenerator<Uint8Array> {
+async function* bytesOf(request: Request, timeoutMs: number, check: (size: number) => void): AsyncGenerator<Uint8Array> {
   const declared = request.headers.get("content-length");
   let seen = 0;
   try {
     for await (const chunk of request.body ? whileMoving(request.body, timeoutMs) : []) {
       seen += chunk.byteLength;
+      check(seen);
       yield chunk;
     }
   } catch (error) {

@@ -88,6 +88,17 @@ describe("a user's storage", () => {
     expect([refused.status, refused.text]).toEqual([413, expect.stringContaining("100000")]);
     expect((await write("b.json", 40_000)).status).toBe(200);
   });
+
+  it("counts of user data what stays: a file that is replaced makes room for its successor, told its length or not", async () => {
+    const write = (size: number, query = "", told = true) =>
+      client.call("POST", `/api/userdata/a.json${query}`, bytes(size), told ? { "content-length": String(size) } : {});
+    expect((await write(80_000)).status).toBe(200);
+    expect((await write(80_000)).status).toBe(200);
+    expect((await write(QUOTA, "", false)).status).toBe(200);
+    expect([(await write(QUOTA + 1)).status, (await write(QUOTA + 1, "", false)).status]).toEqual([413, 413]);
+    expect((await write(10, "?overwrite=false")).status).toBe(409);
+    expect((await client.get("/api/userdata?dir=/")).body).toMatchObject([{ path: "a.json", size: QUOTA }]);
+  });
 });
 
 it("without a quota the user says nothing of storage", async () => {
