@@ -7,8 +7,10 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
-import { checkGraph } from "./check";
+import { AdvancedCard, EXTRA_FIELD } from "./advanced-card";
+import { checkGraph, outputNodes } from "./check";
 import { FilePicker } from "./empty-run";
+import { readExtra } from "./extra-data";
 import { fieldDomId, focusProblem } from "./field-ids";
 import { formBuilder } from "./form-model";
 import { NodeCard } from "./node-card";
@@ -19,7 +21,7 @@ import { PinnedCard } from "./pinned-card";
 import { EarlierReceipts, NewestReceipt } from "./receipts";
 import { RunButton, useRunKey } from "./run-button";
 import { type RunPorts } from "./run-ports";
-import { type OpenWorkflow } from "./run-state";
+import { type Advanced, type OpenWorkflow } from "./run-state";
 import { newSeeds } from "./seeds";
 import { TroubleNote } from "./trouble-note";
 import { unknownActs } from "./unknown-acts";
@@ -37,13 +39,20 @@ type OpenRunProps = {
   note: ReactNode;
 };
 
+const noneAdvanced: Advanced = {};
+
 export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
-  const { serial, original, order, graph, ownNames } = opened;
+  const { serial, original, order, graph, ownNames, advanced = noneAdvanced } = opened;
   const { info, isMissing } = useCatalogue(connection, true);
   const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
+  // Links cannot be edited, so the outputs are those of the file.
+  const outputs = useMemo(() => {
+    const ids = new Set(outputNodes(original, info));
+    return form.flatMap(({ id, title }) => (ids.has(id) ? [{ id, title }] : []));
+  }, [form, original, info]);
   const placed = useMemo(() => placeProblems(form, state.errors), [form, state.errors]);
   const onNamed = useCallback(
     (value: string, ownName: string) => dispatch({ type: "named", serial, value, name: ownName }),
@@ -63,6 +72,7 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
   const settings = useWorkflowMemory(opened.workflowId);
   const press = (isAnyway = false) => {
     if (!canRun || state.isSending || state.uploading.length > 0) return;
+    if (advanced.targets?.length === 0 || !readExtra(advanced.extra ?? "").ok) return document.getElementById(EXTRA_FIELD)?.focus();
     const found = checkGraph(graph, info);
     if (found && (found.isSure || !isAnyway)) return dispatch({ type: "checked", serial, found });
     for (const seed of newSeeds(form, settings.isRandomised)) onEdit(seed.nodeId, seed.name, seed.value);
@@ -140,6 +150,11 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
                 onRunning={onRunning}
               />
             ))}
+            <AdvancedCard
+              outputs={outputs}
+              advanced={advanced}
+              onChange={(next) => dispatch({ type: "advanced", serial, advanced: next })}
+            />
           </div>
           <div className="flex flex-col gap-3.5 lg:sticky lg:top-[68px]">
             {state.before ? (

@@ -27,11 +27,15 @@ export type OpenWorkflow = {
   isEdited: boolean;
   /** What the owner of an uploaded picture calls it, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
+  advanced?: Advanced;
   /** What the newest job was started with. */
   sent?: Graph;
 };
 
-export type OpenedFile = Omit<OpenWorkflow, "serial" | "isEdited" | "original" | "sent" | "ownNames">;
+/** Never part of a draft: extra_data may hold secrets. */
+export type Advanced = { targets?: readonly string[]; extra?: string };
+
+export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent" | "ownNames">;
 
 export type Edit = { nodeId: string; name: string; value: unknown };
 
@@ -69,6 +73,7 @@ export type RunAction =
   | { type: "went-back" }
   | { type: "closed" }
   | { type: "edited"; serial: number; nodeId: string; name: string; value: unknown }
+  | { type: "advanced"; serial: number; advanced: Advanced }
   | { type: "named"; serial: number; value: string; name: string }
   | { type: "upload"; serial: number; key: string; isRunning: boolean }
   | { type: "sending" }
@@ -115,6 +120,10 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return { ...calm(state), opened: undefined, before: state.opened };
     case "edited":
       return state.opened?.serial === action.serial ? edited(state, state.opened, action) : state;
+    case "advanced": {
+      const { opened } = state;
+      return opened?.serial === action.serial ? { ...state, opened: { ...opened, advanced: action.advanced } } : state;
+    }
     case "named": {
       const { opened } = state;
       if (opened?.serial !== action.serial) return state;

@@ -8,10 +8,14 @@ import { mayHaveStarted } from "@/lib/contract/press";
 import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Result } from "@/lib/shared/result";
+import { mergedExtra, readExtra } from "./extra-data";
 import { missingClassErrors } from "./node-problems";
+import { type OpenWorkflow } from "./run-state";
 
 export type Submission = {
   prompt: Graph;
+  /** Only these outputs and what they need. */
+  partial_execution_targets?: readonly string[];
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };
 
@@ -29,14 +33,20 @@ export type RunOutcome =
 /** `press`: the key under which the console starts one job at most. */
 export type SendPrompt = (submission: Submission, press: string) => Promise<Result<unknown, Failure>>;
 
+type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
+
 /** What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. */
-export function toSubmission(workflow: { graph: Graph; workflowId: string; name: string; extraData?: JsonObject }): Submission {
-  const info = objectOf(workflow.extraData?.extra_pnginfo);
+export function toSubmission(workflow: Submitted): Submission {
+  const written = readExtra(workflow.advanced?.extra ?? "");
+  const extraData = mergedExtra(workflow.extraData, written.ok ? written.value : {});
+  const info = objectOf(extraData.extra_pnginfo);
   const drawing = objectOf(info?.workflow);
+  const targets = workflow.advanced?.targets;
   return {
     prompt: workflow.graph,
+    ...(targets && { partial_execution_targets: targets }),
     extra_data: {
-      ...workflow.extraData,
+      ...extraData,
       extra_pnginfo: { ...info, workflow: { ...drawing, id: workflow.workflowId, name: workflow.name } },
     },
   };
