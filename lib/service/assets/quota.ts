@@ -11,12 +11,18 @@ export function usedBytes(database: Database, userId: number): number {
 
 /** Inside the commit that adds the asset. */
 export function requireRoom(database: Database, userId: number, content: { hash: string; size: number }): void {
+  const refusal = refusalOf(database, userId, content);
+  if (refusal) throw refusal;
+}
+
+/** Undefined where the content fits, or is there already. */
+export function refusalOf(database: Database, userId: number, content: { hash: string; size: number }): ServiceError | undefined {
   const quota = database.limits.userQuotaBytes;
-  if (quota === undefined || userId === PUBLIC_OWNER) return;
+  if (quota === undefined || userId === PUBLIC_OWNER) return undefined;
   const used = usedBytes(database, userId);
-  if (used + content.size <= quota) return;
+  if (used + content.size <= quota) return undefined;
   const own = query.selectFrom("assets").select("seq").where("hash", "=", content.hash).where("owner_id", "=", userId).limit(1);
-  if (!database.row(own)) throw quotaExceeded(used, quota);
+  return database.row(own) ? undefined : quotaExceeded(used, quota);
 }
 
 /** The most bytes of one file that may still turn out to fit: what is left, or as much as the largest that is there already. */

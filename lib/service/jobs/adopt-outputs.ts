@@ -1,12 +1,15 @@
 // Files that a job's nodes wrote become blobs and assets: one asset per job, node and index, even where bytes are equal.
 // Two steps: `stageOutputs` hashes them where they lie, `insertOutputs` names them in the commit that ends the job.
+// Guarantees: what the user's quota has no room for is left out, and nothing else is.
 
 import { insertAsset } from "../assets/insert-asset";
 import { fileNameOf } from "../assets/asset-view";
 import { insertBlob } from "../assets/create-asset";
+import { refusalOf } from "../assets/quota";
 import { stageFile, type StagedFile } from "../assets/staged-file";
 import { type ProducedFile } from "../nodes/run";
 import { newId } from "../new-id";
+import { type ServiceError } from "../service-error";
 import { type Database } from "../store/database";
 
 export type StagedOutput = { file: ProducedFile; staged: StagedFile };
@@ -28,18 +31,26 @@ export type KeptOutputs = {
   preview: string | null;
 };
 
-/** Inside a commit. */
+/** Inside a commit. In the order in which the nodes put them out; `refusal` is that of the first one that did not fit. */
 export function insertOutputs(
   database: Database,
   job: { id: string; userId: number; at: number },
   staged: readonly StagedOutput[],
   texts: ReadonlyMap<string, readonly string[]>,
-): KeptOutputs {
+): { kept: KeptOutputs; refusal: ServiceError | undefined } {
   const outputs: Record<string, NodeOutput> = {};
   const previews: { rank: number; value: Record<string, unknown> }[] = [];
   const kinds = new Set<string>();
+  let count = 0;
+  let refusal: ServiceError | undefined;
 
   for (const { file, staged: content } of staged) {
+    const refused = refusalOf(database, job.userId, content);
+    if (refused) {
+      refusal ??= refused;
+      continue;
+    }
+    count += 1;
     insertBlob(database, content, job.at);
     insertAsset(
       database,
@@ -73,12 +84,13 @@ export function insertOutputs(
     }
   }
   const [preview] = previews.sort((a, b) => a.rank - b.rank);
-  return {
+  const kept: KeptOutputs = {
     outputs,
-    outputs_count: staged.length,
+    outputs_count: count,
     has_image: Number(kinds.has("image")),
     has_video: Number(kinds.has("video")),
     has_audio: Number(kinds.has("audio")),
     preview: preview ? JSON.stringify(preview.value) : null,
   };
+  return { kept, refusal };
 }

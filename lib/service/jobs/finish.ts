@@ -48,15 +48,7 @@ export function cancelPending(database: Database, job: Job, at: number): boolean
 
 /** For what happens around the nodes: no node is to blame. */
 export function failJob(database: Database, job: Job, type: string, message: string, at: number): boolean {
-  const error: ExecutionError = {
-    node_id: "",
-    node_type: "",
-    exception_type: type,
-    exception_message: message,
-    traceback: [],
-    current_inputs: {},
-    current_outputs: {},
-  };
+  const error = errorAround(type, message);
   if (!move(database, { seq: job.seq, from: "in_progress", to: "failed", at }, { error: JSON.stringify(error), end_time: at }))
     return false;
   store(database, job.seq, {
@@ -65,6 +57,19 @@ export function failJob(database: Database, job: Job, type: string, message: str
     meta: {},
   });
   return true;
+}
+
+/** An error that no node is to blame for. */
+export function errorAround(type: string, message: string): ExecutionError {
+  return {
+    node_id: "",
+    node_type: "",
+    exception_type: type,
+    exception_message: message,
+    traceback: [],
+    current_inputs: {},
+    current_outputs: {},
+  };
 }
 
 /** What went wrong is a matter of the service or of its disk. */

@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { hasBlobRow } from "../assets/change-asset";
 import { type RunOutcome } from "../nodes/run";
-import { asRefusal } from "../service-error";
 import { query } from "../store/database";
 import { insertOutputs, stageOutputs } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";
-import { failJob, finishRun } from "./finish";
+import { errorAround, failJob, finishRun } from "./finish";
 import { readGraph, readRecord, readStrings } from "./job-row";
 import { createRunRecord, type RunRecord } from "./run-record";
 import { giveBackOrFail } from "./recover";
@@ -130,14 +129,12 @@ async function close(
         const at = parts.now();
         const state = database.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq))?.state;
         if (state !== "in_progress") return; // cancelled a moment ago: it keeps nothing, and what it adopted is dropped below
-        const kept = insertOutputs(database, { id: job.id, userId: job.userId, at }, staged, record.texts);
-        finishRun(database, job, record, outcome, kept, at);
+        const { kept, refusal } = insertOutputs(database, { id: job.id, userId: job.userId, at }, staged, record.texts);
+        // What could not be kept weighs more than a node that failed after it: nothing else says where that output is.
+        const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
+        finishRun(database, job, record, error ? { kind: "error", error } : outcome, kept, at);
       });
     });
-  } catch (error) {
-    const refusal = asRefusal(error);
-    if (refusal?.code !== "STORAGE_QUOTA_EXCEEDED") throw error;
-    await database.commit(() => failJob(database, job, "StorageQuotaExceeded", refusal.message, parts.now()));
   } finally {
     for (const hash of hashes) blobs.drop(hash, (one) => hasBlobRow(database, one));
   }

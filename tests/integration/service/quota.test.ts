@@ -80,6 +80,33 @@ describe("a user's storage", () => {
     expect((await client.get("/api/assets?include_public=false")).body).toMatchObject({ total: 1 });
   });
 
+  it("a job whose outputs do not all fit fails and keeps those that do, in the order of its nodes", async () => {
+    await client.upload(bytes(90_000), "most.txt");
+    const before = await blobs();
+    const save = (from: string, prefix: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix: prefix } });
+    const plain = (color: number) => ({ class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } });
+    const id = await submit(client, {
+      "1": plain(1),
+      "2": save("1", "first"),
+      "3": { class_type: "LoadImage", inputs: { image: "photo.png" } },
+      "4": save("3", "large"),
+      "5": plain(2),
+      "6": save("5", "last"),
+    });
+    const job = await ended(client, id);
+    expect(job).toMatchObject({
+      status: "failed",
+      outputs_count: 2,
+      preview_output: { nodeId: "2" },
+      execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
+      execution_meta: { "4": { node_id: "4" } },
+    });
+    expect(Object.keys(record(job.outputs))).toEqual(["2", "6"]);
+    const kept = list(record((await client.get("/api/assets?include_tags=output&include_public=false")).body).assets);
+    expect(kept.map(({ prompt_id }) => prompt_id)).toEqual([id, id]);
+    expect([await blobs(), await used()]).toEqual([before + 2, 90_000 + kept.reduce((sum, { size }) => sum + Number(size), 0)]);
+  });
+
   it("bounds user data by the same figure", async () => {
     const write = (name: string, size: number) =>
       client.call("POST", `/api/userdata/${name}`, bytes(size), { "content-length": String(size) });
