@@ -6,6 +6,7 @@ import { Card } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Duration, RunningDuration } from "@/components/ui/duration";
 import { RelativeTime } from "@/components/ui/relative-time";
+import { useClock } from "@/components/ui/use-clock";
 import { toJobState } from "@/lib/contract/states";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
