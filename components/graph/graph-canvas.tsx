@@ -59,7 +59,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
     >
       <svg className="pointer-events-none absolute inset-0 size-full" aria-hidden="true">
         <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`} fill="none">
-          <path d={edges} className="stroke-line-strong" strokeWidth={1.5} />
+          <path d={edges} className="stroke-control" strokeWidth={1.5} />
           <path d={near} className="stroke-accent" strokeWidth={2} />
           {isReadable ? null : <Overview layout={layout} marks={marks} found={found} selected={selected} />}
         </g>

@@ -64,7 +64,7 @@ export function RunBars({ runs, jobId, linked }: { runs: readonly Run[]; jobId: 
           const label = runMs === undefined ? t("run", name) : t("ranFor", { ...name, time: lengthOf(runMs) });
           const isThis = id === jobId;
           return (
-            <li key={id} className="min-w-0 flex-1">
+            <li key={id} className="max-w-8 min-w-0 flex-1">
               <Link
                 href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
                 prefetch={false}
