@@ -49,9 +49,7 @@ export function BulkReceipt({ isOpen, entries, onClose }: BulkReceiptProps) {
           <tbody>
             {entries.slice(0, SHOWN).map((entry) => (
               <tr key={entry.id} className="border-b border-line align-top last:border-0">
-                <td title={entry.id} className="py-1.5 pr-3 font-mono text-sm">
-                  {entry.id.slice(0, 8)}
-                </td>
+                <td className="py-1.5 pr-3 font-mono text-sm break-all">{entry.id}</td>
                 <td className="py-1.5 text-ink">
                   <span className="flex items-start gap-1.5 break-words">
                     <ToneIcon tone={toneOf(entry.outcome)} />

@@ -27,12 +27,18 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
   const t = useTranslations("jobs.panel");
   const panel = useRef<HTMLElement>(null);
   const page = useRef<HTMLAnchorElement>(null);
-  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
-  function close() {
-    focusRow(jobId);
-    onClose();
-  }
-  usePanelKeys(panel, { onClose: close, onNext, onPrevious });
+  const shown = useRef(jobId);
+  useEffect(() => {
+    shown.current = jobId;
+  }, [jobId]);
+  useEffect(() => {
+    panel.current?.focus({ preventScroll: true });
+    // When the list has been drawn without the panel: a row that is drawn anew would lose the focus again.
+    return () => {
+      if (document.activeElement === document.body) focusRow(shown.current);
+    };
+  }, []);
+  usePanelKeys(panel, { onClose, onNext, onPrevious });
   return (
     <aside
       ref={panel}
@@ -65,7 +71,7 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
         <Button tone="quiet" size="icon" aria-label={t("next")} title={`${t("next")} (j)`} disabled={!onNext} onClick={onNext}>
           <ChevronRight aria-hidden="true" className="size-4" />
         </Button>
-        <Button tone="quiet" size="icon" aria-label={t("close")} title={`${t("close")} (Esc)`} onClick={close}>
+        <Button tone="quiet" size="icon" aria-label={t("close")} title={`${t("close")} (Esc)`} onClick={onClose}>
           <X aria-hidden="true" className="size-4" />
         </Button>
       </div>
@@ -82,5 +88,6 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
 }
 
 function focusRow(id: string): void {
-  document.querySelector<HTMLElement>(`tr[data-row="${CSS.escape(id)}"] a[href]`)?.focus();
+  const row = document.querySelector(`tr[data-row="${CSS.escape(id)}"]`);
+  (row?.querySelector<HTMLElement>(".row-link") ?? row?.querySelector<HTMLElement>("a[href]"))?.focus();
 }

@@ -6,8 +6,10 @@ import { inApp, renderInApp } from "./render";
 
 // jsdom has no CSS object; ids here need no escaping.
 beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));
-afterEach(cleanup);
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
 
 const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
 let nth = 0;
@@ -26,7 +28,7 @@ const detail = (id: string, more: object = {}) =>
 
 async function show(id: string, more: Partial<Parameters<typeof JobPanel>[0]> = {}) {
   const onClose = vi.fn();
-  const tree = (props: Partial<Parameters<typeof JobPanel>[0]>) => (
+  const tree = (props: Partial<Parameters<typeof JobPanel>[0]>, isOpen = true) => (
     <>
       <table>
         <tbody>
@@ -37,11 +39,15 @@ async function show(id: string, more: Partial<Parameters<typeof JobPanel>[0]> = 
           </tr>
         </tbody>
       </table>
-      <JobPanel jobId={id} connection="c1" linked={undefined} canRun onClose={onClose} {...more} {...props} />
+      {isOpen ? <JobPanel jobId={id} connection="c1" linked={undefined} canRun onClose={onClose} {...more} {...props} /> : null}
     </>
   );
   const view = await act(async () => renderInApp(tree({})));
-  return { onClose, again: (props: Partial<Parameters<typeof JobPanel>[0]>) => act(async () => view.rerender(inApp(tree(props)))) };
+  return {
+    onClose,
+    gone: () => act(async () => view.rerender(inApp(tree({}, false)))),
+    again: (props: Partial<Parameters<typeof JobPanel>[0]>) => act(async () => view.rerender(inApp(tree(props)))),
+  };
 }
 const key = (name: string, at: Element | Window = window) => act(async () => void fireEvent.keyDown(at, { key: name }));
 
@@ -62,11 +68,12 @@ it("takes the focus when it opens, and Esc closes it and gives the focus to the 
   const { id } = jobAt((job) => detail(job));
   const heard = vi.fn();
   window.addEventListener("keydown", heard);
-  const { onClose } = await show(id);
+  const { onClose, gone } = await show(id);
   expect(document.activeElement).toBe(screen.getByRole("complementary"));
   await key("Escape");
   window.removeEventListener("keydown", heard);
   expect(onClose).toHaveBeenCalledTimes(1);
+  await gone();
   expect(document.activeElement).toBe(screen.getByRole("link", { name: `row of ${id}` }));
   // The list would let go of its selection with the same key.
   expect(heard).not.toHaveBeenCalled();

@@ -1,0 +1,93 @@
+import AxeBuilder from "@axe-core/playwright";
+import { readFile } from "node:fs/promises";
+import { type Page } from "@playwright/test";
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+const short = (id: string) => id.slice(0, 8);
+const choose = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`).getByRole("checkbox").check();
+const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
+const outcome = (page: Page) => page.getByRole("region", { name: "What is done with the selected jobs" });
+const violations = async (page: Page) => (await new AxeBuilder({ page }).analyze()).violations.map(({ id, nodes }) => [id, nodes.length]);
+
+test("what is selected is cancelled, run again, saved and deleted, each with a receipt for every job", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const done = await submit(page.request, freshDesk, slowGraph(0.02, "-done"));
+  await untilState(page.request, freshDesk, done, "completed");
+  const running = await submit(page.request, freshDesk, slowGraph(120, "-runs"));
+  await untilState(page.request, freshDesk, running, "in_progress");
+  const waits = await submit(page.request, freshDesk, slowGraph(0.02, "-waits"));
+  await page.goto(`${freshDesk.url}/jobs`);
+
+  // Held, taken back, and then meant.
+  for (const id of [done, running, waits]) await choose(page, id);
+  expect(await violations(page)).toEqual([]);
+  await bar(page).getByRole("button", { name: "Cancel" }).click();
+  await outcome(page).getByRole("button", { name: "Undo" }).click();
+  await bar(page).getByRole("button", { name: "Cancel" }).click();
+  await expect(outcome(page)).toContainText("1 cancelled, 1 stopped");
+  await untilState(page.request, freshDesk, running, "cancelled");
+  await outcome(page).getByRole("button", { name: "Receipt" }).click();
+  const receipt = page.getByRole("dialog");
+  await expect(receipt.getByRole("row", { name: running })).toContainText("Stopped");
+  await expect(receipt.getByRole("row", { name: waits })).toContainText("Cancelled");
+  expect(await violations(page)).toEqual([]);
+  await receipt.getByRole("button", { name: "Close" }).click();
+  await outcome(page).getByRole("button", { name: "Dismiss" }).click();
+
+  // One alone is run again without a question.
+  await choose(page, done);
+  await bar(page).getByRole("button", { name: "Run again" }).click();
+  await expect(outcome(page)).toContainText("1 run again");
+  await outcome(page).getByRole("button", { name: "Dismiss" }).click();
+
+  // The file holds the jobs that were chosen, and no others.
+  await choose(page, done);
+  await choose(page, waits);
+  const [download] = await Promise.all([page.waitForEvent("download"), bar(page).getByRole("link", { name: "Export CSV" }).click()]);
+  expect(download.suggestedFilename()).toMatch(/^jobs-\d{4}-\d{2}-\d{2}\.csv$/);
+  const lines = (await readFile(await download.path(), "utf8")).trim().split("\r\n");
+  expect(lines.slice(1).map((line) => line.split(",").slice(0, 2))).toEqual([
+    [waits, "cancelled"],
+    [done, "completed"],
+  ]);
+
+  await bar(page).getByRole("button", { name: "Delete from history" }).click();
+  await expect(outcome(page)).toContainText("2 deleted from history");
+  await expect(page.locator(`tr[data-row="${done}"]`)).toHaveCount(0);
+});
+
+test("a job opens beside the list, keys lead to the next and back, and Esc gives the focus back to its row", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const [older, newer] = [
+    await submit(page.request, freshDesk, slowGraph(0.02, "-a")),
+    await submit(page.request, freshDesk, slowGraph(0.02, "-b")),
+  ];
+  await untilState(page.request, freshDesk, newer, "completed");
+  await page.goto(`${freshDesk.url}/jobs`);
+  await page.locator(`tr[data-row="${newer}"] .row-link`).click();
+  const panel = page.getByRole("complementary", { name: `Job ${short(newer)}` });
+  await expect(panel).toBeFocused();
+  await expect(panel.getByText("Completed", { exact: true })).toBeVisible();
+  await expect(panel.getByRole("button", { name: "Previous job" })).toBeDisabled();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press("j");
+  await expect(page.getByRole("complementary", { name: `Job ${short(older)}` })).toBeVisible();
+  await expect(page.getByRole("complementary").getByTitle(older).first()).toBeVisible();
+  await expect(page).toHaveURL(new RegExp(`job=${older}`));
+  await page.keyboard.press("Escape");
+  await expect(page.locator(`tr[data-row="${older}"] .row-link`)).toBeFocused();
+  await expect(page).not.toHaveURL(/job=/);
+});
