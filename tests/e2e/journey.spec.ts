@@ -52,6 +52,7 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
 
   await test.step("its page shows state, times and the picture", async () => {
     await page.getByTitle(jobId).click();
+    await page.getByRole("link", { name: "Open page" }).click();
     await expect(page).toHaveURL(new RegExp(`/jobs/${jobId}`));
     await expect(page.getByRole("heading", { name: "Timeline" })).toBeVisible();
     await expect(page.getByRole("heading", { name: "Details" })).toBeVisible();
