@@ -10,7 +10,7 @@ export function ColorControl({ name, ...control }: ControlProps & { name: string
   const t = useTranslations("run.field");
   const hex = toHexColor(control.value);
   return (
-    <span className="flex items-center gap-2">
+    <span className="flex flex-wrap items-center gap-2">
       <input
         type="color"
         aria-label={t("colorPicker", { name })}

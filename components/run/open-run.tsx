@@ -2,7 +2,7 @@
 
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
@@ -20,6 +20,7 @@ import { own } from "./own";
 import { PinnedCard } from "./pinned-card";
 import { EarlierReceipts, NewestReceipt } from "./receipts";
 import { RunButton, useRunKey } from "./run-button";
+import { RunGraph } from "./run-graph";
 import { type RunPorts } from "./run-ports";
 import { type Advanced, type OpenWorkflow } from "./run-state";
 import { newSeeds } from "./seeds";
@@ -64,6 +65,7 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
   );
   const name = opened.name || t("pasted");
   const [newest, ...earlier] = state.receipts;
+  const [isDrawn, setDrawn] = useState(false);
   const whyNot = useId();
   const onEdit = useCallback(
     (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value }),
@@ -110,6 +112,9 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
           </span>
         }
       >
+        <Button aria-pressed={isDrawn} onClick={() => setDrawn(!isDrawn)} className="aria-pressed:bg-off-soft">
+          {t("open.graph")}
+        </Button>
         <span className="max-sm:hidden">
           <FilePicker label={t("open.another")} onFiles={(files) => void run.openFiles(files)} />
         </span>
@@ -138,6 +143,7 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
             ) : null}
             <NewestReceipt receipt={state.trouble || state.isSending ? undefined : newest} fallbackName={t("pasted")} />
             {isMissing === "no" ? null : <p className="text-ink-3">{t(isMissing === "absent" ? "open.guessed" : "open.guessedNow")}</p>}
+            {isDrawn ? <RunGraph opened={opened} name={name} placed={placed} /> : null}
             <PinnedCard form={form} placed={placed} picture={picture} settings={settings} onEdit={onEdit} onRunning={onRunning} />
             {form.map((node) => (
               <NodeCard

@@ -18,7 +18,7 @@ export default async function RunPage({ searchParams }: Search) {
   const { job, file } = await searchParams;
   const { memberId, role } = await requireViewer();
   return (
-    <PageMessages messages={await pickMessages("run")}>
+    <PageMessages messages={await pickMessages("run", "graph")}>
       <RunScreen memberId={memberId} arrival={toArrival(job, file)} canRun={hasRole(role, "operator")} />
     </PageMessages>
   );
