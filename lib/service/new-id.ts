@@ -1,6 +1,6 @@
-// Ids of jobs and assets: UUIDs of version 7, which begin with the time.
-// Guarantees: in one process every id is greater than the one before it, so rows of one millisecond (the outputs of a job, jobs sent
-// together) keep their order in lists that break ties by id, and the indexes of ids grow at their end.
+// Ids of assets: UUIDs of version 7, which begin with the time.
+// Guarantees: in one process every id is greater than the one before it, so the outputs of one job keep their order in lists that break
+// ties by id, and the indexes of ids grow at their end.
 // Must not be used for secrets: a part of it can be guessed.
 
 import { randomBytes } from "node:crypto";

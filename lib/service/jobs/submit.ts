@@ -1,10 +1,10 @@
 // Accepting a graph: validated, its files pinned, its secrets dropped, one durable row. An acknowledged job survives kill -9.
 
+import { randomUUID } from "node:crypto";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
-import { findByName } from "../assets/file-names";
+import { findImageHash } from "../assets/file-names";
 import { validatePrompt, type Validation } from "../nodes/validate";
-import { newId } from "../new-id";
 import { type Database, query } from "../store/database";
 import { toStoredTexts } from "./secrets";
 import { workflowIdOf } from "./workflow-id";
@@ -20,14 +20,15 @@ export async function submitPrompt(
   const { database } = stores;
   const pinned = new Map<string, string>();
   const hasImage = (name: string): boolean => {
-    const found = pinned.get(name) ?? findByName(database, userId, name)?.hash;
+    const found = pinned.get(name) ?? findImageHash(database, userId, name);
     if (found !== undefined) pinned.set(name, found);
     return found !== undefined;
   };
   const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, hasImage });
   if (!validation.ok) return validation;
 
-  const id = newId();
+  // Random from its first letter on: people tell jobs apart by the beginning of their ids.
+  const id = randomUUID();
   const extraData = body.extra_data ?? {};
   const images = validation.images.filter(hasImage).map((name) => ({ name, hash: pinned.get(name) ?? "" }));
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });
