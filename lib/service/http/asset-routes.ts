@@ -15,7 +15,7 @@ import { ServiceError } from "../service-error";
 import { PUBLIC_OWNER } from "../users/user";
 import { empty, json } from "./answers";
 import { readJson } from "./read-json";
-import { readQuery } from "./read-query";
+import { readAssetQuery, readQuery } from "./read-query";
 import { receiveUpload } from "./receive-upload";
 import { type Call, route, type Route } from "./route";
 import { sendBytes } from "./send-bytes";
@@ -33,7 +33,7 @@ export function assetRoutes(parts: Parts): Route[] {
 
   return [
     route(operations.listAssets, async (call) => {
-      const query = readQuery(call.request, assetsQuerySchema);
+      const query = readAssetQuery(call.request, assetsQuerySchema, parts.settings);
       if (query.sort === "last_access_time") await parts.accessTimes.flush();
       const { assets, total, has_more } = listAssets(database, call.user.id, query);
       return json({ assets: assets.map((asset) => show(call, asset)), total, has_more });

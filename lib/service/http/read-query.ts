@@ -1,7 +1,9 @@
 // A query or a path, read with the contract's schema. A refusal names the parameter; unknown parameters are ignored.
 
 import { type z } from "zod";
+import { isDeeperThan } from "@/lib/shared/json-depth";
 import { ServiceError } from "../service-error";
+import { type ServiceSettings } from "../settings";
 
 export function readQuery<S extends z.ZodObject>(request: Request, schema: S): z.output<S> {
   const values: Record<string, string> = {};
@@ -15,6 +17,18 @@ export function readQuery<S extends z.ZodObject>(request: Request, schema: S): z
   if (parsed.success) return parsed.data;
   // A list in a query is one text to whoever wrote it: the place inside it is ours.
   throw refuse(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
+}
+
+/** A query that filters assets: how deep its JSON may be nested is a setting, so the contract cannot know it. */
+export function readAssetQuery<S extends z.ZodObject<{ metadata_filter: z.ZodType<string | undefined> }>>(
+  request: Request,
+  schema: S,
+  { maxJsonDepth }: Pick<ServiceSettings, "maxJsonDepth">,
+): z.output<S> {
+  const filter = new URL(request.url).searchParams.get("metadata_filter") ?? "";
+  if (isDeeperThan(filter, maxJsonDepth))
+    throw refuse([{ field: "metadata_filter", message: `is nested more than ${maxJsonDepth} levels deep` }]);
+  return readQuery(request, schema);
 }
 
 const tagFilters = new Set(["include_tags", "exclude_tags"]);

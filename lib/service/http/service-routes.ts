@@ -8,7 +8,7 @@ import { listInputNames } from "../assets/file-names";
 import { describeLibrary } from "../nodes/library";
 import { type Parts } from "../parts";
 import { json } from "./answers";
-import { readQuery } from "./read-query";
+import { readAssetQuery, readQuery } from "./read-query";
 import { route, type Route } from "./route";
 
 export function serviceRoutes(parts: Parts): Route[] {
@@ -23,7 +23,7 @@ export function serviceRoutes(parts: Parts): Route[] {
     route(operations.getObjectInfo, ({ user }) => json(describeLibrary({ images: listInputNames(database, user.id) }))),
     route(operations.listTags, ({ request, user }) => json(listTags(database, user.id, readQuery(request, tagsQuerySchema)))),
     route(operations.refineTags, ({ request, user }) =>
-      json({ tag_counts: refineTags(database, user.id, readQuery(request, refineQuerySchema)) }),
+      json({ tag_counts: refineTags(database, user.id, readAssetQuery(request, refineQuerySchema, parts.settings)) }),
     ),
   ];
 }

@@ -37,6 +37,14 @@ describe("limits of one request", () => {
     expect((await client.upload("x", "x.txt", { user_metadata: nested(20) })).status).toBe(201);
   });
 
+  it("a metadata_filter nested beyond the depth is 400 and named, for a list and for the tags of it", async () => {
+    for (const path of ["/api/assets", "/api/assets/tags/refine"]) {
+      const filter = (levels: number) => client.get(`${path}?metadata_filter=${encodeURIComponent(nested(levels))}`);
+      expect([path, (await filter(20)).status]).toEqual([path, 200]);
+      expect(await filter(21)).toMatchObject({ status: 400, body: { code: "INVALID_QUERY", details: [{ field: "metadata_filter" }] } });
+    }
+  });
+
   it("more ids than one call may name are 400 and nothing is done, as many as it may name are taken", async () => {
     const ids = tags(5);
     for (const [path, body] of [
