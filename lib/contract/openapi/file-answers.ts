@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 const count = z.int().min(0);
-const uploaded = z.object({ name: z.string(), subfolder: z.string(), type: z.string() });
+const uploaded = z.object({ name: z.string(), display_name: z.string(), subfolder: z.string(), type: z.string() });
 const specs = z.record(z.string(), z.array(z.unknown()));
 const names = z.array(z.string());
 

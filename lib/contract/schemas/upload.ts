@@ -10,7 +10,12 @@ export const imageUploadFieldsSchema = z.object({
   overwrite: z.string().max(10).optional(),
 });
 
-export const imageUploadAnswerSchema = z.looseObject({ name: z.string(), subfolder: maybe(z.string()), type: maybe(z.string()) });
+export const imageUploadAnswerSchema = z.looseObject({
+  name: z.string(),
+  display_name: maybe(z.string()),
+  subfolder: maybe(z.string()),
+  type: maybe(z.string()),
+});
 
 export const originalRefSchema = z.looseObject({
   filename: z.string().min(1).max(1000),

@@ -22,15 +22,17 @@ import { createTurns } from "./turns";
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
 export type MaskNames = { result: string; mask: string; paint: string; painted: string };
+/** With the name that a reader knows the result by. */
+type StoredMask = MaskNames & { displayName: string };
 const layers = ["result", "mask", "paint", "painted"] as const;
 /** Two pictures of the largest size, several times over, are enough for one machine. */
 const inTurn = createTurns(2);
 
-export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<MaskNames> {
+export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
   return inTurn(() => makeLayers(stores, userId, upload, original));
 }
 
-async function makeLayers(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<MaskNames> {
+async function makeLayers(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
   const source = stores.blobs.pathOf(original.hash);
   await requireSameSize(upload, { path: source, mediaType: original.media_type, size: original.size });
   const base = join(stores.folders.temp, randomUUID());
@@ -47,14 +49,14 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
       wanted.push({ staged: await stageFile(files[layer]), wanted: { ownerId: userId, name, tags, metadata } });
     }
     const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
-    await createTogether(stores, wanted, (created) => {
+    const [result] = await createTogether(stores, wanted, (created) => {
       for (const [index, layer] of layers.entries()) {
         const asset = created[index]?.asset;
         if (asset) names[layer] = fileNameOf(asset);
       }
       remember(stores.database, userId, names);
     });
-    return names;
+    return { ...names, displayName: result?.asset.name ?? "" };
   } finally {
     for (const file of [alpha, colours, flat, ...Object.values(files)]) await rm(file, { force: true });
   }

@@ -29,7 +29,7 @@ export function fileRoutes(parts: Parts): Route[] {
         await requireImage(upload.staged);
         const wanted = { ownerId: user.id, name: upload.fileName, tags: ["input"], metadata: {} };
         const { asset } = await createFromStaged(parts, upload.staged, wanted);
-        return json({ name: fileNameOf(asset), subfolder, type });
+        return json({ name: fileNameOf(asset), display_name: asset.name, subfolder, type });
       } finally {
         await upload.staged.dispose();
       }
@@ -40,14 +40,14 @@ export function fileRoutes(parts: Parts): Route[] {
       try {
         const { subfolder } = readFields(upload.fields);
         const original = requireOriginal(parts, user.id, upload.fields);
-        const { result, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
+        const { result, displayName, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
         const metadata = {
           is_mask: true,
           original_hash: fileNameOf(original),
           mask_type: "painted_masked",
           related_files: { mask, paint, painted },
         };
-        return json({ name: result, subfolder, type: "input", metadata });
+        return json({ name: result, display_name: displayName, subfolder, type: "input", metadata });
       } finally {
         await upload.staged.dispose();
       }

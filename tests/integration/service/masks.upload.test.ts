@@ -40,7 +40,11 @@ describe("POST /api/upload/mask", () => {
     const answer = await upload(await painting(20, 10), { filename: original, type: "input" });
     expect(answer).toMatchObject({
       status: 200,
-      body: { type: "input", metadata: { is_mask: true, original_hash: original, mask_type: "painted_masked" } },
+      body: {
+        display_name: "o-masked.png",
+        type: "input",
+        metadata: { is_mask: true, original_hash: original, mask_type: "painted_masked" },
+      },
     });
     const { name, metadata } = record(answer.body);
     const { mask, paint, painted } = record(record(metadata).related_files);

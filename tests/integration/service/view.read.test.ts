@@ -25,7 +25,7 @@ describe("GET /api/view", () => {
     );
     expect(answer).toMatchObject({
       status: 200,
-      body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), subfolder: "a/b", type: "temp" },
+      body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), display_name: "p.png", subfolder: "a/b", type: "temp" },
     });
     expect((await client.upload(png(5, 5), "p.png", {}, "image", "/api/upload/image")).body).toMatchObject({
       subfolder: "",
