@@ -16,7 +16,8 @@ const oneLine = (most: number) =>
     .string()
     .max(most)
     .regex(/^\P{Cc}*$/u, "must hold no control characters");
-export const tagSchema = oneLine(200).trim().min(1);
+/** Kept as it is sent, blanks around it too; blanks alone are no tag. */
+export const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
 /** It comes back with every item of a list: what is large belongs into a file. */
 const metadataSchema = freeForm.refine(

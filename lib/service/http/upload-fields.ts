@@ -27,10 +27,18 @@ export function readUploadFields(fields: Fields, limits: Limits): AssetUploadFie
 function readTags(text: string, limits: Limits): unknown[] {
   if (text.trim() === "") return [];
   // What begins as JSON is JSON: an object or a text in quotes is no comma list.
-  if (!/^\s*[[{"]/.test(text)) return text.split(",").filter((tag) => tag.trim() !== "");
+  if (!/^\s*[[{"]/.test(text)) return text.includes(",") ? splitList(text) : [text];
   const list = readJsonPart("tags", text, limits);
   if (!Array.isArray(list)) throw invalid("INVALID_BODY", [{ field: "tags", message: "must be a JSON list of texts" }]);
   return list;
+}
+
+/** The blanks of a comma list belong to the list; a part that is one tag is kept as it was sent. */
+function splitList(text: string): string[] {
+  return text
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
 }
 
 function readJsonPart(field: string, text: string, limits: Limits): unknown {

@@ -95,10 +95,28 @@ describe("changing and deleting assets", () => {
     expect(await client.get(`/api/assets/${string(asset.id).toUpperCase()}`)).toMatchObject({ status: 200, body: { id: asset.id } });
   });
 
+  it("keeps a tag as it was sent, through every door", async () => {
+    const spaced = [" b", "b ", "b"];
+    const asset = await add("spaced", { tags: JSON.stringify([" a"]) });
+    const path = `/api/assets/${string(asset.id)}`;
+    expect(asset.tags).toEqual([" a"]);
+    expect((await client.post(`${path}/tags`, { tags: spaced })).body).toMatchObject({ total_tags: [" a", ...spaced], added: spaced });
+    expect((await client.call("DELETE", `${path}/tags`, { tags: [" b", " b "] })).body).toMatchObject({
+      total_tags: [" a", "b ", "b"],
+      removed: [" b"],
+      not_present: [" b "],
+    });
+    expect((await put(asset, { tags: [" c "] })).body).toMatchObject({ tags: [" c "] });
+    const again = await client.post("/api/assets/from-hash", { hash: asset.asset_hash, tags: ["d "] });
+    expect(again.body).toMatchObject({ tags: [" c ", "d "] });
+    expect((await add("spaced part", { tags: " e " })).tags).toEqual([" e "]);
+    expect((await add("comma list", { tags: " f , g" })).tags).toEqual(["f", "g"]);
+  });
+
   it("adds and removes tags and says for each what became of it", async () => {
     const asset = await add("tagged", { tags: "one" });
     const path = `/api/assets/${string(asset.id)}/tags`;
-    expect((await client.post(path, { tags: ["one", "two", "two", " three "] })).body).toEqual({
+    expect((await client.post(path, { tags: ["one", "two", "two", "three"] })).body).toEqual({
       total_tags: ["one", "two", "three"],
       added: ["two", "three"],
       already_present: ["one"],

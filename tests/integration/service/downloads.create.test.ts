@@ -64,8 +64,8 @@ describe("POST /api/assets/download", () => {
     const url = place();
     const first = record((await download(ada, url, { tags: ["a"] })).result);
     source.given.length = 0;
-    const again = await ada.post("/api/assets/download", { source_url: url, tags: ["b"] });
-    expect(again).toMatchObject({ status: 200, body: { id: first.asset_id, created_new: false, tags: ["a", "b"] } });
+    const again = await ada.post("/api/assets/download", { source_url: url, tags: [" b"] });
+    expect(again).toMatchObject({ status: 200, body: { id: first.asset_id, created_new: false, tags: ["a", " b"] } });
     expect(source.given).toEqual([]);
   });
 
