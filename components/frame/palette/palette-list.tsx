@@ -17,7 +17,10 @@ type PaletteListProps = {
 export function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListProps) {
   const t = useTranslations("frame.palette");
   const marked = useRef<HTMLDivElement>(null);
-  useEffect(() => marked.current?.scrollIntoView({ block: "nearest" }), [activeKey]);
+  useEffect(() => {
+    // Some browsers answer with a promise, which an effect must not return.
+    void marked.current?.scrollIntoView({ block: "nearest" });
+  }, [activeKey]);
   return (
     <div id={id} role="listbox" aria-label={t("list")} className="mt-2 max-h-[min(420px,60dvh)] overflow-y-auto overscroll-contain">
       {paletteGroups.map((group) => {

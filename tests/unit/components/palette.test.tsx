@@ -26,11 +26,11 @@ const router = {
 };
 
 beforeAll(() => {
-  // jsdom draws no modal dialogs and scrolls nothing.
+  // jsdom draws no modal dialogs and scrolls nothing; browsers answer a scroll with a promise.
   HTMLDialogElement.prototype.showModal = function open(this: HTMLDialogElement) {
     this.open = true;
   };
-  Element.prototype.scrollIntoView = () => undefined;
+  Object.assign(Element.prototype, { scrollIntoView: () => Promise.resolve() });
 });
 beforeEach(() => void visited.splice(0));
 afterEach(cleanup);
