@@ -4,6 +4,7 @@
 // A suffix ` [output]`, ` [temp]` or ` [input]` lets own assets with that tag go first.
 
 import { basename } from "node:path/posix";
+import { isRaster, rasterTypes } from "./media-type";
 import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { readAssets, type StoredAsset } from "./asset-row";
@@ -18,6 +19,12 @@ export function findByName(database: Database, userId: number, name: string): St
   const hashed = hash === undefined ? undefined : byHash(database, userId, hash);
   const seq = hashed ?? byName(database, userId, bare, wantedTag) ?? byName(database, userId, basename(bare), wantedTag);
   return seq === undefined ? undefined : readAssets(database, [seq])[0];
+}
+
+/** The content that LoadImage reads under a name; undefined where nothing, or no image, has it. */
+export function findImageHash(database: Database, userId: number, name: string): string | undefined {
+  const found = findByName(database, userId, name);
+  return found && isRaster(found.media_type) ? found.hash : undefined;
 }
 
 /** An own asset before a public one; an upload before an output; the oldest of equals. One content may have many assets: none is gathered. */
@@ -51,7 +58,7 @@ export function listInputNames(database: Database, userId: number): string[] {
     .selectFrom("assets")
     .innerJoin("blobs", "blobs.hash", "assets.hash")
     .select("name")
-    .where("media_type", "like", "image/%");
+    .where("media_type", "in", rasterTypes);
   const named = images.orderBy("assets.created_at", "desc").limit(MOST_CHOICES);
   const own = named.where("owner_id", "=", userId).where("origin", "=", "upload");
   return [...new Set([...database.rows(own), ...database.rows(named.where("owner_id", "=", PUBLIC_OWNER))].map((row) => row.name))];

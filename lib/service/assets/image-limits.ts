@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import sharp from "sharp";
 import { ServiceError } from "../service-error";
-import { isImage } from "./media-type";
+import { isRaster } from "./media-type";
 
 export const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
 const LONGEST_EDGE = 16_384;
@@ -13,7 +13,7 @@ export type ImageFile = { path: string; mediaType: string; size: number };
 
 /** The size as it is shown: a photograph's orientation is taken into account. */
 export async function requireImage(file: ImageFile): Promise<{ width: number; height: number }> {
-  if (!isImage(file.mediaType)) throw notAnImage();
+  if (!isRaster(file.mediaType)) throw notAnImage();
   if (file.size > MOST_IMAGE_BYTES) throw tooHeavy();
   const { width, height } = await readSize(file.path);
   if (width > LONGEST_EDGE || height > LONGEST_EDGE) {

@@ -65,6 +65,14 @@ export function isImage(mediaType: string): boolean {
   return mediaType.startsWith("image/") && mediaType !== "image/svg+xml";
 }
 
+/** What the image library decodes: what upload/image takes, and what LoadImage and a preview read. Any other picture is a file like any other. */
+export const rasterTypes = ["image/png", "image/apng", "image/jpeg", "image/webp", "image/gif", "image/avif", "image/tiff"] as const;
+const rasters: ReadonlySet<string> = new Set(rasterTypes);
+
+export function isRaster(mediaType: string): boolean {
+  return rasters.has(mediaType);
+}
+
 /** What a browser may run when it is opened by itself, by its name: the bytes of a script look like any other text. */
 const activeName = /\.(html?|xhtml?|xht|shtml|svgz?|xml|xslt?|js|mjs|cjs|jsx|ts|css|hta|mht(ml)?|swf|vbs|wasm)$/i;
 

@@ -1,5 +1,6 @@
 // Image files to samples. sharp only decodes: no colour profile is applied and nothing is resampled.
 // The header is read first, so that a caller can refuse a size before a pixel exists. Files of 16 bits keep their precision.
+// It must never read what is drawn by its own words (SVG: those could name other files), whatever a caller let through.
 // It must never guess: a file that cannot be read is a DecodeError that says why.
 
 import sharp, { type Metadata } from "sharp";
@@ -10,6 +11,9 @@ import { type Raster, type Size, stages, type Tick } from "./raster";
 class DecodeError extends Error {
   override name = "DecodeError";
 }
+
+/** As the decoder names them; heif is AVIF. */
+const rasterFormats: ReadonlySet<string> = new Set(["png", "jpeg", "webp", "gif", "heif", "tiff"]);
 
 export type Decoded = {
   /** Three channels, alpha dropped without mixing it in. */
@@ -23,6 +27,7 @@ type Claim = (size: Size, frames: number) => void;
 /** `claim` hears the size before the pixels are decoded and may throw; so may `tick`. */
 export async function decodeImage(path: string, claim: Claim, tick: Tick): Promise<Decoded> {
   const header = await reading(() => sharp(path, { limitInputPixels: false }).metadata());
+  if (!rasterFormats.has(header.format)) throw new DecodeError(`A file of the format ${header.format} is no image made of pixels.`);
   const pages = header.pages ?? 1;
   const hasAlpha = carriesAlpha(header);
   claim({ width: header.width, height: header.pageHeight ?? header.height }, hasAlpha ? 2 * pages : pages);

@@ -88,6 +88,40 @@ describe("POST /api/prompt", () => {
     expect((await ended(client, byName)).status).toBe("completed");
   });
 
+  it("offers and takes for LoadImage only what upload/image takes, whatever a file is called", async () => {
+    const names = ["drawn.svg", "drawn.png", "notes.txt", "old.bmp"];
+    const svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>";
+    const bmp = new Uint8Array(100).fill(0);
+    bmp.set([0x42, 0x4d, 100, 0, 0, 0]);
+    const files = [svg, `${svg} `, "plain words", bmp];
+    const hashes = [];
+    for (const [index, file] of files.entries())
+      hashes.push(string(record((await client.upload(file, names[index] ?? "", { tags: "input" })).body).asset_hash));
+    await client.upload(png(9, 9), "offered.png", { tags: "input" });
+    const specs = record(record(record(record((await client.get("/api/object_info")).body).LoadImage).input).required).image;
+    const choices: unknown = Array.isArray(specs) ? specs[0] : undefined;
+    expect(choices).toContain("offered.png");
+    for (const name of names) expect(choices).not.toContain(name);
+    for (const image of [...names, ...hashes])
+      for (const class_type of ["LoadImage", "LoadImageMask"]) {
+        const inputs = { image, ...(class_type === "LoadImageMask" && { channel: "red" }) };
+        const refused = await client.post("/api/prompt", {
+          prompt: {
+            "1": { class_type, inputs },
+            "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
+          },
+        });
+        expect(refused, image).toMatchObject({
+          status: 400,
+          body: {
+            node_errors: {
+              "1": { errors: [{ type: "custom_validation_failed", details: expect.stringContaining("Invalid image file") }] },
+            },
+          },
+        });
+      }
+  });
+
   it("never gives back a partner's key, from any view or file", async () => {
     const secret = "comfyui-0123456789abcdef";
     const id = await submit(client, canvas(77), {
