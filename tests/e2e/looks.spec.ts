@@ -24,7 +24,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     for (const { name, path, ready } of pages) await test.step(name, async () => expectAccessible(page, desk.url + path(job), ready));
     await page.context().clearCookies();
     await test.step("sign-in", async () => expectAccessible(page, `${desk.url}/sign-in`, "Password"));
-    await test.step("set-up", async () => expectAccessible(page, `${desk.url}/set-up?token=spent`, "Your name"));
+    await test.step("set-up", async () => expectAccessible(page, `${desk.url}/set-up?token=spent`, "Lightdesk is set up already"));
   });
 }
 

@@ -1,0 +1,164 @@
+// What every page has: commands, languages, times in the reader's zone, and the way back after a session ended.
+import AxeBuilder from "@axe-core/playwright";
+import { type Page } from "@playwright/test";
+import { owner } from "./support/desk";
+import { sample } from "./support/files";
+import { submit, untilState } from "./support/jobs";
+import { setUpByLink } from "./support/steps";
+import { expect, test } from "./support/test";
+
+const graph = () => JSON.parse(sample("01-invert").bytes.toString("utf8"));
+const field = (page: Page) => page.getByRole("combobox", { name: "Page, job, workflow or action" });
+
+async function openCommands(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  // The key is heard once the page is alive, and its first press also loads what it opens.
+  await expect(async () => {
+    await page.keyboard.press("Control+k");
+    await expect(field(page)).toBeVisible({ timeout: 2_000 });
+  }).toPass();
+}
+
+async function expectNoViolation(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
+}
+
+test("commands lead to pages and to a job by its id, whole or its beginning, with the keyboard alone", async ({ signedIn: page, desk }) => {
+  const id = await submit(page.request, desk, graph());
+  await untilState(page.request, desk, id, "completed");
+
+  await openCommands(page, `${desk.url}/assets`);
+  await page.keyboard.type("queue");
+  await expect(page.getByRole("option", { name: "Queue" })).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/queue$/);
+  await expect(field(page)).toBeHidden();
+
+  for (const typed of [id, id.slice(0, 10)]) {
+    await openCommands(page, `${desk.url}/settings`);
+    await page.keyboard.insertText(typed);
+    await expect(page.getByRole("option", { name: id })).toHaveAttribute("aria-selected", "true");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(new RegExp(`/jobs/${id}`));
+  }
+
+  await openCommands(page, `${desk.url}/settings`);
+  await page.keyboard.insertText("00000000-0000-4000-8000-000000000000");
+  await expect(page.getByText("There is no job with this id, or it belongs to somebody else.")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(field(page)).toBeHidden();
+});
+
+test("the list of keys opens from the commands, and names their key", async ({ signedIn: page, desk }) => {
+  await openCommands(page, `${desk.url}/jobs`);
+  await page.keyboard.type("all keys");
+  await page.keyboard.press("Enter");
+  const keys = page.getByRole("dialog", { name: "Keys" });
+  await expect(keys).toContainText("Open the commands");
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`the commands have no accessibility violation in the ${colorScheme} theme`, async ({ signedIn: page, desk }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await openCommands(page, `${desk.url}/settings`);
+    await expectNoViolation(page);
+    await field(page).fill("nothing goes by this name");
+    await expect(page.getByText("Nothing here goes by that name.")).toBeVisible();
+    await expectNoViolation(page);
+  });
+}
+
+test("on a narrow screen a button opens the commands, and a press goes there", async ({ signedIn: page, desk }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${desk.url}/settings`);
+  await page.getByRole("button", { name: "Commands" }).filter({ visible: true }).click();
+  await expect(field(page)).toBeFocused();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.getByRole("option", { name: "History" }).click();
+  await expect(page).toHaveURL(/\/history$/);
+});
+
+test("a reader of Chinese has the whole page in it, and whoever chooses keeps the choice", async ({ browser, desk }) => {
+  const context = await browser.newContext({ locale: "zh-CN" });
+  await desk.signIn(context);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  await page.goto(`${desk.url}/settings`);
+  await expect(page.getByRole("heading", { name: "设置", level: 1 })).toBeVisible();
+  await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
+  await expect(page).toHaveTitle(/设置/);
+  await expectNoViolation(page);
+  // One language travels: the words of the other are not in the page.
+  expect(await page.content()).not.toContain("Leave it empty to keep the key");
+
+  await page.getByRole("combobox", { name: "语言" }).selectOption({ label: "English" });
+  await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+  await page.goto(`${desk.url}/queue`);
+  await expect(page.getByRole("heading", { name: "Queue" })).toBeVisible();
+
+  await openCommands(page, `${desk.url}/queue`);
+  await page.keyboard.insertText("简体");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "队列" })).toBeVisible();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test("the exact time of a job is told in the reader's own zone", async ({ browser, desk }) => {
+  const titles: string[] = [];
+  for (const timezoneId of ["Asia/Tokyo", "America/New_York"]) {
+    const context = await browser.newContext({ timezoneId, locale: "en-GB" });
+    await desk.signIn(context);
+    const page = await context.newPage();
+    const id = await submit(page.request, desk, graph());
+    await page.goto(`${desk.url}/jobs/${id}`);
+    const time = page.locator("time[title]").first();
+    await expect(time).toHaveAttribute("title", /GMT[+-]\d|EST|EDT/);
+    titles.push((await time.getAttribute("title")) ?? "");
+    await context.close();
+  }
+  expect(titles[0]).toContain("GMT+9");
+  expect(titles[1]).not.toContain("GMT+9");
+});
+
+test("after a session ended, signing in leads back to the same page and its filters", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/jobs?status=failed`);
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
+  // A cookie that stands for nobody any more, as after a change of role.
+  const cookies = await page.context().cookies();
+  await page.context().clearCookies();
+  await page
+    .context()
+    .addCookies(cookies.map((cookie) => (cookie.name.endsWith("lightdesk.session") ? { ...cookie, value: "ended" } : cookie)));
+  await page.goto(`${desk.url}/jobs?status=failed`);
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByLabel("Password").fill(owner.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page).toHaveURL(`${desk.url}/jobs?status=failed`);
+
+  await page.context().clearCookies();
+  await page.goto(`${desk.url}/sign-in?callbackUrl=${encodeURIComponent("//example.com/jobs")}`);
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByLabel("Password").fill(owner.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page).toHaveURL(`${desk.url}/jobs`);
+});
+
+test("a set-up link says at once that it is spent, and leads to the sign-in", async ({ page, freshDesk }) => {
+  await page.goto(`${freshDesk.url}/set-up?token=wrong`);
+  await expect(page.getByText("This set-up link does not work any more")).toBeVisible();
+  await expect(page.getByLabel("Your name")).toBeHidden();
+  await page.goto(freshDesk.setUpUrl);
+  await expect(page.getByLabel("Your name")).toBeVisible();
+  await expectNoViolation(page);
+  await setUpByLink(page, freshDesk);
+  await page.goto(freshDesk.setUpUrl);
+  await expect(page.getByText("Lightdesk is set up already")).toBeVisible();
+  await expect(page.getByLabel("Your name")).toBeHidden();
+  await page.context().clearCookies();
+  await page.getByRole("link", { name: "Sign in instead" }).click();
+  await expect(page.getByLabel("Email")).toBeVisible();
+});
