@@ -1,5 +1,6 @@
 // Image files to samples. sharp only decodes: no colour profile is applied and nothing is resampled.
-// The header is read first, so that a caller can refuse a size before a pixel exists. Files of 16 bits keep their precision.
+// The header is read first, so that a caller can refuse a size before a pixel exists. Files of 16 bits become the bytes that the family
+// makes of them (Pillow 9.4): the high byte of a colour, and of grey alone a 255th.
 // It must never read what is drawn by its own words (SVG: those could name other files), whatever a caller let through.
 // It must never guess: a file that cannot be read is a DecodeError that says why.
 
@@ -44,7 +45,8 @@ export async function decodeImage(path: string, claim: Claim, tick: Tick): Promi
   });
   const size = { width: info.width, height: Math.floor(info.height / pages) };
   const bytes = isInk ? inkToColours(data) : data;
-  const values = isDeep ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2) : bytes;
+  const isGrey = header.channels === 1;
+  const values = isDeep ? toByteEach(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
   const file = { values, channels: isInk ? 3 : info.channels, size, pages };
   const nextStage = stages(tick, hasAlpha ? 2 : 1);
   const image = pick(file, colours(file.channels), nextStage());
@@ -62,7 +64,17 @@ function colours(channels: number): readonly number[] {
   return channels >= 3 ? [0, 1, 2] : [0, 0, 0];
 }
 
-type DecodedFile = { values: Uint8Array | Uint16Array; channels: number; size: Size; pages: number };
+/** The two differ: 0xff00 is 255 either way, 0x00ff is 0 as a colour and 1 as grey. */
+function toByteEach(words: Uint16Array, isGrey: boolean): Uint8Array {
+  const bytes = new Uint8Array(words.length);
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? 0;
+    bytes[i] = isGrey ? Math.min(255, Math.floor(word / 255)) : word >> 8;
+  }
+  return bytes;
+}
+
+type DecodedFile = { values: Uint8Array; channels: number; size: Size; pages: number };
 
 /** A raster of some of the file's channels, one frame for each page. */
 function pick({ values, channels, size, pages }: DecodedFile, wanted: readonly number[], tick: Tick): Raster {
@@ -71,29 +83,23 @@ function pick({ values, channels, size, pages }: DecodedFile, wanted: readonly n
   const frames = Array.from({ length: pages }, (_, page) => {
     const part: Tick = (done) => tick((page + done) / pages);
     const whole = values.subarray(page * length, (page + 1) * length);
-    if (whole instanceof Uint8Array && wanted.length === channels) return toUnit(whole, part);
-    const samples = width * height * wanted.length;
-    if (whole instanceof Uint16Array) {
-      const frame = new Float32Array(samples);
-      gather(whole, frame, channels, { size, wanted, scale: 65535, tick: part });
-      return frame;
-    }
+    if (wanted.length === channels) return toUnit(whole, part);
     const nextStage = stages(part, 2);
-    const bytes = new Uint8Array(samples);
-    gather(whole, bytes, channels, { size, wanted, scale: 1, tick: nextStage() });
+    const bytes = new Uint8Array(width * height * wanted.length);
+    gather(whole, bytes, channels, { size, wanted, tick: nextStage() });
     return toUnit(bytes, nextStage());
   });
   return { width, height, channels: wanted.length === 3 ? 3 : 1, frames };
 }
 
-type Picking = { size: Size; wanted: readonly number[]; scale: number; tick: Tick };
+type Picking = { size: Size; wanted: readonly number[]; tick: Tick };
 
-/** Writes the wanted channels of `from` into `to`, each value changed on its way. */
-function gather(from: Uint8Array | Uint16Array, to: Uint8Array | Float32Array, channels: number, picking: Picking): void {
-  const { size, wanted, scale, tick } = picking;
+/** Writes the wanted channels of `from` into `to`. */
+function gather(from: Uint8Array, to: Uint8Array, channels: number, picking: Picking): void {
+  const { size, wanted, tick } = picking;
   for (const [place, channel] of wanted.entries()) {
     for (let y = 0, at = channel, out = place; y < size.height; y++) {
-      for (let x = 0; x < size.width; x++, at += channels, out += wanted.length) to[out] = (from[at] ?? 0) / scale;
+      for (let x = 0; x < size.width; x++, at += channels, out += wanted.length) to[out] = from[at] ?? 0;
       tick((place + (y + 1) / size.height) / wanted.length);
     }
   }
