@@ -40,6 +40,7 @@ export function createRouter(parts: Parts): (request: Request) => Promise<Respon
     app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation.path), (context) => {
       const user = requireUser(parts, context.req.raw);
       if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw wrongMethod();
+      requirePlainBody(context.req.raw);
       return handle({
         request: context.req.raw,
         user,
@@ -94,6 +95,15 @@ function requireUser(parts: Parts, request: Request): User {
   const user = key ? findUserByKey(parts.database, key) : undefined;
   if (!user) throw new ServiceError("UNAUTHORIZED", "A valid API key is required in the X-API-Key header.");
   return user;
+}
+
+/** Nothing is unpacked here: a packed body would be kept, or refused, as something else than it is. */
+function requirePlainBody(request: Request): void {
+  const encoding = request.headers.get("content-encoding")?.trim();
+  if (encoding && !/^identity$/i.test(encoding))
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Content-Encoding: only identity is taken; the body must be sent as it is.", {
+      field: "Content-Encoding",
+    });
 }
 
 function baseUrlOf(parts: Parts, request: Request): string {
