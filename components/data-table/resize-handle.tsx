@@ -3,8 +3,8 @@
 import { type KeyboardEvent, type PointerEvent } from "react";
 import { type Sizing } from "./features";
 
-export const NARROWEST_PX = 48;
-export const WIDEST_PX = 800;
+const NARROWEST_PX = 48;
+const WIDEST_PX = 800;
 const STEP_PX = 16;
 
 const bounded = (px: number) => Math.round(Math.min(WIDEST_PX, Math.max(NARROWEST_PX, px)));

@@ -4,7 +4,7 @@ import { type GraphEdge, type GraphLayout, nodeSize, type PlacedNode } from "./g
  * A curve from the right of one node to the left of another; one that closes a loop swings out on both sides.
  * One that passes columns at the same height swings over what stands between.
  */
-export function edgePath(from: PlacedNode, to: PlacedNode): string {
+function edgePath(from: PlacedNode, to: PlacedNode): string {
   const [x1, y1] = [from.x + nodeSize.width, from.y + nodeSize.height / 2];
   const [x2, y2] = [to.x, to.y + nodeSize.height / 2];
   const bend = Math.max(28, Math.min(160, Math.abs(x2 - x1) / 2));

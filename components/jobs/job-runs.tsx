@@ -15,7 +15,7 @@ const MOST = 20;
 
 export type Run = { id: string; state: JobState; runMs?: number };
 
-export function toRuns({ jobs }: Pick<JobsAnswer, "jobs">): Run[] {
+function toRuns({ jobs }: Pick<JobsAnswer, "jobs">): Run[] {
   return jobs.map((item) => {
     const { id, state, runMs } = toJobView(item);
     return { id, state, ...(runMs !== undefined && { runMs }) };

@@ -5,14 +5,11 @@
 import { isObject, objectOf, parseJson, textOf } from "@/lib/contract/json";
 import { openWorkflow } from "./open-workflow";
 import { own } from "./own";
+import { type Shelf } from "./shelf";
 import { type Edit, type OpenedFile, type OpenWorkflow } from "./run-state";
 
 export const draftLimit = 1_000_000;
 const KEY = "lightdesk.run";
-
-/** `shelf` is sessionStorage, asked for only when needed: a browser that forbids it throws at the mere mention. */
-export type Shelf = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
-export const tabShelf: Shelf = () => window.sessionStorage;
 
 export type Draft = { file: OpenedFile; edits: Edit[]; ownNames?: Record<string, string> };
 

@@ -4,7 +4,8 @@
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type Press } from "./press";
 import { type RunPorts } from "./run-ports";
-import { judge, judgeAnswer, type RunOutcome, type Submission } from "./submission";
+import { judge, judgeAnswer, type Submission } from "./submission";
+import { type RunOutcome } from "./run-outcome";
 
 type Ports = Pick<RunPorts, "sendPrompt" | "reportPress">;
 

@@ -3,7 +3,7 @@
 
 import { isPressKey } from "@/lib/contract/press";
 import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json";
-import { type Shelf } from "./draft";
+import { type Shelf } from "./shelf";
 
 export type Press = { key: string; memberId: string; connection?: string; workflowId: string; name: string; atMs: number };
 

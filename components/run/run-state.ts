@@ -11,7 +11,7 @@ import { withInput } from "./form-model";
 import { own } from "./own";
 import { type Press } from "./press";
 import { type Refusal } from "./refusal";
-import { type RunOutcome } from "./submission";
+import { type RunOutcome } from "./run-outcome";
 
 export type OpenWorkflow = {
   /** Tells two openings of the same file apart. */

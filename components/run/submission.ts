@@ -10,6 +10,7 @@ import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Result } from "@/lib/shared/result";
 import { mergedExtra, readExtra } from "./extra-data";
 import { missingClassErrors } from "./node-problems";
+import { type RunOutcome } from "./run-outcome";
 import { type OpenWorkflow } from "./run-state";
 
 export type Submission = {
@@ -18,17 +19,6 @@ export type Submission = {
   partial_execution_targets?: readonly string[];
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };
-
-export type RunOutcome =
-  /** `errors`: the service took the job and says that some of its nodes will not run. */
-  | { kind: "accepted"; jobId: string; errors: NodeErrors }
-  /** Nothing was started, and the service says which nodes are wrong. */
-  | { kind: "invalid"; failure: Failure; errors: NodeErrors }
-  | { kind: "refused"; failure: Failure }
-  /** It was sent and no readable answer came: a job may or may not exist. */
-  | { kind: "unknown"; failure: Failure }
-  /** Asked for afterwards: the console sent nothing on, or the service refused it. */
-  | { kind: "lost"; failure: Failure };
 
 /** `press`: the key under which the console starts one job at most. */
 export type SendPrompt = (submission: Submission, press: string) => Promise<Result<unknown, Failure>>;

@@ -1,7 +1,8 @@
 "use client";
 
 import { useEffect, useEffectEvent } from "react";
-import { forgetDraft, keepDraft, readDraft, tabShelf } from "./draft";
+import { forgetDraft, keepDraft, readDraft } from "./draft";
+import { tabShelf } from "./shelf";
 import { isUnsent } from "./run-state";
 import { type RunStore } from "./run-store";
 

@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useEffectEvent } from "react";
-import { tabShelf } from "./draft";
+import { tabShelf } from "./shelf";
 import { notedPress, type Press } from "./press";
 import { type RunStore } from "./run-store";
 

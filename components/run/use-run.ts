@@ -3,14 +3,15 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { openFile, openWorkflow } from "./open-workflow";
 import { type Arrival, openArrival } from "./arrivals";
-import { tabShelf } from "./draft";
+import { tabShelf } from "./shelf";
 import { forgetPress, newPressKey, notePress, type Press } from "./press";
 import { askAfter, sendPress } from "./press-outcome";
 import { type Refusal } from "./refusal";
 import { type RunPorts } from "./run-ports";
 import { emptyRun, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
-import { type RunOutcome, toSubmission } from "./submission";
+import { toSubmission } from "./submission";
+import { type RunOutcome } from "./run-outcome";
 import { type Result } from "@/lib/shared/result";
 
 type Pressed = { memberId: string; connection?: string };

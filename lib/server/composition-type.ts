@@ -7,7 +7,7 @@ import { type AttemptLimit } from "./bff/attempt-limit";
 import { type Env } from "./env";
 import { type KeyRing } from "./keys/key-ring";
 import { type Log } from "./log";
-import { type PressesInFlight } from "./prompts/press-outcome";
+import { type PressesInFlight } from "./prompts/press-types";
 import { type Store } from "./store/store";
 import { type ThumbnailCache } from "./thumbnails/cache";
 import { type CapabilityMemory } from "./upstream/capabilities";

@@ -4,14 +4,10 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, parseJson } from "@/lib/contract/json";
 import { mayHaveStarted, type PressReport } from "@/lib/contract/press";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { failed, ok } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";
 import { type KeptPress } from "../store/presses";
-
-/** The service's answer as JSON text, or why there is none. */
-export type PressOutcome = Result<string, Failure>;
-/** Presses of this process that are not answered yet, by member and key. */
-export type PressesInFlight = Map<string, { contentHash: string; outcome: Promise<PressOutcome> }>;
+import { type PressOutcome } from "./press-types";
 
 const LONGEST_ANSWER = 64 * 1024;
 

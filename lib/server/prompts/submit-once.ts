@@ -14,7 +14,8 @@ import { type Asked, refusal } from "../bff/guard";
 import { LONGEST_JSON } from "../bff/read-request";
 import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
-import { outcomeOfKept, type PressOutcome, toKept } from "./press-outcome";
+import { outcomeOfKept, toKept } from "./press-outcome";
+import { type PressOutcome } from "./press-types";
 
 const KEPT_MS = 24 * 60 * 60_000;
 

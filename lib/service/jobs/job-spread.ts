@@ -2,23 +2,9 @@
 // They say near which value a deep page of the list begins, so that a walk starts there and not at the first job.
 
 import { sql } from "kysely";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
-
-type SortBy = JobsQuery["sort_by"];
-
-/** A stretch holds the values that are equal after that many bits are dropped; how many it takes is for the migration to say. */
-export const stretches = {
-  create_time: [
-    { kind: 0, bits: 26 },
-    { kind: 1, bits: 17 },
-  ],
-  execution_time: [
-    { kind: 2, bits: 13 },
-    { kind: 3, bits: 3 },
-  ],
-} as const satisfies Record<SortBy, readonly { kind: number; bits: number }[]>;
+import { type SortBy, stretches } from "../store/job-stretches";
 
 export type Place = { userId: number; states?: readonly KnownJobState[]; sortBy: SortBy; descending: boolean; offset: number };
 

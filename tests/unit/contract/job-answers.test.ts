@@ -198,9 +198,8 @@ describe("a submission", () => {
 });
 
 describe("queue and history", () => {
-  it("refuse words that the interface does not know, and too many ids", () => {
+  it("refuse words that the interface does not know", () => {
     expect(manageBodySchema.safeParse({ delete: ["a"], purge: true }).success).toBe(false);
-    expect(manageBodySchema.safeParse({ delete: Array.from({ length: 1001 }, String) }).success).toBe(false);
     expect(manageBodySchema.safeParse({ delete: "a" }).success).toBe(false);
     expect(manageBodySchema.parse({ clear: true, delete: null })).toEqual({ clear: true });
   });

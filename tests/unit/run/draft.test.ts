@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { draftLimit, forgetDraft, keepDraft, readDraft, type Shelf } from "@/components/run/draft";
+import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/draft";
+import { type Shelf } from "@/components/run/shelf";
 import { openWorkflow } from "@/components/run/open-workflow";
 import { emptyRun, isUnsent, type OpenWorkflow, type RunAction, runReducer, type RunState } from "@/components/run/run-state";
 import { sampleText } from "./files";

@@ -6,7 +6,7 @@
 
 import { type Database as Connection } from "better-sqlite3";
 import { foldName } from "@/lib/service/assets/fold-name";
-import { stretches } from "@/lib/service/jobs/job-spread";
+import { stretches } from "../job-stretches";
 
 const note = (seq: string) => `INSERT INTO assets_unsearched (asset_seq) VALUES (${seq}) ON CONFLICT DO NOTHING;`;
 const filtered = "id, state, has_image, has_video, has_audio";
