@@ -1,7 +1,6 @@
 // What became of a press, and as what it is told: the first answer again, never a second job.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
 import { objectOf, parseJson } from "@/lib/contract/json";
 import { mayHaveStarted, type PressReport } from "@/lib/contract/press";
 import { failed, ok } from "@/lib/shared/result";
