@@ -9,6 +9,7 @@ import { closeServer } from "./close-server";
 import { keepDots } from "./keep-dots";
 import { lingerAfterRefusals } from "./linger";
 import { refuseMalformed } from "./refuse-malformed";
+import { refuseUnparsed } from "./refuse-unparsed";
 
 const GRACE_MS = 10_000;
 const INSTRUMENTATION_MS = 20_000;
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
   // Uploads may take hours; a peer that stops moving is ended by the client's or the service's own limit.
   server.requestTimeout = 0;
   lingerAfterRefusals(server);
+  refuseUnparsed(server);
   stopOnSignals(server);
   const port = await listen(server, asked);
   const env = { ...asked, port };

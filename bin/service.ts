@@ -10,6 +10,7 @@ import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
 import { closeServer } from "./close-server";
 import { lingerAfterRefusals } from "./linger";
+import { refuseUnparsed } from "./refuse-unparsed";
 import { keepDots } from "./keep-dots";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
@@ -72,6 +73,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     void listener(request, response);
   });
   lingerAfterRefusals(server);
+  refuseUnparsed(server);
   // Uploads may take hours: the service itself ends a body that stands still. Headers have to come in that time too.
   server.requestTimeout = 0;
   server.headersTimeout = requestTimeoutMs;

@@ -1,5 +1,6 @@
 // What is settled before a route's own code, on a real connection.
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -29,4 +30,37 @@ it("a packed body is refused by its header's name, one that is called identity i
   expect(refused.status).toBe(415);
   expect(await refused.text()).toContain("Content-Encoding");
   expect((await send("identity")).status).toBe(200);
+});
+
+/** Sends bytes as they are; resolves with all that came back before the connection ended. */
+function raw(bytes: string | Buffer): Promise<{ status: number; body: unknown }> {
+  const { hostname, port } = new URL(service.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    const chunks: Buffer[] = [];
+    socket.on("data", (chunk: Buffer) => void chunks.push(chunk));
+    socket.on("error", reject);
+    socket.on("close", () => {
+      const [head = "", body = ""] = Buffer.concat(chunks).toString("utf8").split("\r\n\r\n");
+      resolve({ status: Number(head.split(" ")[1]), body: body === "" ? undefined : JSON.parse(body) });
+    });
+  });
+}
+
+it.each<[string, string, number, string]>([
+  ["bytes that are no HTTP", "hello\r\n\r\n", 400, "BAD_REQUEST"],
+  ["an unknown method", "FOO /api/user HTTP/1.1\r\nHost: a\r\n\r\n", 400, "BAD_REQUEST"],
+  ["a query of raw UTF-8", "GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: a\r\n\r\n", 400, "BAD_REQUEST"],
+  ["headers that are too large", `GET /api/user HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431, "HEADERS_TOO_LARGE"],
+  ["an expectation that nobody knows", "GET /api/user HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\n\r\n", 417, "EXPECTATION_FAILED"],
+  ["a tunnel", "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
+  ["headers that never end", "GET /api/user HTTP/1.1\r\nHost: a\r\n", 408, "REQUEST_TIMEOUT"],
+])("%s is refused in words, and the connection ends", async (_name, bytes, status, code) => {
+  const answer = await raw(bytes);
+  expect(answer).toEqual({ status, body: { code, message: expect.stringMatching(/.{10,}/) } });
+});
+
+it("an address that must be encoded is told so", async () => {
+  const { body } = await raw("GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(JSON.stringify(body)).toContain("percent-encoded");
 });
