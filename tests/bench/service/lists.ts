@@ -1,6 +1,6 @@
 // Lists at a million rows: a service process of its own, asked over HTTP on loopback by one client that waits for each answer and reads
 // it whole. Every request of a group is another one (filters, orders and offsets turn in a fixed order), so a percentile is that of the
-// mixture; totals are checked against counts made in the database file.
+// mixture. That totals are right is for tests/integration/service/jobs.list.model and assets.list.model.
 import { join } from "node:path";
 import { newFolder, startService } from "../processes";
 import { percentile } from "../figures";
