@@ -6,6 +6,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { type Tone } from "@/components/ui/tone";
 import { useHeld } from "@/components/ui/use-held";
 import { callApi, type CallInit } from "@/lib/browser/api";
+import { newPressKey } from "@/lib/browser/press-key";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopReceipt } from "@/lib/contract/console";
@@ -69,7 +70,7 @@ export function useJobActs({ jobId, connection, onDone }: Place) {
     const again = toResubmission(detail.value.workflow, withNewSeeds ? someSeed : undefined);
     if (again.kind === "masked") return setState({ masked: again.inputs });
     if (again.kind === "no-graph") return setState({ receipt: { tone: "off", text: t("noGraph") } });
-    const answer = await post<{ prompt_id?: string }>("/api/prompt", again.submission, { headers: { [PRESS_HEADER]: pressKey() } });
+    const answer = await post<{ prompt_id?: string }>("/api/prompt", again.submission, { headers: { [PRESS_HEADER]: newPressKey() } });
     if (answer.ok) {
       const id = answer.value.prompt_id;
       return setState({ receipt: id ? { tone: "ok", text: t("submitted"), jobId: id } : { tone: "unknown", text: t("outcomeUnknown") } });
@@ -94,9 +95,4 @@ export function useJobActs({ jobId, connection, onDone }: Place) {
 
 function wordsOf<T>(result: Result<T, ApiFailure>, receipt: (answer: T) => ActReceipt): ActState {
   return result.ok ? { receipt: receipt(result.value) } : { failure: result.failure };
-}
-
-/** One press, one job. Not crypto.randomUUID, which plain http in a local network does not have. */
-function pressKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

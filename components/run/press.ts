@@ -9,11 +9,6 @@ export type Press = { key: string; memberId: string; connection?: string; workfl
 
 const NOTE = "lightdesk.run.press";
 
-/** Web Crypto's randomUUID exists only on https; this works everywhere. */
-export function newPressKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 export function notePress(shelf: Shelf, press: Press): void {
   try {
     shelf().setItem(NOTE, JSON.stringify(press));
