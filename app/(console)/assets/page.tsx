@@ -4,7 +4,7 @@ import { Suspense } from "react";
 import { toAssetPage } from "@/components/assets/asset-page";
 import { AssetsScreen } from "@/components/assets/assets-screen";
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
-import { IgnoredFilters } from "@/components/assets/ignored-filters";
+import { IgnoredValues } from "@/components/frame/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
@@ -26,7 +26,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
   const assets = stamp(listAssets(viewer, query, connection), toAssetPage);
   return (
     <PageMessages messages={await pickMessages("assets")}>
-      <IgnoredFilters list={ignored} />
+      <IgnoredValues list={ignored} />
       <Suspense fallback={<AssetsSkeleton />}>
         <AssetsScreen query={query} connection={connection} canUpload={hasRole(viewer.role, "operator")} assets={assets} />
       </Suspense>

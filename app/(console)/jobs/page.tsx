@@ -1,6 +1,7 @@
 import { type Metadata } from "next";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
+import { IgnoredValues } from "@/components/frame/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toJobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/jobs-screen";
@@ -11,7 +12,6 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
 import { stamp } from "../stamp";
-import { IgnoredValues } from "./ignored-values";
 import { isBareAddress, parseJobsQuery, textParam } from "./jobs-query";
 
 export async function generateMetadata(): Promise<Metadata> {

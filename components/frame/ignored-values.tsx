@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 
 /** A bad value in the address is left out, and said: a view that silently shows something else would mislead. */
-export function IgnoredFilters({ list }: { list: readonly string[] }) {
-  const t = useTranslations("assets");
+export function IgnoredValues({ list }: { list: readonly string[] }) {
+  const t = useTranslations("common");
   if (list.length === 0) return null;
   return (
     <p role="status" className="border-b border-line bg-wait-soft px-4 py-2 text-wait md:px-5">
