@@ -28,18 +28,29 @@ export function StateCell({ row, linked }: CellProps) {
 
 export function WhatCell({ row, linked }: CellProps) {
   const t = useTranslations("jobs");
+  const label = row.label ? (
+    <span title={row.label} className="min-w-0 shrink truncate text-ink-2">
+      {row.label}
+    </span>
+  ) : null;
   if (row.error) {
     return (
-      <RowPart id={row.id} linked={linked} title={row.error} className="relative block min-w-0 truncate text-bad">
-        {row.error}
-      </RowPart>
+      <span className="flex min-w-0 items-center gap-2.5">
+        {label}
+        <RowPart id={row.id} linked={linked} title={row.error} className="relative block min-w-0 flex-1 truncate text-bad">
+          {row.error}
+        </RowPart>
+      </span>
     );
   }
-  if (row.progress === undefined) return null;
+  if (row.progress === undefined) return label;
   return (
-    <span className="inline-flex shrink-0 items-center gap-1.5 text-ink-3">
-      <ProgressBar value={row.progress} label={t("progress")} />
-      {t("percent", { value: Math.round(row.progress * 100) })}
+    <span className="flex min-w-0 items-center gap-2.5">
+      {label}
+      <span className="inline-flex shrink-0 items-center gap-1.5 text-ink-3">
+        <ProgressBar value={row.progress} label={t("progress")} />
+        {t("percent", { value: Math.round(row.progress * 100) })}
+      </span>
     </span>
   );
 }

@@ -10,7 +10,7 @@ import { useClock } from "@/components/ui/use-clock";
 import { toJobState } from "@/lib/contract/states";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
-export function JobDetails({ facts: { job, workflow, words } }: { facts: JobFacts }) {
+export function JobDetails({ facts: { job, workflow, label, words } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.details");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
@@ -26,6 +26,7 @@ export function JobDetails({ facts: { job, workflow, words } }: { facts: JobFact
         <Fact name={t("workflow")}>
           <span title={job.workflowId}>{workflow}</span>
         </Fact>
+        {label ? <Fact name={t("label")}>{label}</Fact> : null}
         {createdMs === undefined ? null : (
           <Fact name={t("submitted")}>
             <Clock ms={createdMs} />{" "}

@@ -28,6 +28,8 @@ export type RawWords = { details: string; status?: string };
 export type JobFacts = {
   job: Omit<JobView, "preview" | "error">;
   workflow: string;
+  /** What tells a copy of a run from the others. */
+  label?: string;
   /** The title of the node at work. */
   currentNode?: string;
   failure?: JobFailure;
@@ -45,6 +47,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   const facts: JobFacts = {
     job,
     workflow: workflowName(detail),
+    ...(detail.job_label && { label: detail.job_label }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
     outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),

@@ -16,6 +16,8 @@ export type JobRow = {
   endedMs?: number;
   workflow?: string;
   workflowId?: string;
+  /** What tells a copy of a run from the others. */
+  label?: string;
   /** 0 to 1 */
   progress?: number;
   error?: string;
@@ -43,6 +45,7 @@ export function toJobRow(job: JobListItem): JobRow {
     ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
     ...(endedAtMs !== undefined && { endedMs: endedAtMs }),
     ...(job.workflow_id && { workflow: workflowName(job), workflowId: job.workflow_id }),
+    ...(job.job_label && { label: job.job_label }),
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(line && { error: line }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),

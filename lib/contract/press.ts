@@ -11,6 +11,25 @@ export function isPressKey(text: string): boolean {
   return key.test(text);
 }
 
+/** What the console shall call the job of a press, as encodeURIComponent writes it. Like the key it stays with the console. */
+export const LABEL_HEADER = "x-lightdesk-label";
+export const LONGEST_LABEL = 120;
+
+/** One line, short enough for a list; undefined for what says nothing. Cut before it is encoded, so that no letter is cut in half. */
+export function toLabel(text: string): string | undefined {
+  const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return Array.from(line).slice(0, LONGEST_LABEL).join("") || undefined;
+}
+
+export function readLabel(header: string | null): string | undefined {
+  try {
+    return toLabel(decodeURIComponent(header ?? ""));
+  } catch {
+    // A stray per cent sign: a label is for people, and a job is not refused for it.
+    return undefined;
+  }
+}
+
 /** What became of a press, as GET /api/console/presses/{key} tells it; a key that nobody knows is a 404. */
 export type PressReport =
   | { state: "accepted"; answer: unknown }

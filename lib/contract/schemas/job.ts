@@ -32,6 +32,8 @@ export const jobListItemSchema = z.looseObject({
   workflow_id: maybe(z.string()),
   /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
   workflow_name: maybe(z.string()),
+  /** The console's own too: what tells a copy of a run from the others. */
+  job_label: maybe(z.string()),
   execution_start_time: maybe(moment),
   execution_end_time: maybe(moment),
   progress: loosely(progressSchema),

@@ -43,6 +43,8 @@ const historyEntrySchema = z.looseObject({
   workflow_id: maybe(z.string()),
   /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
   workflow_name: maybe(z.string()),
+  /** The console's own too: what tells a copy of a run from the others. */
+  job_label: maybe(z.string()),
   prompt: loosely(z.looseObject({ priority: maybe(z.number()), prompt_id: maybe(z.string()), extra_data: maybe(freeForm) })),
   outputs: loosely(outputsSchema),
   status: loosely(executionStatusSchema),

@@ -1,13 +1,14 @@
 // POST /api/prompt with the key of a press: the same key again is answered with what the first one made.
 // Guarantees: however often and however late a press arrives, the service is sent it once; one that was sent and not answered clearly
 // stays unknown and is not sent again; a browser that goes away does not cut the submission, whose answer is kept for when it comes back.
-// Must never: hand the key on to the service, or keep what was submitted.
+// Must never: hand the key or the label on to the service, or keep what was submitted.
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { operations } from "@/lib/contract/operations";
 import { type Failure } from "@/lib/contract/failure";
-import { isPressKey, mayHaveStarted, PRESS_HEADER } from "@/lib/contract/press";
+import { objectOf, parseJson, textOf } from "@/lib/contract/json";
+import { operations } from "@/lib/contract/operations";
+import { isPressKey, LABEL_HEADER, mayHaveStarted, PRESS_HEADER, readLabel } from "@/lib/contract/press";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
@@ -63,8 +64,15 @@ async function settle(asked: Asked, key: string, { body, contentHash }: Sent): P
   const { url, headers } = asked.request;
   // Without the browser's signal: what was sent cannot be taken back, and its answer is wanted all the same.
   const request = new Request(url, { method: "POST", headers, body });
-  const result = await runOperation(operations.submitPrompt, { ...asked, request }, ok({}));
+  let usedId: string | undefined;
+  const note: Asked["note"] = (facts) => {
+    usedId = facts.connectionId ?? usedId;
+    asked.note(facts);
+  };
+  const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({}));
   const outcome: PressOutcome = result.ok ? ok(await result.value.text()) : result;
+  const label = readLabel(headers.get(LABEL_HEADER));
+  if (outcome.ok && usedId !== undefined && label !== undefined) await keepLabel(asked, usedId, { answer: outcome.value, label });
   await keep(asked, press, outcome);
   return outcome;
 }
@@ -77,6 +85,17 @@ async function keep({ console: { store, log } }: Asked, press: { memberId: strin
   } catch (err) {
     // The service has answered by now: the press stays as one that was sent, and is not sent again.
     log.error({ err }, "what became of a press was not stored");
+  }
+}
+
+async function keepLabel({ console: { store, log, now } }: Asked, usedId: string, told: { answer: string; label: string }): Promise<void> {
+  const answer = objectOf(parseJson(told.answer));
+  const jobId = textOf(answer?.prompt_id) ?? textOf(answer?.job_id);
+  if (jobId === undefined) return;
+  try {
+    await store.jobLabels.remember(usedId, { jobId, label: told.label, now: now() });
+  } catch (err) {
+    log.error({ err }, "the label of a job was not stored");
   }
 }
 

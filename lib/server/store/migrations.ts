@@ -7,6 +7,7 @@ import { endedSessions } from "./migrations/0002-ended-sessions";
 import { connectionDialect } from "./migrations/0003-connection-dialect";
 import { savedViews } from "./migrations/0004-saved-views";
 import { presses } from "./migrations/0005-presses";
+import { jobLabels } from "./migrations/0007-job-labels";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -14,4 +15,5 @@ export const migrations: Record<string, Migration> = {
   "0003-connection-dialect": connectionDialect,
   "0004-saved-views": savedViews,
   "0005-presses": presses,
+  "0007-job-labels": jobLabels,
 };

@@ -8,6 +8,7 @@ import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase } from "./database";
 import { createEndedSessionStore, type EndedSessionStore } from "./ended-sessions";
 import { createInvitationStore, type InvitationStore } from "./invitations";
+import { createJobLabelStore, type JobLabelStore } from "./job-labels";
 import { createKeyStore, type KeyStore } from "./keys";
 import { createMemberStore, type MemberStore } from "./members";
 import { createPressStore, type PressStore } from "./presses";
@@ -21,6 +22,7 @@ export type Store = {
   keys: KeyStore;
   workflowNames: WorkflowNameStore;
   presses: PressStore;
+  jobLabels: JobLabelStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
   endedSessions: EndedSessionStore;
@@ -46,6 +48,7 @@ export function openStore(dataDir: string): Store {
     keys: createKeyStore(database),
     workflowNames: createWorkflowNameStore(database),
     presses: createPressStore(database),
+    jobLabels: createJobLabelStore(database),
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
     endedSessions: createEndedSessionStore(database),

@@ -52,6 +52,8 @@ export type PressRow = {
   created_at: number;
 };
 
+export type JobLabelRow = { connection_id: string; job_id: string; label: string; created_at: number };
+
 export type InvitationRow = {
   id: string;
   token_hash: string;
@@ -93,6 +95,7 @@ export type Tables = {
   api_keys: KeyRow;
   workflow_names: WorkflowNameRow;
   presses: PressRow;
+  job_labels: JobLabelRow;
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;
   ended_sessions: { id: string; expires_at: number };

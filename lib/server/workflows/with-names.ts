@@ -1,7 +1,7 @@
 // Names for workflows: learnt from what is submitted through the console and from the details of a job, put on jobs that carry an id only.
 // Guarantees: a name never crosses from one connection to another; an answer without jobs passes unchanged; a name that
 // cannot be stored is logged and fails nothing.
-// The field added is `workflow_name`, the console's own.
+// The fields added are `workflow_name` and `job_label` (of a copy of a run), the console's own.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json";
@@ -44,11 +44,20 @@ function submittedId(sent: unknown): unknown {
 }
 
 async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> {
-  const idOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
-  const ids = [...new Set(jobs.flatMap((job) => idOf(job) ?? []))];
-  const names = await composition().store.workflowNames.list(connectionId, ids);
+  const { workflowNames, jobLabels } = composition().store;
+  const workflowOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
+  const idOf = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
+  const [names, labels] = await Promise.all([
+    workflowNames.list(connectionId, [...new Set(jobs.flatMap((job) => workflowOf(job) ?? []))]),
+    jobLabels.list(
+      connectionId,
+      jobs.flatMap((job) => idOf(job) ?? []),
+    ),
+  ]);
   return jobs.map((job) => {
-    const name = names.get(idOf(job) ?? "");
-    return isObject(job) && name !== undefined ? { ...job, workflow_name: name } : job;
+    const name = names.get(workflowOf(job) ?? "");
+    const label = labels.get(idOf(job) ?? "");
+    if (!isObject(job) || (name === undefined && label === undefined)) return job;
+    return { ...job, ...(name !== undefined && { workflow_name: name }), ...(label !== undefined && { job_label: label }) };
   });
 }

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+
+let harness: Harness;
+let service: LittleServer;
+let connection: string;
+
+beforeEach(async () => {
+  harness = await createHarness();
+  let count = 0;
+  service = await startLittleServer(({ method, url }, response) => {
+    if (method === "POST") return answerJson(response, { prompt_id: `job-${++count}`, number: 1, node_errors: {} });
+    const job = { id: "job-1", status: "pending", create_time: 1_767_225_600 };
+    if (url.startsWith("/api/jobs/")) return answerJson(response, job);
+    if (url.startsWith("/api/history_v2")) return answerJson(response, { history: [{ prompt_id: "job-1", create_time: 1 }] });
+    return answerJson(response, { jobs: [job, { ...job, id: "job-2" }], pagination: { total: 2 } });
+  });
+  connection = await harness.connect(service.url, "key-of-the-service");
+});
+afterEach(async () => {
+  await service.close();
+  await harness.dispose();
+});
+
+function submit(label: string, to = connection): Promise<Response> {
+  return harness.request(`/api/prompt?connection=${to}`, {
+    as: "operator",
+    method: "POST",
+    json: { prompt: { "1": { class_type: "SaveImage", inputs: {} } } },
+    headers: { "x-lightdesk-press": `press-of-${crypto.randomUUID()}`, "x-lightdesk-label": label },
+  });
+}
+
+async function read(path: string, of = connection): Promise<Record<string, Record<string, unknown>[]> & Record<string, unknown>> {
+  const answer = await harness.request(`${path}?connection=${of}`, { as: "viewer" });
+  return (await answer.json()) as Record<string, Record<string, unknown>[]>;
+}
+
+test("a job that was submitted with a label carries it in the list, in its details and in the history", async () => {
+  expect((await submit(encodeURIComponent("3/12 · seed 41 · 种子"))).status).toBe(200);
+  const job_label = "3/12 · seed 41 · 种子";
+  expect((await read("/api/jobs")).jobs).toMatchObject([{ id: "job-1", job_label }, { id: "job-2" }]);
+  expect((await read("/api/jobs")).jobs?.[1]).not.toHaveProperty("job_label");
+  expect(await read("/api/jobs/job-1")).toMatchObject({ job_label });
+  expect((await read("/api/history_v2")).history).toMatchObject([{ job_label }]);
+});
+
+test("the label stays with the console: the service is sent nothing of it", async () => {
+  await submit("seed%2041");
+  expect(JSON.stringify(service.seen.map(({ headers, body }) => [headers, body.toString()]))).not.toContain("seed");
+});
+
+test("a job of the same id at another connection has no label", async () => {
+  await submit("here");
+  const elsewhere = await harness.connect(service.url, "another-key");
+  expect((await read("/api/jobs", elsewhere)).jobs?.[0]).not.toHaveProperty("job_label");
+});
+
+test.each([
+  ["a stray per cent sign", "100%"],
+  ["nothing but blanks", "%20%0A"],
+])("a label that is %s is none, and the job is started all the same", async (_, label) => {
+  expect((await submit(label)).status).toBe(200);
+  expect((await read("/api/jobs")).jobs?.[0]).not.toHaveProperty("job_label");
+});
+
+test("a label is cut to one line of 120 letters", async () => {
+  await submit(encodeURIComponent(`two\nlines ${"é".repeat(200)}`));
+  const label = String((await read("/api/jobs")).jobs?.[0]?.job_label);
+  expect(label).toHaveLength(120);
+  expect(label.startsWith("two lines é")).toBe(true);
+});
