@@ -1,11 +1,11 @@
-import { withQuery } from "@/lib/browser/urls";
+import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
+import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
 import { type StopReceipt } from "@/lib/contract/console";
 import { mayHaveStarted } from "@/lib/contract/press";
 import { type QueueAnswer } from "@/lib/contract/schemas/queue";
-import { callPatiently, meetsAll, type Work } from "./bulk-call";
 import { type BulkAct, type BulkJob, fits } from "./bulk-selection";
-import { type BatchOutcome, inBatches } from "./in-batches";
 import { type ReceiptEntry } from "./receipt-entry";
 import { runAgain } from "./run-again";
 
@@ -36,7 +36,7 @@ async function cancel(jobs: readonly BulkJob[], work: Work): Promise<ReceiptEntr
   return [...(await fromQueue), ...(await inBatches(running, STOP_BATCH, (batch) => stop(batch, work), work))];
 }
 
-async function cancelWaiting(batch: readonly BulkJob[], work: Work): Promise<BatchOutcome> {
+async function cancelWaiting(batch: readonly BulkJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {
   const json = { delete: batch.map(({ id }) => id) };
   const result = await callPatiently<QueueAnswer>(withQuery("/api/queue", { connection: work.connection }), { method: "POST", json }, work);
   if (!result.ok) return refused(batch, result.failure);
@@ -44,7 +44,7 @@ async function cancelWaiting(batch: readonly BulkJob[], work: Work): Promise<Bat
   return { entries: batch.map(({ id }) => ({ id, outcome: !deleted ? "asked" : deleted.has(id) ? "cancelled" : "tooLate" })) };
 }
 
-async function stop(batch: readonly BulkJob[], work: Work): Promise<BatchOutcome> {
+async function stop(batch: readonly BulkJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {
   const path = withQuery("/api/console/jobs/stop", { connection: work.connection });
   const json = { ids: batch.map(({ id }) => id) };
   const result = await callPatiently<StopReceipt>(path, { method: "POST", json }, work);
@@ -58,7 +58,7 @@ async function stop(batch: readonly BulkJob[], work: Work): Promise<BatchOutcome
 /** The service names nothing that it removed; that it accepted is what can be told. */
 async function remove(jobs: readonly BulkJob[], work: Work): Promise<ReceiptEntry[]> {
   const path = withQuery("/api/history", { connection: work.connection });
-  async function removeBatch(batch: readonly BulkJob[]): Promise<BatchOutcome> {
+  async function removeBatch(batch: readonly BulkJob[]): Promise<BatchOutcome<ReceiptEntry>> {
     const json = { delete: batch.map(({ id }) => id) };
     const result = await callPatiently<unknown>(path, { method: "POST", json }, work);
     if (!result.ok) return refused(batch, result.failure);
@@ -67,7 +67,7 @@ async function remove(jobs: readonly BulkJob[], work: Work): Promise<ReceiptEntr
   return inBatches(jobs, BATCH, removeBatch, work);
 }
 
-function refused(batch: readonly BulkJob[], failure: ApiFailure): BatchOutcome {
+function refused(batch: readonly BulkJob[], failure: ApiFailure): BatchOutcome<ReceiptEntry> {
   const outcome = failure.status === 0 || mayHaveStarted(failure) ? "unknown" : "failed";
   return { entries: batch.map(({ id }) => ({ id, outcome, failure })), isOver: meetsAll(failure) };
 }

@@ -1,3 +1,5 @@
+import { type BatchOutcome } from "@/lib/browser/in-batches";
+import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
 import { newPressKey } from "@/lib/browser/press-key";
 import { withQuery } from "@/lib/browser/urls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -5,12 +7,10 @@ import { objectOf } from "@/lib/contract/json";
 import { mayHaveStarted, PRESS_HEADER } from "@/lib/contract/press";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toResubmission } from "../job-again";
-import { callPatiently, meetsAll, type Work } from "./bulk-call";
-import { type BatchOutcome } from "./in-batches";
-import { type Outcome } from "./receipt-entry";
+import { type Outcome, type ReceiptEntry } from "./receipt-entry";
 
 /** The job's own workflow once more. What left no clear answer is told as such and never sent again. */
-export async function runAgain(id: string, work: Work): Promise<BatchOutcome> {
+export async function runAgain(id: string, work: Work): Promise<BatchOutcome<ReceiptEntry>> {
   const { connection } = work;
   const read = await callPatiently<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), {}, work);
   if (!read.ok) return told(id, read.failure.status === 404 ? "missing" : "failed", read.failure);
@@ -28,6 +28,6 @@ function isUnanswered(failure: ApiFailure): boolean {
   return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
 }
 
-function told(id: string, outcome: Outcome, failure: ApiFailure): BatchOutcome {
+function told(id: string, outcome: Outcome, failure: ApiFailure): BatchOutcome<ReceiptEntry> {
   return { entries: [{ id, outcome, failure }], isOver: meetsAll(failure) };
 }

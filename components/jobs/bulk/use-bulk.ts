@@ -2,10 +2,10 @@
 
 import { useEffect, useRef, useState } from "react";
 import { useHeld } from "@/components/ui/use-held";
+import { type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { runBulk } from "./bulk-acts";
-import { type Work } from "./bulk-call";
 import { type BulkAct, type BulkJob, narrowedTo } from "./bulk-selection";
 import { type ReceiptEntry } from "./receipt-entry";
 import { countJobs, walkJobs } from "./walk-jobs";

@@ -1,9 +1,9 @@
+import { callPatiently, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
 import { toJobState } from "@/lib/contract/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsApiPath } from "../jobs-address";
-import { callPatiently, type Work } from "./bulk-call";
 import { type BulkJob } from "./bulk-selection";
 
 const PAGE = 1000;

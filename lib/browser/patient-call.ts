@@ -1,7 +1,10 @@
-import { callApi, type CallInit } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+// One call of a longer piece of work over many things: it waits out a plain rate limit, and tells that it waits.
+// Guarantees: what is refused for another reason, or was stopped meanwhile, comes back as it was; nothing that may have been done is sent again.
+
 import { isPlainRateLimit } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
+import { callApi, type CallInit } from "./api";
+import { type ApiFailure } from "./read-failure";
 
 /** What a longer piece of work is told, and tells. Ending `signal` lets the call under way finish, so that its outcome is known. */
 export type Work = {
@@ -31,7 +34,7 @@ export async function callPatiently<T>(path: `/${string}`, init: CallInit, work:
   }
 }
 
-/** The next job would meet the same: no session, no right, no key, no money, no network. */
+/** The next one would meet the same: no session, no right, no key, no money, no network. */
 export function meetsAll({ status }: ApiFailure): boolean {
   return status === 0 || [401, 402, 403, 409, 429].includes(status);
 }

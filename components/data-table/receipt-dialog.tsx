@@ -1,0 +1,83 @@
+"use client";
+
+import { Button } from "@/components/ui/button";
+import { CopyButton } from "@/components/ui/copy-button";
+import { Dialog } from "@/components/ui/dialog";
+import { type Tone } from "@/components/ui/tone";
+import { ToneIcon } from "@/components/ui/tone-icon";
+
+type Words = {
+  title: string;
+  copy: string;
+  close: string;
+  table: string;
+  thing: string;
+  happened: string;
+  more: (count: number) => string;
+};
+type ReceiptDialogProps<Entry extends { id: string }> = {
+  isOpen: boolean;
+  entries: readonly Entry[];
+  words: Words;
+  toneOf: (entry: Entry) => Tone;
+  textOf: (entry: Entry) => string;
+  onClose: () => void;
+};
+
+/** More lines than anybody reads, and than a page draws at once; the copy holds them all. */
+const SHOWN = 500;
+
+/** Thing by thing what happened, to read and to keep. */
+export function ReceiptDialog<Entry extends { id: string }>({
+  isOpen,
+  entries,
+  words,
+  toneOf,
+  textOf,
+  onClose,
+}: ReceiptDialogProps<Entry>) {
+  const asText = () => entries.map((entry) => `${entry.id}\t${textOf(entry)}`).join("\n");
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      className="w-[min(680px,calc(100vw-32px))]"
+      title={words.title}
+      actions={
+        <>
+          {isOpen ? <CopyButton text={asText()} label={words.copy} className="mr-auto size-[30px]" /> : null}
+          <Button onClick={onClose}>{words.close}</Button>
+        </>
+      }
+    >
+      <div role="group" tabIndex={0} aria-label={words.table} className="max-h-[50vh] overflow-y-auto">
+        <table className="w-full text-left">
+          <thead>
+            <tr className="border-b border-line text-ink-3">
+              <th scope="col" className="py-1 pr-3 font-normal">
+                {words.thing}
+              </th>
+              <th scope="col" className="py-1 font-normal">
+                {words.happened}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.slice(0, SHOWN).map((entry) => (
+              <tr key={entry.id} className="border-b border-line align-top last:border-0">
+                <td className="py-1.5 pr-3 font-mono text-sm break-all">{entry.id}</td>
+                <td className="py-1.5 text-ink">
+                  <span className="flex items-start gap-1.5 break-words">
+                    <ToneIcon tone={toneOf(entry)} />
+                    <span className="min-w-0">{textOf(entry)}</span>
+                  </span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {entries.length > SHOWN ? <p className="mt-2">{words.more(entries.length - SHOWN)}</p> : null}
+    </Dialog>
+  );
+}
