@@ -1,0 +1,109 @@
+// JSON without loss: a whole number that a double cannot hold becomes a BigInt, and is written with the very digits it came with.
+// Seeds go to 18446744073709551615 in this family; JSON.parse makes 18446744073709552000 of that.
+// Guarantees: takes and refuses what JSON.parse does; all else reads and writes as JSON does; linear, and no slower where no number is long.
+// Must never: be left for JSON.stringify where a graph or metadata may be in the value: that throws on a BigInt.
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+/** The shortest whole number beyond Number.MAX_SAFE_INTEGER has 16 digits. */
+const longRun = /\d{16}/;
+const number = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
+/** Beyond it a number is read as JSON.parse reads it: the digits of a hostile one are not worth the time they take. */
+const MOST_DIGITS = 1000;
+
+/** Throws SyntaxError as JSON.parse does. */
+export function parseExactJson(text: string): unknown {
+  const rounded: unknown = JSON.parse(text);
+  if (!longRun.test(text)) return rounded;
+  const quoted = quoteLongIntegers(text);
+  // Two readings of one text: where one has a number and the other a text, the text has the digits.
+  return quoted === undefined ? rounded : restore(rounded, JSON.parse(quoted));
+}
+
+/** As JSON.stringify; what JSON has no word for (undefined, a function) is null. */
+export function writeExactJson(value: unknown, indent = 0): string {
+  try {
+    return JSON.stringify(value, null, indent) ?? "null";
+  } catch (error) {
+    // A cycle is the caller's mistake, and would not end below either.
+    if (!(error instanceof TypeError) || !/bigint/i.test(error.message)) throw error;
+    return write(value, indent, "\n") ?? "null";
+  }
+}
+
+/** The text with long whole numbers in quotes; undefined where it has none. */
+function quoteLongIntegers(text: string): string | undefined {
+  const parts: string[] = [];
+  let done = 0;
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = afterString(text, at);
+    } else if (code === 45 || (code >= 48 && code <= 57)) {
+      number.lastIndex = at;
+      const [digits = "", fraction, exponent] = number.exec(text) ?? [];
+      if (fraction === undefined && exponent === undefined && isLong(digits)) {
+        parts.push(text.slice(done, at), `"${digits}"`);
+        done = at + digits.length;
+      }
+      at += digits.length;
+    } else at += 1;
+  }
+  return done === 0 ? undefined : parts.join("") + text.slice(done);
+}
+
+function isLong(digits: string): boolean {
+  return digits.length >= 16 && digits.length <= MOST_DIGITS && !Number.isSafeInteger(Number(digits));
+}
+
+function afterString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return at + 1;
+  }
+  return text.length;
+}
+
+/** Both trees are ours alone and of one shape: the first is changed in place. No recursion: the depth is the sender's. */
+function restore(rounded: unknown, quoted: unknown): unknown {
+  if (typeof rounded === "number") return toExact(rounded, quoted);
+  const open: [unknown, unknown][] = [[rounded, quoted]];
+  for (let pair = open.pop(); pair; pair = open.pop()) {
+    const [values, texts] = pair;
+    if (!isRecord(values) || !isRecord(texts)) continue;
+    for (const key of Object.keys(values)) {
+      const value = values[key];
+      if (typeof value === "number") values[key] = toExact(value, texts[key]);
+      else if (typeof value === "object" && value !== null) open.push([value, texts[key]]);
+    }
+  }
+  return rounded;
+}
+
+function toExact(value: number, quoted: unknown): number | bigint {
+  return typeof quoted === "string" ? BigInt(quoted) : value;
+}
+
+/** Lists too: their places are keys. */
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+/** `line` is the line break with the indent of where the value stands; undefined for what JSON leaves out. */
+function write(value: unknown, indent: number, line: string): string | undefined {
+  if (typeof value === "bigint") return String(value);
+  if (!isRecord(value) || typeof value.toJSON === "function") return JSON.stringify(value);
+  const inner = line + " ".repeat(indent);
+  const colon = indent > 0 ? ": " : ":";
+  const isList = Array.isArray(value);
+  const items = isList
+    ? value.map((item: unknown) => write(item, indent, inner) ?? "null")
+    : Object.entries(value).flatMap(([key, item]) => {
+        const text = write(item, indent, inner);
+        return text === undefined ? [] : [JSON.stringify(key) + colon + text];
+      });
+  const [first, last] = isList ? "[]" : "{}";
+  if (items.length === 0) return `${first}${last}`;
+  return indent > 0 ? `${first}${inner}${items.join(`,${inner}`)}${line}${last}` : `${first}${items.join(",")}${last}`;
+}

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseExactJson, writeExactJson } from "@/lib/shared/exact-json";
+
+/** JSON values with whole numbers of any length among them. */
+const anyJson = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small" },
+    fc.constantFrom(null, true, false, ""),
+    fc.string({ unit: "binary" }),
+    fc.stringMatching(/^["\\0-9,:{}[\]]{0,40}$/),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
+    fc.integer(),
+    fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }).map((value) => (isSafe(value) ? Number(value) : value)),
+    fc.array(tie("value"), { maxLength: 5 }),
+    fc.dictionary(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("__proto__", "0", "12345678901234567890")), tie("value"), {
+      maxKeys: 5,
+    }),
+  ),
+})).value;
+
+function isSafe(value: bigint): boolean {
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER);
+}
+
+describe("JSON without loss", () => {
+  it.each(["18446744073709551615", "-9223372036854775808", "9007199254740993", "9007199254740992", "1" + "0".repeat(500)])(
+    "keeps every digit of %s",
+    (digits) => {
+      const text = `{"seed":${digits},"list":[[${digits}]]}`;
+      expect(writeExactJson(parseExactJson(text))).toBe(text);
+      expect(parseExactJson(digits)).toBe(BigInt(digits));
+    },
+  );
+
+  it("leaves numbers that a double holds numbers, and texts of digits texts", () => {
+    const text =
+      '{"a":9007199254740991,"b":-1,"c":"18446744073709551615","d":0.12345678901234567,"e":12345678901234567e-3,"18446744073709551615":1}';
+    expect(parseExactJson(text)).toEqual(JSON.parse(text));
+  });
+
+  it("reads back what it wrote, with and without indent, whatever the value", () => {
+    fc.assert(
+      fc.property(anyJson, fc.constantFrom(0, 2), (value, indent) => {
+        // A float of 16 digits before its point is written without one: the digits are the same, the kind is not.
+        const text = writeExactJson(value, indent);
+        expect(writeExactJson(parseExactJson(text), indent)).toBe(text);
+      }),
+    );
+  });
+
+  it("writes as JSON.stringify does where every number is short", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
+        expect(writeExactJson(value, indent)).toBe(JSON.stringify(value, null, indent));
+        const beside = writeExactJson([value, 2n ** 64n], indent);
+        expect(beside.replace("18446744073709551616", "0")).toBe(JSON.stringify([value, 0], null, indent));
+      }),
+    );
+  });
+
+  it("refuses what JSON.parse refuses, and takes what it takes", () => {
+    const piece = fc.constantFrom(
+      "{",
+      "}",
+      "[",
+      "]",
+      ":",
+      ",",
+      '"',
+      '"a"',
+      "\\",
+      "12345678901234567890",
+      "-",
+      "0",
+      "1.",
+      "e5",
+      "true",
+      " ",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const text = pieces.join("");
+        const outcome = (read: (text: string) => unknown) => {
+          try {
+            read(text);
+            return "taken";
+          } catch (error) {
+            return error instanceof SyntaxError ? "refused" : error;
+          }
+        };
+        expect(outcome(parseExactJson)).toBe(outcome(JSON.parse));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("never makes a key of a long number, nor reaches a prototype", () => {
+    expect(() => parseExactJson("{12345678901234567890:1}")).toThrow(SyntaxError);
+    const value = parseExactJson('{"__proto__":{"seed":12345678901234567890}}');
+    expect(Object.keys(Object(value))).toEqual(["__proto__"]);
+    expect(writeExactJson(value)).toBe('{"__proto__":{"seed":12345678901234567890}}');
+    expect(Object.hasOwn(Object.prototype, "seed")).toBe(false);
+  });
+
+  it("reads nesting of any depth, and is not held up by a number of a million digits", () => {
+    const deep = "[".repeat(100_000) + "12345678901234567890" + "]".repeat(100_000);
+    expect(() => parseExactJson(deep)).not.toThrow();
+    expect(parseExactJson("9".repeat(1_000_000))).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("throws on a value that holds itself, and leaves out what JSON leaves out", () => {
+    const loop: unknown[] = [1n];
+    loop.push(loop);
+    expect(() => writeExactJson(loop)).toThrow();
+    expect(writeExactJson({ a: undefined, b: 2n ** 64n, c: new Date(0), d: [undefined] })).toBe(
+      '{"b":18446744073709551616,"c":"1970-01-01T00:00:00.000Z","d":[null]}',
+    );
+    expect(writeExactJson(undefined)).toBe("null");
+  });
+});
