@@ -2,8 +2,8 @@
 
 import { type DragEvent, useState } from "react";
 
-/** Props for an element that takes dropped files for itself, and whether files hang over it. */
-export function useDropTarget(onFiles: (files: File[]) => void) {
+/** Props for an element that takes dropped files for itself, and whether files hang over it. Folders are in the transfer alone. */
+export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) => void) {
   // Children send enter and leave as well: only their balance says whether the pointer is inside.
   const [depth, setDepth] = useState(0);
   const own = (event: DragEvent) => {
@@ -21,7 +21,7 @@ export function useDropTarget(onFiles: (files: File[]) => void) {
       onDrop: (event: DragEvent) => {
         if (!own(event)) return;
         setDepth(0);
-        onFiles([...event.dataTransfer.files]);
+        onFiles([...event.dataTransfer.files], event.dataTransfer);
       },
     },
   };

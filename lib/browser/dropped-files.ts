@@ -1,0 +1,61 @@
+// What was dropped or picked, folders included, as files with the paths they had below what was dropped.
+// Guarantees: a folder is walked to its end or to the bound, and the caller is told when the bound was met; what cannot be read is counted.
+// Must never: be called after an await in a drop's handler, since the browser empties the drop when its handler returns.
+
+export type NamedFile = { path: string; file: File };
+export type Dropped = { files: NamedFile[]; unreadable: number; isCut: boolean };
+
+const MOST_FILES = 10_000;
+
+export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
+  const entries = [...transfer.items]
+    .flatMap((item) => (item.kind === "file" ? [item.webkitGetAsEntry()] : []))
+    .filter((entry) => entry !== null);
+  const plain = [...transfer.files].map((file) => ({ path: file.name, file }));
+  return entries.length === 0 ? Promise.resolve({ files: plain, unreadable: 0, isCut: false }) : walk(entries);
+}
+
+/** An input with `webkitdirectory` names its files from the chosen folder on. */
+export function filesOfInput(files: FileList | null): NamedFile[] {
+  return [...(files ?? [])].slice(0, MOST_FILES).map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+}
+
+async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
+  const found: Dropped = { files: [], unreadable: 0, isCut: false };
+  const waiting = [...entries];
+  for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
+    if (found.files.length >= MOST_FILES) return { ...found, isCut: true };
+    try {
+      if (isFile(entry)) found.files.push({ path: entry.fullPath.replace(/^\/+/, ""), file: await fileOf(entry) });
+      else if (isFolder(entry)) waiting.push(...(await childrenOf(entry)));
+    } catch {
+      // Locked, or gone since it was dropped: told by its count.
+      found.unreadable += 1;
+    }
+  }
+  return found;
+}
+
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile;
+}
+
+function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory;
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
+}
+
+/** A reader hands out a hundred at a time, until it hands out none. */
+async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const children: FileSystemEntry[] = [];
+  while (children.length <= MOST_FILES) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) break;
+    children.push(...some);
+  }
+  return children;
+}
