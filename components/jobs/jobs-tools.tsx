@@ -10,7 +10,7 @@ import { type Place } from "./use-jobs-place";
 
 const ColumnsDialog = dynamic(() => import("./columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
 
-const ViewsDialog = dynamic(() => import("./views-dialog").then((module) => module.ViewsDialog), { ssr: false });
+const ViewsDialog = dynamic(() => import("@/components/frame/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
 
 type JobsToolsProps = {
   choice: ColumnChoice;
@@ -35,6 +35,7 @@ export function JobsTools({ choice, onChoose, place, linked, canShare }: JobsToo
       </Button>
       {open === "views" ? (
         <ViewsDialog
+          screen="jobs"
           query={jobsHref({ ...place.query, offset: 0 }).split("?")[1] ?? ""}
           hrefOf={(query) => viewHref(query, linked)}
           canShare={canShare}

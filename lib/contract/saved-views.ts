@@ -1,7 +1,10 @@
-// Saved views of the list of jobs: a name and the query of an address.
+// Saved views of lists: a name and the query of an address.
 // Guarantees: no view holds anything but the query; who may change it is said with it. Schemas are for the server; components import the types only.
 
 import { z } from "zod";
+
+export const viewScreens = ["jobs", "assets"] as const;
+export type ViewScreen = (typeof viewScreens)[number];
 
 export type SavedView = {
   id: string;
@@ -17,11 +20,13 @@ export type SavedView = {
 
 const queryText = z.string().max(2_000);
 export const savedViewBodySchema = z.object({
+  screen: z.enum(viewScreens).default("jobs"),
   name: z.string().trim().min(1).max(80),
   query: queryText,
   team: z.boolean().default(false),
   isDefault: z.boolean().default(false),
 });
+export const savedViewsQuerySchema = z.object({ screen: z.enum(viewScreens).default("jobs") });
 /** What is left out stays as it is. */
 export const savedViewChangeSchema = z.object({
   name: z.string().trim().min(1).max(80).optional(),

@@ -23,7 +23,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   const params = await searchParams;
   const { query, ignored } = parseJobsQuery(params);
   const connection = textParam(params, "connection");
-  const preferred = await defaultView(viewer);
+  const preferred = await defaultView(viewer, "jobs");
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
     redirect(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection }));
   }

@@ -2,7 +2,7 @@
 // Guarantees: a personal view is its member's alone; a view of the team is changed by operators and above; the bare list's query is empty.
 
 import "server-only";
-import { type SavedView } from "@/lib/contract/saved-views";
+import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/saved-views";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -12,47 +12,54 @@ import { composition } from "../composition";
 import { type StoredView } from "../store/saved-views";
 
 const MOST_VIEWS = 100;
-type Saved = { name: string; query: string; team: boolean; isDefault: boolean };
+type Saved = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
 
-export async function listSavedViews(viewer: Viewer): Promise<SavedView[]> {
+export async function listSavedViews(viewer: Viewer, screen: ViewScreen): Promise<SavedView[]> {
   const { savedViews } = composition().store;
-  const [views, defaultId] = await Promise.all([savedViews.listFor(viewer.memberId), savedViews.defaultOf(viewer.memberId)]);
+  const [views, defaultId] = await Promise.all([
+    savedViews.listFor(viewer.memberId, screen),
+    savedViews.defaultOf(viewer.memberId, screen),
+  ]);
   return views.map((view) => toSavedView(viewer, view, defaultId));
 }
 
-/** The view that the member's list opens with. */
-export async function defaultView(viewer: Viewer): Promise<{ query: string } | undefined> {
+/** The view that a list of the member opens with. */
+export async function defaultView(viewer: Viewer, screen: ViewScreen): Promise<{ query: string } | undefined> {
   const { savedViews } = composition().store;
-  const id = await savedViews.defaultOf(viewer.memberId);
+  const id = await savedViews.defaultOf(viewer.memberId, screen);
   return id === undefined ? undefined : savedViews.getFor(viewer.memberId, id);
 }
 
 export async function createSavedView(viewer: Viewer, body: Saved): Promise<Result<SavedView, Failure>> {
   const { store, now } = composition();
   if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "A view of the team needs the role operator."));
-  if ((await store.savedViews.listFor(viewer.memberId)).length >= MOST_VIEWS) {
+  if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MOST_VIEWS) {
     return failed(refusal("INVALID_BODY", `There are ${MOST_VIEWS} views already.`));
   }
-  const { name, query, team, isDefault } = body;
+  const { screen, name, query, team, isDefault } = body;
   const memberId = team ? undefined : viewer.memberId;
-  const view = await store.savedViews.create({ memberId, name, query: tidy(query), createdAt: now() });
-  if (isDefault) await store.savedViews.setDefault(viewer.memberId, view.id);
+  const view = await store.savedViews.create({ memberId, screen, name, query: tidy(screen, query), createdAt: now() });
+  if (isDefault) await store.savedViews.setDefault(viewer.memberId, screen, view.id);
   return ok(toSavedView(viewer, view, isDefault ? view.id : undefined));
 }
 
 /** Whoever sees a view may open their own list with it; its name and query are changed by whom it belongs to. */
-export async function changeSavedView(viewer: Viewer, id: string, change: Partial<Saved>): Promise<Result<SavedView, Failure>> {
+export async function changeSavedView(
+  viewer: Viewer,
+  id: string,
+  change: Partial<Omit<Saved, "screen">>,
+): Promise<Result<SavedView, Failure>> {
   const { savedViews } = composition().store;
   const view = await savedViews.getFor(viewer.memberId, id);
   if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
   const { name, query, isDefault } = change;
   if ((name !== undefined || query !== undefined) && !mayChange(viewer, view)) return failed(tooLow());
-  await savedViews.change(id, { name, query: query === undefined ? undefined : tidy(query) });
-  const before = await savedViews.defaultOf(viewer.memberId);
-  if (isDefault === true) await savedViews.setDefault(viewer.memberId, id);
-  if (isDefault === false && before === id) await savedViews.setDefault(viewer.memberId, undefined);
+  await savedViews.change(id, { name, query: query === undefined ? undefined : tidy(view.screen, query) });
+  const before = await savedViews.defaultOf(viewer.memberId, view.screen);
+  if (isDefault === true) await savedViews.setDefault(viewer.memberId, view.screen, id);
+  if (isDefault === false && before === id) await savedViews.setDefault(viewer.memberId, view.screen, undefined);
   const after = await savedViews.getFor(viewer.memberId, id);
-  return ok(toSavedView(viewer, after ?? view, await savedViews.defaultOf(viewer.memberId)));
+  return ok(toSavedView(viewer, after ?? view, await savedViews.defaultOf(viewer.memberId, view.screen)));
 }
 
 export async function removeSavedView(viewer: Viewer, id: string): Promise<Result<{ name: string }, Failure>> {
@@ -76,12 +83,19 @@ function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undef
 }
 
 /** The parameters that make a list; a page of it, a connection or an open job are not part of a view. */
-const kept = ["status", "workflow_id", "output_type", "sort_by", "sort_order", "limit"];
+const kept: Readonly<Record<ViewScreen, readonly string[]>> = {
+  jobs: ["status", "workflow_id", "output_type", "sort_by", "sort_order", "limit"],
+  assets: [
+    ...["include_tags", "exclude_tags", "name_contains", "metadata_filter", "include_public", "sort", "order", "limit"],
+    ...["look", "size", "fit", "by"],
+  ],
+};
 
-function tidy(query: string): string {
+function tidy(screen: string, query: string): string {
   const given = new URLSearchParams(query);
   const clean = new URLSearchParams();
-  for (const name of kept) {
+  const names = kept[viewScreens.find((one) => one === screen) ?? "jobs"];
+  for (const name of names) {
     const value = given.get(name);
     if (value) clean.set(name, value);
   }

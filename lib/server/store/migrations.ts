@@ -8,6 +8,7 @@ import { connectionDialect } from "./migrations/0003-connection-dialect";
 import { savedViews } from "./migrations/0004-saved-views";
 import { presses } from "./migrations/0005-presses";
 import { jobLabels } from "./migrations/0007-job-labels";
+import { viewsOfScreens } from "./migrations/0008-views-of-screens";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -16,4 +17,5 @@ export const migrations: Record<string, Migration> = {
   "0004-saved-views": savedViews,
   "0005-presses": presses,
   "0007-job-labels": jobLabels,
+  "0008-views-of-screens": viewsOfScreens,
 };

@@ -1,4 +1,4 @@
-// Saved views of the list of jobs, and each member's default among them.
+// Saved views of lists, and for each list the one that a member opens it with.
 // Guarantees: every read names the member; a personal view is found by its own member only; what belonged to a member goes with them.
 
 import "server-only";
@@ -7,7 +7,7 @@ import { type Database } from "./database";
 import { type SavedViewRow } from "./tables";
 
 /** `memberId` undefined: the team's. */
-export type StoredView = { id: string; memberId: string | undefined; name: string; query: string; createdAt: number };
+export type StoredView = { id: string; memberId: string | undefined; screen: string; name: string; query: string; createdAt: number };
 export type SavedViewStore = ReturnType<typeof createSavedViewStore>;
 
 export function createSavedViewStore(database: Database) {
@@ -18,8 +18,8 @@ export function createSavedViewStore(database: Database) {
       .where((where) => where.or([where("member_id", "is", null), where("member_id", "=", memberId)]));
 
   return {
-    async listFor(memberId: string): Promise<StoredView[]> {
-      const rows = await seenBy(memberId).orderBy("name").orderBy("id").execute();
+    async listFor(memberId: string, screen: string): Promise<StoredView[]> {
+      const rows = await seenBy(memberId).where("screen", "=", screen).orderBy("name").orderBy("id").execute();
       return rows.map(toView);
     },
 
@@ -32,6 +32,7 @@ export function createSavedViewStore(database: Database) {
       const row: SavedViewRow = {
         id: randomUUID(),
         member_id: view.memberId ?? null,
+        screen: view.screen,
         name: view.name,
         query: view.query,
         created_at: view.createdAt,
@@ -53,26 +54,38 @@ export function createSavedViewStore(database: Database) {
     },
 
     /** The id of the view that the member's list opens with. */
-    async defaultOf(memberId: string): Promise<string | undefined> {
-      const row = await database.selectFrom("default_views").select("view_id").where("member_id", "=", memberId).executeTakeFirst();
+    async defaultOf(memberId: string, screen: string): Promise<string | undefined> {
+      const row = await database
+        .selectFrom("opening_views")
+        .select("view_id")
+        .where("member_id", "=", memberId)
+        .where("screen", "=", screen)
+        .executeTakeFirst();
       return row?.view_id;
     },
 
     /** Undefined: none. */
-    async setDefault(memberId: string, viewId: string | undefined): Promise<void> {
+    async setDefault(memberId: string, screen: string, viewId: string | undefined): Promise<void> {
       if (viewId === undefined) {
-        await database.deleteFrom("default_views").where("member_id", "=", memberId).execute();
+        await database.deleteFrom("opening_views").where("member_id", "=", memberId).where("screen", "=", screen).execute();
         return;
       }
       await database
-        .insertInto("default_views")
-        .values({ member_id: memberId, view_id: viewId })
-        .onConflict((conflict) => conflict.column("member_id").doUpdateSet({ view_id: viewId }))
+        .insertInto("opening_views")
+        .values({ member_id: memberId, screen, view_id: viewId })
+        .onConflict((conflict) => conflict.columns(["member_id", "screen"]).doUpdateSet({ view_id: viewId }))
         .execute();
     },
   };
 }
 
 function toView(row: SavedViewRow): StoredView {
-  return { id: row.id, memberId: row.member_id ?? undefined, name: row.name, query: row.query, createdAt: Number(row.created_at) };
+  return {
+    id: row.id,
+    memberId: row.member_id ?? undefined,
+    screen: row.screen,
+    name: row.name,
+    query: row.query,
+    createdAt: Number(row.created_at),
+  };
 }

@@ -82,6 +82,8 @@ export type SavedViewRow = {
   id: string;
   /** Null: of the team. */
   member_id: string | null;
+  /** Of which list. */
+  screen: string;
   name: string;
   query: string;
   created_at: number;
@@ -89,7 +91,7 @@ export type SavedViewRow = {
 
 export type Tables = {
   saved_views: SavedViewRow;
-  default_views: { member_id: string; view_id: string };
+  opening_views: { member_id: string; screen: string; view_id: string };
   members: MemberRow;
   connections: ConnectionRow;
   api_keys: KeyRow;

@@ -39,21 +39,35 @@ test("a view of the team is made and changed by operators, seen by everybody, an
   expect((await one("viewer", "PUT", view.id, { name: "Other" })).status).toBe(403);
   expect((await one("viewer", "DELETE", view.id)).status).toBe(403);
   expect((await one("viewer", "PUT", view.id, { isDefault: true })).status).toBe(200);
-  expect(await defaultView(harness.viewerOf("viewer"))).toMatchObject({ query: "status=failed" });
-  expect(await defaultView(harness.viewerOf("operator"))).toBeUndefined();
+  expect(await defaultView(harness.viewerOf("viewer"), "jobs")).toMatchObject({ query: "status=failed" });
+  expect(await defaultView(harness.viewerOf("operator"), "jobs")).toBeUndefined();
   expect((await one("admin", "PUT", view.id, { query: "status=failed,cancelled" })).status).toBe(200);
-  expect(await defaultView(harness.viewerOf("viewer"))).toMatchObject({ query: "status=failed%2Ccancelled" });
+  expect(await defaultView(harness.viewerOf("viewer"), "jobs")).toMatchObject({ query: "status=failed%2Ccancelled" });
 });
 
 test("there is one default, it can be let go of, and it ends with its view", async () => {
   const first = await create("admin", { name: "First", query: "limit=25", isDefault: true });
   const second = await create("admin", { name: "Second", query: "limit=50", isDefault: true });
   const viewer = harness.viewerOf("admin");
-  expect(await defaultView(viewer)).toMatchObject({ query: "limit=50" });
+  expect(await defaultView(viewer, "jobs")).toMatchObject({ query: "limit=50" });
   await one("admin", "PUT", first.view.id, { isDefault: false });
-  expect(await defaultView(viewer)).toMatchObject({ query: "limit=50" });
+  expect(await defaultView(viewer, "jobs")).toMatchObject({ query: "limit=50" });
   await one("admin", "DELETE", second.view.id);
-  expect(await defaultView(viewer)).toBeUndefined();
+  expect(await defaultView(viewer, "jobs")).toBeUndefined();
+});
+
+test("each list has views and a default of its own, with the parameters that make that list", async () => {
+  const query = "include_tags=output&status=failed&size=large&offset=4000&asset=a";
+  const { view } = await create("owner", { screen: "assets", name: "Outputs", query, isDefault: true });
+  expect(view).toMatchObject({ query: "include_tags=output&size=large", isDefault: true });
+  await create("owner", { name: "Jobs of mine", query: "limit=25" });
+  expect(await names("owner")).not.toContain("Outputs");
+  const answer = await harness.request("/api/console/views?screen=assets", { as: "owner" });
+  expect(await answer.json()).toMatchObject({ views: [{ name: "Outputs" }] });
+  expect((await harness.request("/api/console/views?screen=dreams", { as: "owner" })).status).toBe(400);
+  const owner = harness.viewerOf("owner");
+  expect(await defaultView(owner, "assets")).toMatchObject({ query: "include_tags=output&size=large" });
+  expect(await defaultView(owner, "jobs")).toBeUndefined();
 });
 
 test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name: "x", query: "y".repeat(2001) }, { name: "x" }])(

@@ -1,10 +1,16 @@
-import { savedViewBodySchema } from "@/lib/contract/saved-views";
+import { savedViewBodySchema, savedViewsQuerySchema } from "@/lib/contract/saved-views";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { createSavedView, listSavedViews } from "@/lib/server/queries/saved-views";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listSavedViews", "viewer", async ({ viewer }) => ok(jsonAnswer({ views: await listSavedViews(viewer) })));
+export const GET = consoleRoute("listSavedViews", "viewer", async ({ request, viewer }) => {
+  const query = readQuery(searchOf(request), savedViewsQuerySchema);
+  if (!query.ok) return query;
+  const { screen } = savedViewsQuerySchema.parse(query.value);
+  return ok(jsonAnswer({ views: await listSavedViews(viewer, screen) }));
+});
 
 export const POST = consoleBodyRoute("createSavedView", "viewer", savedViewBodySchema, async ({ viewer, note }, body) => {
   note({ target: body.name, outcome: body.team ? "of the team" : "personal" });

@@ -3,9 +3,13 @@
 import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/button";
-import { type SavedView } from "@/lib/contract/saved-views";
+import { type SavedView, type ViewScreen } from "@/lib/contract/saved-views";
+
+/** Where a list keeps its words for its views. */
+export type ViewWords = `${ViewScreen}.views`;
 
 type ViewLineProps = {
+  words: ViewWords;
   view: SavedView;
   href: string;
   isCurrent: boolean;
@@ -15,8 +19,8 @@ type ViewLineProps = {
   onRemove: () => void;
 };
 
-export function ViewLine({ view, href, isCurrent, onOpen, onDefault, onReplace, onRemove }: ViewLineProps) {
-  const t = useTranslations("jobs.views");
+export function ViewLine({ words, view, href, isCurrent, onOpen, onDefault, onReplace, onRemove }: ViewLineProps) {
+  const t = useTranslations(words);
   const { name } = view;
   return (
     <li className="flex items-center gap-1 py-0.5">

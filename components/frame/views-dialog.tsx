@@ -3,7 +3,6 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWR from "swr";
-import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
@@ -11,10 +10,13 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type SavedView } from "@/lib/contract/saved-views";
-import { ViewLine } from "./view-line";
+import { withQuery } from "@/lib/browser/urls";
+import { type SavedView, type ViewScreen } from "@/lib/contract/saved-views";
+import { FailureMessage } from "./failure-message";
+import { ViewLine, type ViewWords } from "./view-line";
 
 type ViewsDialogProps = {
+  screen: ViewScreen;
   /** The query of the list as it stands. */
   query: string;
   hrefOf: (query: string) => string;
@@ -25,20 +27,22 @@ type ViewsDialogProps = {
 
 const PATH = "/api/console/views";
 
-async function readViews(): Promise<SavedView[]> {
-  const result = await callApi<{ views: SavedView[] }>(PATH);
+async function readViews(path: `/${string}`): Promise<SavedView[]> {
+  const result = await callApi<{ views: SavedView[] }>(path);
   if (!result.ok) throw result.failure;
   return result.value.views;
 }
 
 /** Views are opened by their links; this list as it stands can be kept as another one. */
-export function ViewsDialog({ query, hrefOf, canShare, onClose }: ViewsDialogProps) {
-  const t = useTranslations("jobs.views");
+export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
+  const words: ViewWords = `${screen}.views`;
+  const t = useTranslations(words);
+  const list = withQuery(PATH, { screen });
   const {
     data: views,
     error,
     mutate,
-  } = useSWR<SavedView[], ApiFailure>(PATH, readViews, { revalidateOnFocus: false, shouldRetryOnError: false });
+  } = useSWR<SavedView[], ApiFailure>(list, readViews, { revalidateOnFocus: false, shouldRetryOnError: false });
   const [refused, setRefused] = useState<ApiFailure>();
   const [name, setName] = useState("");
   async function act(path: `/${string}`, init: { method: string; json?: unknown }): Promise<boolean> {
@@ -48,7 +52,7 @@ export function ViewsDialog({ query, hrefOf, canShare, onClose }: ViewsDialogPro
     return result.ok;
   }
   async function save(form: FormData) {
-    const json = { name: name.trim(), query, team: form.has("team"), isDefault: form.has("isDefault") };
+    const json = { screen, name: name.trim(), query, team: form.has("team"), isDefault: form.has("isDefault") };
     if (await act(PATH, { method: "POST", json })) setName("");
   }
   const failure = refused ?? error;
@@ -60,6 +64,7 @@ export function ViewsDialog({ query, hrefOf, canShare, onClose }: ViewsDialogPro
         {views?.map((view) => (
           <ViewLine
             key={view.id}
+            words={words}
             view={view}
             href={hrefOf(view.query)}
             isCurrent={view.query === query}
