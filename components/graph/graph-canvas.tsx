@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { type MouseEvent, useMemo } from "react";
+import { cn } from "@/components/ui/cn";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
 import { GraphNodeBox } from "./graph-node";
@@ -20,10 +21,11 @@ type GraphCanvasProps = {
   onSelect: (id: string) => void;
   /** Kept behind another face, so that it comes back as it was left. */
   isHidden: boolean;
+  className: string;
 };
 
 /** Only the nodes that are seen are elements of the page. */
-export function GraphCanvas({ graph, layout, marks, viewport, selected, found, onSelect, isHidden }: GraphCanvasProps) {
+export function GraphCanvas({ graph, layout, marks, viewport, selected, found, onSelect, isHidden, className }: GraphCanvasProps) {
   const t = useTranslations("graph");
   const { frame, view, size, handlers, placeOf } = viewport;
   // Where no word can be read, all nodes together are a handful of shapes.
@@ -55,7 +57,10 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
       {...handlers}
       hidden={isHidden}
       onClick={pressUnreadable}
-      className="relative h-[360px] cursor-grab touch-none overflow-hidden bg-[radial-gradient(var(--line)_1px,transparent_1px)] [background-size:18px_18px] select-none active:cursor-grabbing lg:h-[560px]"
+      className={cn(
+        "relative cursor-grab touch-none overflow-hidden bg-[radial-gradient(var(--line)_1px,transparent_1px)] [background-size:18px_18px] select-none active:cursor-grabbing",
+        className,
+      )}
     >
       <svg className="pointer-events-none absolute inset-0 size-full" aria-hidden="true">
         <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`} fill="none">

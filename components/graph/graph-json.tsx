@@ -4,12 +4,15 @@ import { Download } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useMemo } from "react";
 import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
 import { CopyButton } from "@/components/ui/copy-button";
 
 /** More than this is no reading matter; the whole is in the copy and in the file. */
 const MOST_SHOWN = 200_000;
 
-export function GraphJson({ json, fileName }: { json: unknown; fileName: string }) {
+type GraphJsonProps = { json: unknown; fileName: string; className?: string };
+
+export function GraphJson({ json, fileName, className = "h-[360px] lg:h-[560px]" }: GraphJsonProps) {
   const t = useTranslations("graph");
   const text = useMemo(() => JSON.stringify(json, null, 2), [json]);
   function download() {
@@ -20,7 +23,7 @@ export function GraphJson({ json, fileName }: { json: unknown; fileName: string 
     URL.revokeObjectURL(link.href);
   }
   return (
-    <div className="relative">
+    <div className="relative min-h-0">
       <div className="absolute top-2 right-5 flex items-center gap-1.5">
         <CopyButton text={text} label={t("copyJson")} className="size-[30px] border border-line-strong bg-surface" />
         <Button onClick={download}>
@@ -28,7 +31,7 @@ export function GraphJson({ json, fileName }: { json: unknown; fileName: string 
           {t("download")}
         </Button>
       </div>
-      <pre tabIndex={0} aria-label={t("json")} className="h-[360px] overflow-auto p-3.5 font-mono text-xs whitespace-pre lg:h-[560px]">
+      <pre tabIndex={0} aria-label={t("json")} className={cn("overflow-auto p-3.5 font-mono text-xs whitespace-pre", className)}>
         {text.slice(0, MOST_SHOWN)}
       </pre>
       {text.length > MOST_SHOWN ? <p className="border-t border-line px-3.5 py-2 text-ink-3">{t("cut")}</p> : null}

@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMarks } from "./node-marks";
@@ -10,14 +11,21 @@ import { gistOf, titleOfNode } from "./node-words";
 
 const AT_ONCE = 100;
 
-type NodeListProps = { graph: Graph; ids: readonly string[]; marks: NodeMarks; selected?: string; onSelect: (id: string) => void };
+type NodeListProps = {
+  graph: Graph;
+  ids: readonly string[];
+  marks: NodeMarks;
+  selected?: string;
+  onSelect: (id: string) => void;
+  className: string;
+};
 
 /** The drawing as a list, for keys and screen readers: the same nodes, marks and panel. */
-export function NodeList({ graph, ids, marks, selected, onSelect }: NodeListProps) {
+export function NodeList({ graph, ids, marks, selected, onSelect, className }: NodeListProps) {
   const t = useTranslations("graph");
   const [most, setMost] = useState(AT_ONCE);
   return (
-    <div className="h-[360px] overflow-auto lg:h-[560px]">
+    <div className={cn("overflow-auto", className)}>
       <ul aria-label={t("list")} className="flex flex-col py-1">
         {ids.slice(0, most).map((id) => {
           const node = graph[id];

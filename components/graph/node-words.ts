@@ -9,8 +9,8 @@ export function titleOfNode(node: GraphNode): string {
 /** The one literal that tells most in a single line: the first text, else the first number with its name. */
 export function gistOf(node: GraphNode): string | undefined {
   const literals = Object.entries(node.inputs).filter(([, value]) => !isLink(value));
-  const text = literals.find(([, value]) => typeof value === "string" && value.trim() !== "");
-  if (typeof text?.[1] === "string") return text[1].trim().slice(0, 80);
+  const text = literals.find(([, value]) => typeof value === "string" && /\S/.test(value));
+  if (typeof text?.[1] === "string") return text[1].slice(0, 200).trim().slice(0, 80);
   const number = literals.find(([, value]) => typeof value === "number");
   return number && `${number[0]} ${String(number[1])}`;
 }

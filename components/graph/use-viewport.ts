@@ -1,22 +1,28 @@
 "use client";
 
-import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect, useEffectEvent, useRef, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
-import { centredOn, fitted, isReadable, type Point, type Size, type Viewport, zoomed } from "./viewport";
+import { centredOn, fitted, isReadable, type Point, type Size, started, type Viewport, zoomed } from "./viewport";
 
 const PAN_STEP = 60;
 const ZOOM_STEP = 1.25;
 /** Less than this is a press with an unsteady hand, not a drag. */
 const DRAG_FROM = 4;
 
-/** Pan and zoom by mouse, wheel, touch and keys. Until somebody moves it, the drawing fits its frame, whatever its size becomes. */
-export function useViewport(layout: Pick<GraphLayout, "width" | "height">) {
+/**
+ * Pan and zoom by mouse, wheel, touch and keys. Until somebody moves it, the drawing shows all of itself where that can be read, else the
+ * node that calls or its beginning, whatever the size of its frame becomes.
+ */
+export function useViewport(layout: Pick<GraphLayout, "width" | "height" | "nodes">, calling?: string) {
   const frame = useRef<HTMLDivElement>(null);
   const pointers = useRef(new Map<number, Point>());
   const drag = useRef<{ from: Point; isDragged: boolean }>({ from: { x: 0, y: 0 }, isDragged: false });
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-  const [moved, setMoved] = useState<Viewport>();
-  const view = moved ?? fitted(layout, size);
+  const [moved, setMoved] = useState<Viewport | "fitted">();
+  const view = useMemo(
+    () => (moved === undefined ? started(layout, size, calling) : moved === "fitted" ? fitted(layout, size) : moved),
+    [moved, layout, size, calling],
+  );
 
   useEffect(() => {
     const element = frame.current;
@@ -49,7 +55,7 @@ export function useViewport(layout: Pick<GraphLayout, "width" | "height">) {
 
   const middle = { x: size.width / 2, y: size.height / 2 };
   const acts = {
-    fit: () => setMoved(undefined),
+    fit: () => setMoved("fitted"),
     zoomIn: () => setMoved(zoomed(view, ZOOM_STEP, middle)),
     zoomOut: () => setMoved(zoomed(view, 1 / ZOOM_STEP, middle)),
     actualSize: () => setMoved(zoomed(view, 1 / view.scale, middle)),

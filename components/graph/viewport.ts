@@ -15,6 +15,26 @@ export function fitted(layout: Pick<GraphLayout, "width" | "height">, size: Size
   return { scale, x: (size.width - layout.width * scale) / 2, y: (size.height - layout.height * scale) / 2 };
 }
 
+/** Smaller than this the words of a node are a strain to read. */
+const COMFORTABLE = 0.62;
+const START_SCALE = 0.85;
+
+/** All of it where it can be read; else its beginning, or the node that calls for attention in the middle. */
+export function started(layout: Pick<GraphLayout, "width" | "height" | "nodes">, size: Size, calling: string | undefined): Viewport {
+  const all = fitted(layout, size);
+  if (all.scale >= COMFORTABLE || size.width === 0) return all;
+  const called = calling === undefined ? undefined : layout.nodes.get(calling);
+  if (called) return centredOn(called, { ...all, scale: START_SCALE }, size);
+  const nodes = [...layout.nodes.values()];
+  const first = nodes.reduce<PlacedNode | undefined>(
+    (best, node) => (best && (best.x < node.x || (best.x === node.x && best.y <= node.y)) ? best : node),
+    undefined,
+  );
+  const fitsInHeight = layout.height * START_SCALE <= size.height - 2 * MARGIN;
+  const y = fitsInHeight ? (size.height - layout.height * START_SCALE) / 2 : MARGIN - (first?.y ?? 0) * START_SCALE;
+  return { scale: START_SCALE, x: MARGIN - (first?.x ?? 0) * START_SCALE, y };
+}
+
 /** The point of the drawing under `at` stays under it. */
 export function zoomed({ x, y, scale }: Viewport, factor: number, at: Point): Viewport {
   const next = bounded(scale * factor);

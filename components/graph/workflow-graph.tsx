@@ -12,7 +12,7 @@ import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
 import { layoutGraph } from "./graph-layout";
 import { NodeList } from "./node-list";
-import { type NodeMarks } from "./node-marks";
+import { callingNode, type NodeMarks } from "./node-marks";
 import { NodePanel } from "./node-panel";
 import { searchNodes } from "./node-words";
 import { useViewport } from "./use-viewport";
@@ -29,24 +29,41 @@ type WorkflowGraphProps = {
   json: unknown;
   fileName: string;
   ask?: NodeAsk;
+  /** Where a form stands beside it: a press leads there, and no panel opens. */
+  beside?: { selected?: string; onSelect: (id: string) => void };
+  /** The same nodes and links, and an object that stays while values are typed: the drawing is laid out once. */
+  shape?: Graph;
+  className?: string;
 };
 
 /** A workflow as a drawing, as a list of its nodes and as JSON; a node opens what went into it. */
-export function WorkflowGraph({ graph, marks, json, fileName, ask }: WorkflowGraphProps) {
+export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, className }: WorkflowGraphProps) {
   const t = useTranslations("graph");
-  const layout = useMemo(() => layoutGraph(graph), [graph]);
-  const viewport = useViewport(layout);
+  const layout = useMemo(() => layoutGraph(shape), [shape]);
+  const calling = useMemo(() => callingNode(marks), [marks]);
+  const viewport = useViewport(layout, calling);
   const [face, setFace] = useState<(typeof faces)[number]>("drawing");
-  const [selected, setSelected] = useState<string>();
+  const [opened, setOpened] = useState<string>();
+  const selected = beside ? beside.selected : opened;
+  const select = beside ? beside.onSelect : setOpened;
+  const [followed, setFollowed] = useState(selected);
   const [words, setWords] = useState("");
   const [answered, setAnswered] = useState<number>();
   const found = useMemo(() => searchNodes(graph, words), [graph, words]);
   const foundSet = useMemo(() => new Set(found), [found]);
+  // A card of its own has a size of its own; beside something it takes the room it is given.
+  const height = beside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
   const isSearching = words.trim() !== "";
+  const isPanelOpen = !beside && selected !== undefined;
 
   function show(id: string) {
     const place = layout.nodes.get(id);
-    setSelected(id);
+    select(id);
+    if (place) viewport.reveal(place);
+  }
+  if (beside && selected !== followed && viewport.size.width > 0) {
+    setFollowed(selected);
+    const place = selected === undefined ? undefined : layout.nodes.get(selected);
     if (place) viewport.reveal(place);
   }
   // The frame must have its size before anything can stand in its middle.
@@ -80,7 +97,8 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask }: WorkflowGra
           ))}
         </div>
       }
-      bodyClassName="p-0"
+      className={cn("flex flex-col", className)}
+      bodyClassName="flex min-h-0 flex-1 flex-col p-0"
     >
       {face === "json" ? null : (
         <form role="search" onSubmit={showNext} className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-1.5">
@@ -114,15 +132,16 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask }: WorkflowGra
           ) : null}
         </form>
       )}
-      {face === "json" ? <GraphJson json={json} fileName={fileName} /> : null}
-      <div className={cn("grid", face === "json" && "hidden", selected !== undefined && "lg:grid-cols-[minmax(0,1fr)_280px]")}>
+      {face === "json" ? <GraphJson json={json} fileName={fileName} className={height} /> : null}
+      <div className={cn("grid min-h-0 flex-1", face === "json" && "hidden", isPanelOpen && "lg:grid-cols-[minmax(0,1fr)_280px]")}>
         {face === "list" ? (
           <NodeList
             graph={graph}
             ids={isSearching ? found : [...layout.nodes.keys()]}
             marks={marks}
             selected={selected}
-            onSelect={setSelected}
+            onSelect={select}
+            className={height}
           />
         ) : null}
         <GraphCanvas
@@ -132,12 +151,13 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask }: WorkflowGra
           viewport={viewport}
           selected={selected}
           found={foundSet}
-          onSelect={setSelected}
+          onSelect={select}
           isHidden={face !== "drawing"}
+          className={height}
         />
-        {selected === undefined ? null : (
-          <NodePanel graph={graph} id={selected} mark={marks.get(selected)} onSelect={show} onClose={() => setSelected(undefined)} />
-        )}
+        {isPanelOpen ? (
+          <NodePanel graph={graph} id={selected} mark={marks.get(selected)} onSelect={show} onClose={() => setOpened(undefined)} />
+        ) : null}
       </div>
     </Card>
   );

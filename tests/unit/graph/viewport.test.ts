@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { searchNodes, inputsOf } from "@/components/graph/node-words";
-import { centredOn, fitted, isInView, nodeAt, zoomed } from "@/components/graph/viewport";
+import { callingNode } from "@/components/graph/node-marks";
+import { centredOn, fitted, isInView, isReadable, nodeAt, started, zoomed } from "@/components/graph/viewport";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 const size = { width: 800, height: 400 };
@@ -57,4 +58,49 @@ describe("the words of a node", () => {
       ["n", "link", false],
     ]);
   });
+});
+
+describe("where a drawing starts", () => {
+  const narrow = { width: 358, height: 360 };
+  const nodes = new Map([
+    ["1", { id: "1", x: 0, y: 40 }],
+    ["2", { id: "2", x: 1400, y: 900 }],
+  ]);
+  const layout = { nodes, width: 1568, height: 946 };
+
+  it("is all of it, where its words can be read", () => {
+    const small = { ...layout, width: 300, height: 200 };
+    expect(started(small, narrow, undefined)).toEqual(fitted(small, narrow));
+  });
+
+  it("is its first node in a size that can be read, where all of it would be shapes", () => {
+    const view = started(layout, narrow, undefined);
+    expect(isReadable({ id: "1", x: 0, y: 40 }, view, narrow)).toBe(true);
+    expect(view.scale).toBeGreaterThan(0.8);
+  });
+
+  it("is the node that calls for attention, in the middle", () => {
+    const view = started(layout, narrow, "2");
+    expect(isReadable({ id: "2", x: 1400, y: 900 }, view, narrow)).toBe(true);
+  });
+});
+
+it("what failed calls before what runs, and what is done calls nobody", () => {
+  expect(
+    callingNode(
+      new Map([
+        ["1", { state: "running" }],
+        ["2", { state: "failed" }],
+      ]),
+    ),
+  ).toBe("2");
+  expect(
+    callingNode(
+      new Map([
+        ["1", { state: "running" }],
+        ["2", { state: "done" }],
+      ]),
+    ),
+  ).toBe("1");
+  expect(callingNode(new Map([["1", { state: "done" }]]))).toBeUndefined();
 });
