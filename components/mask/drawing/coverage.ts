@@ -1,0 +1,34 @@
+// How much of each pixel is painted: a byte a pixel, 0 not at all, 255 wholly. Alpha of the saved file is 255 minus it.
+
+import { type Rect, type Size } from "./geometry";
+
+export type Coverage = Size & { data: Uint8Array };
+
+export function emptyCoverage({ width, height }: Size): Coverage {
+  return { width, height, data: new Uint8Array(width * height) };
+}
+
+/** a * b / 255, rounded, for bytes. */
+export function scaled(a: number, b: number): number {
+  const product = a * b + 128;
+  return (product + (product >> 8)) >> 8;
+}
+
+/** What a pixel becomes when `amount` is painted over it, or taken from it. */
+export function painted(before: number, amount: number, isErasing: boolean): number {
+  return isErasing ? scaled(before, 255 - amount) : before + scaled(255 - before, amount);
+}
+
+/** Whole rows at a time, four pixels at once where the rows lie together. */
+export function invertAll({ data }: Coverage): void {
+  const words = new Uint32Array(data.buffer, data.byteOffset, data.length >> 2);
+  for (let at = 0; at < words.length; at += 1) words[at] = ~(words[at] ?? 0);
+  for (let at = words.length * 4; at < data.length; at += 1) data[at] = 255 - (data[at] ?? 0);
+}
+
+export function isWholly({ data, width }: Coverage, { left, top, right, bottom }: Rect, value: number): boolean {
+  for (let y = top; y < bottom; y += 1) {
+    for (let at = y * width + left; at < y * width + right; at += 1) if (data[at] !== value) return false;
+  }
+  return true;
+}

@@ -1,0 +1,91 @@
+// Fill: the area around a point that no painted line bounds (when erasing: the painted area under it).
+// Guarantees: a line counts from half its strength on; the soft inner side of a line is filled up to its ridge and not beyond, so that no
+// pale seam stays; the outside of the line keeps its softness. Work comes in slices, as in area-work.
+
+import { type AreaWork } from "./area-work";
+import { type Coverage } from "./coverage";
+import { joined, type Point, type Rect } from "./geometry";
+import { type KeptTiles } from "./history";
+import { packTile, TILE, tileColumns } from "./tiles";
+
+const HALF = 128;
+const SLICE = 1_000_000;
+
+export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): AreaWork {
+  const { width, height, data } = coverage;
+  const kept: KeptTiles = new Map();
+  const columns = tileColumns(coverage);
+  /** Erasing is painting on the negative. */
+  const flip = isErasing ? 255 : 0;
+  const full = isErasing ? 0 : 255;
+  const value = (index: number) => (data[index] ?? 0) ^ flip;
+  const isOpen = (index: number) => ((data[index] ?? 0) ^ flip) < HALF;
+  const [startX, startY] = [Math.floor(at.x), Math.floor(at.y)];
+  if (startX < 0 || startY < 0 || startX >= width || startY >= height || !isOpen(startY * width + startX)) return kept;
+
+  const keep = (left: number, right: number, y: number) => {
+    const row = Math.floor(y / TILE) * columns;
+    for (let column = Math.floor(left / TILE); column * TILE < right; column += 1) {
+      if (!kept.has(row + column)) kept.set(row + column, packTile(coverage, row + column));
+    }
+  };
+  const seeds = [startY * width + startX];
+  /** Pixels of the line's soft side: their place, then what they were. */
+  const slope: number[] = [];
+  let changed: Rect | undefined;
+  let work = 0;
+
+  for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
+    if (!isOpen(seed)) continue;
+    const y = Math.floor(seed / width);
+    const row = y * width;
+    let [left, right] = [seed, seed + 1];
+    while (left > row && isOpen(left - 1)) left -= 1;
+    while (right < row + width && isOpen(right)) right += 1;
+    keep(left - row, right - row, y);
+    data.fill(full, left, right);
+    if (left > row) climb(left - 1, HALF);
+    if (right < row + width) climb(right, HALF);
+    for (const other of [y - 1, y + 1]) {
+      if (other < 0 || other >= height) continue;
+      const shift = (other - y) * width;
+      let isInside = false;
+      for (let index = left + shift; index < right + shift; index += 1) {
+        const open = isOpen(index);
+        if (open && !isInside) seeds.push(index);
+        if (!open) climb(index, HALF);
+        isInside = open;
+      }
+    }
+    changed = joined(changed, { left: left - row, top: y, right: right - row, bottom: y + 1 });
+    work += right - left;
+    if (work < SLICE) continue;
+    yield changed;
+    [changed, work] = [undefined, 0];
+  }
+
+  function climb(index: number, from: number): void {
+    const now = value(index);
+    if (now < from || now === 255) return;
+    const [x, y] = [index % width, Math.floor(index / width)];
+    keep(x, x + 1, y);
+    data[index] = full;
+    slope.push(index, now);
+  }
+  while (slope.length > 0) {
+    const was = slope.pop() ?? 0;
+    const index = slope.pop() ?? 0;
+    const [x, y] = [index % width, Math.floor(index / width)];
+    changed = joined(changed, { left: x, top: y, right: x + 1, bottom: y + 1 });
+    if (x > 0) climb(index - 1, was);
+    if (x + 1 < width) climb(index + 1, was);
+    if (y > 0) climb(index - width, was);
+    if (y + 1 < height) climb(index + width, was);
+    if ((work += 1) % 100_000 === 0) {
+      yield changed;
+      changed = undefined;
+    }
+  }
+  if (changed) yield changed;
+  return kept;
+}

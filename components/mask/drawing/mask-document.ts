@@ -1,0 +1,153 @@
+// One mask being drawn: its pixels, its history, and what has to be drawn anew. Free of the DOM.
+// Guarantees: every change is one step of the history; while an area is being worked on, or a stroke is under way, nothing else begins;
+// listeners hear of each changed rectangle, and of the state only when it is another.
+
+import { type AreaWork, clearAll, paintShape } from "./area-work";
+import { createCoarse, type Coarse } from "./coarse";
+import { type Coverage, invertAll } from "./coverage";
+import { floodFill } from "./flood";
+import { isEmpty, joined, type Point, type Rect, wholeOf } from "./geometry";
+import { type Act, createHistory, HISTORY_BUDGET } from "./history";
+import { type Shape } from "./shapes";
+import { beginStroke, type Brush, type BrushPoint, type Stroke } from "./stroke";
+
+export type MaskState = {
+  undo?: Act;
+  redo?: Act;
+  isBusy: boolean;
+  /** Something was drawn that was not saved. */
+  isUnsaved: boolean;
+  /** 0 to 1 of the picture. */
+  paintedShare: number;
+};
+/** What was done, for the screen and for a screen reader. */
+export type Done = { what: "did" | "undid" | "redid"; act: Act };
+
+export type MaskDocument = ReturnType<typeof createMaskDocument>;
+
+const SLICE_MS = 12;
+const soon = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+type Options = { historyBudget?: number; now?: () => number; pause?: () => Promise<void> };
+
+export function createMaskDocument(coverage: Coverage, options: Options = {}) {
+  const { historyBudget = HISTORY_BUDGET, now = () => performance.now(), pause = soon } = options;
+  const history = createHistory(coverage, historyBudget);
+  const coarse: Coarse = createCoarse(coverage);
+  if (coverage.data.some((value) => value !== 0)) coarse.update(wholeOf(coverage));
+  const painters = new Set<(rect: Rect) => void>();
+  const listeners = new Set<() => void>();
+  let stroke: { stroke: Stroke; act: Act } | undefined;
+  let isBusy = false;
+  let savedVersion = 0;
+  let state: MaskState = { isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() };
+  let done: Done | undefined;
+
+  function changed(rect: Rect): void {
+    if (isEmpty(rect)) return;
+    coarse.update(rect);
+    for (const paint of painters) paint(rect);
+  }
+  function tell(last?: Done): void {
+    const { undo, redo, version } = history.state();
+    done = last ?? done;
+    const paintedShare = last ? coarse.paintedShare() : state.paintedShare;
+    state = { undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare };
+    for (const listen of listeners) listen();
+  }
+
+  async function work(act: Act, area: AreaWork): Promise<void> {
+    if (isBusy || stroke) return;
+    isBusy = true;
+    let from = now();
+    let dirty: Rect | undefined;
+    for (let step = area.next(); ; step = area.next()) {
+      if (step.done) {
+        if (dirty) changed(dirty);
+        isBusy = false;
+        if (step.value.size > 0) history.record(act, step.value);
+        return tell(step.value.size > 0 ? { what: "did", act } : undefined);
+      }
+      dirty = joined(dirty, step.value);
+      if (now() - from < SLICE_MS) continue;
+      changed(dirty);
+      dirty = undefined;
+      if (!state.isBusy) tell();
+      await pause();
+      from = now();
+    }
+  }
+
+  async function step(what: "undid" | "redid"): Promise<void> {
+    if (isBusy || stroke) return;
+    isBusy = true;
+    const gone = await (what === "undid" ? history.undo() : history.redo());
+    isBusy = false;
+    if (gone) changed(gone.rect);
+    tell(gone && { what, act: gone.act });
+  }
+
+  return {
+    coverage,
+    coarse,
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    onPaint(paint: (rect: Rect) => void) {
+      painters.add(paint);
+      return () => void painters.delete(paint);
+    },
+    state: () => state,
+    lastDone: () => done,
+    heldBytes: () => history.heldBytes(),
+
+    /** False where something else is under way. */
+    begin(brush: Brush, point: BrushPoint): boolean {
+      if (isBusy || stroke) return false;
+      const begun = beginStroke(coverage, brush, point);
+      stroke = { stroke: begun.stroke, act: brush.isErasing ? "eraser" : "brush" };
+      changed(begun.rect);
+      return true;
+    },
+    extend(points: readonly BrushPoint[]): void {
+      let dirty: Rect | undefined;
+      for (const point of points) dirty = joined(dirty, stroke?.stroke.to(point) ?? wholeOf({ width: 0, height: 0 }));
+      if (dirty) changed(dirty);
+    },
+    end(): void {
+      if (!stroke) return;
+      const { stroke: ended, act } = stroke;
+      stroke = undefined;
+      const kept = ended.end();
+      if (kept.size > 0) history.record(act, kept);
+      tell(kept.size > 0 ? { what: "did", act } : undefined);
+    },
+    /** As if it had never begun. */
+    drop(): void {
+      const dropped = stroke?.stroke.drop() ?? [];
+      stroke = undefined;
+      for (const rect of dropped) changed(rect);
+    },
+    isStroking: () => stroke !== undefined,
+
+    shape: (act: "rectangle" | "lasso", shape: Shape, isErasing: boolean) => work(act, paintShape(coverage, shape, isErasing)),
+    fill: (at: Point, isErasing: boolean) => work("fill", floodFill(coverage, at, isErasing)),
+    clear: () => work("clear", clearAll(coverage)),
+    invert(): void {
+      if (isBusy || stroke) return;
+      invertAll(coverage);
+      history.record("invert", new Map());
+      changed(wholeOf(coverage));
+      tell({ what: "did", act: "invert" });
+    },
+    undo: () => step("undid"),
+    redo: () => step("redid"),
+    /** `version` is what `version()` was when the bytes were taken. */
+    saved(version: number): void {
+      savedVersion = version;
+      tell();
+    },
+    version: () => history.state().version,
+  };
+}

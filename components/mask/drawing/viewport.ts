@@ -1,0 +1,68 @@
+// Which part of the picture the frame shows: pixel (0, 0) of the picture stands at (x, y) of the frame, and a pixel is `scale` wide.
+// Guarantees: a part of the picture stays in the frame, whatever is zoomed or panned.
+
+import { type Point, type Rect, type Size } from "./geometry";
+
+export type View = Point & { scale: number };
+
+const MARGIN = 16;
+const MOST = 32;
+/** Of the picture that cannot be pushed out of the frame. */
+const LEAST_SEEN = 48;
+
+export function fitted(picture: Size, frame: Size): View {
+  const scale = fitScale(picture, frame);
+  return { scale, x: (frame.width - picture.width * scale) / 2, y: (frame.height - picture.height * scale) / 2 };
+}
+
+/** A tiny picture is enlarged, up to eight times. */
+function fitScale(picture: Size, frame: Size): number {
+  const room = { width: Math.max(1, frame.width - 2 * MARGIN), height: Math.max(1, frame.height - 2 * MARGIN) };
+  return Math.min(8, room.width / Math.max(1, picture.width), room.height / Math.max(1, picture.height));
+}
+
+/** What lies under `at` stays there. */
+export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
+  const least = Math.min(1, fitScale(picture, frame)) / 2;
+  const scale = Math.min(MOST, Math.max(least, view.scale * factor));
+  const x = at.x - ((at.x - view.x) / view.scale) * scale;
+  const y = at.y - ((at.y - view.y) / view.scale) * scale;
+  return held({ scale, x, y }, picture, frame);
+}
+
+export function panned(view: View, by: Point, picture: Size, frame: Size): View {
+  return held({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
+}
+
+/** So far that the point is in the frame; a point that is seen moves nothing. */
+export function revealed(view: View, point: Point, picture: Size, frame: Size): View {
+  const at = toFrame(view, point);
+  const room = Math.min(40, frame.width / 4, frame.height / 4);
+  const shift = (place: number, edge: number) => (place < room ? room - place : place > edge - room ? edge - room - place : 0);
+  const by = { x: shift(at.x, frame.width), y: shift(at.y, frame.height) };
+  return by.x === 0 && by.y === 0 ? view : panned(view, by, picture, frame);
+}
+
+export function toPicture({ x, y, scale }: View, at: Point): Point {
+  return { x: (at.x - x) / scale, y: (at.y - y) / scale };
+}
+
+export function toFrame({ x, y, scale }: View, point: Point): Point {
+  return { x: point.x * scale + x, y: point.y * scale + y };
+}
+
+export function rectToFrame({ x, y, scale }: View, rect: Rect): Rect {
+  return { left: rect.left * scale + x, top: rect.top * scale + y, right: rect.right * scale + x, bottom: rect.bottom * scale + y };
+}
+
+function held(view: View, picture: Size, frame: Size): View {
+  const hold = (place: number, length: number, edge: number) => {
+    const seen = Math.min(LEAST_SEEN, length, edge);
+    return Math.min(edge - seen, Math.max(seen - length, place));
+  };
+  return {
+    scale: view.scale,
+    x: hold(view.x, picture.width * view.scale, frame.width),
+    y: hold(view.y, picture.height * view.scale, frame.height),
+  };
+}

@@ -1,0 +1,247 @@
+// The pixels of a mask: strokes, areas, fill, history. Brute force and arithmetic are the judges.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clearAll, paintShape } from "@/components/mask/drawing/area-work";
+import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
+import { floodFill } from "@/components/mask/drawing/flood";
+import { between, type Point, type Rect, wholeOf } from "@/components/mask/drawing/geometry";
+import { lasso, rectangle } from "@/components/mask/drawing/shapes";
+import { beginStroke, type BrushPoint } from "@/components/mask/drawing/stroke";
+import { packTile, tilesIn, unpackTile } from "@/components/mask/drawing/tiles";
+
+const at = ({ data, width }: Coverage, x: number, y: number) => data[y * width + x];
+const sum = ({ data }: Coverage) => data.reduce((all, value) => all + value, 0);
+const pen = (x: number, y: number, pressure = 1): BrushPoint => ({ x, y, pressure });
+const run = (work: Generator<Rect, unknown>) => [...work];
+
+function draw(coverage: Coverage, points: readonly BrushPoint[], brush: { diameter: number; hardness: number; isErasing?: boolean }) {
+  const [first = pen(0, 0), ...rest] = points;
+  const { stroke, rect } = beginStroke(coverage, { isErasing: false, ...brush }, first);
+  return { stroke, rects: [rect, ...rest.map((point) => stroke.to(point))] };
+}
+
+const anyPoint = fc.record({
+  x: fc.double({ min: -40, max: 640, noNaN: true }),
+  y: fc.double({ min: -40, max: 340, noNaN: true }),
+  pressure: fc.double({ min: 0.05, max: 1, noNaN: true }),
+});
+
+describe("a stroke", () => {
+  it("paints a disc of its diameter around a point, and nothing beyond", () => {
+    const coverage = emptyCoverage({ width: 300, height: 300 });
+    draw(coverage, [pen(150, 150)], { diameter: 100, hardness: 1 });
+    expect(at(coverage, 150, 150)).toBe(255);
+    expect([at(coverage, 150 + 48, 150), at(coverage, 150 + 52, 150)]).toEqual([255, 0]);
+    expect(sum(coverage) / 255).toBeCloseTo(Math.PI * 50 ** 2, -2);
+  });
+
+  it("has no gaps between far points, and is as wide as the brush", () => {
+    const coverage = emptyCoverage({ width: 600, height: 300 });
+    draw(coverage, [pen(20, 40), pen(580, 250)], { diameter: 12, hardness: 1 });
+    for (let share = 0; share <= 1; share += 0.01) {
+      expect(at(coverage, Math.floor(20 + 560 * share), Math.floor(40 + 210 * share))).toBe(255);
+    }
+    const length = Math.hypot(560, 210);
+    expect(Math.abs(sum(coverage) / 255 - (length * 12 + Math.PI * 36))).toBeLessThan(40);
+  });
+
+  it("grows paler outwards when it is soft, evenly in all directions", () => {
+    const coverage = emptyCoverage({ width: 200, height: 200 });
+    draw(coverage, [pen(100.5, 100.5)], { diameter: 120, hardness: 0 });
+    const outwards = Array.from({ length: 60 }, (_, step) => at(coverage, 100 + step, 100) ?? 0);
+    expect(outwards[0]).toBe(255);
+    expect(outwards.at(-1)).toBeLessThan(5);
+    for (const [step, value] of outwards.entries()) {
+      expect(value).toBeLessThanOrEqual(outwards[step - 1] ?? 255);
+      expect([at(coverage, 100 - step, 100), at(coverage, 100, 100 + step), at(coverage, 100, 100 - step)]).toEqual([value, value, value]);
+    }
+  });
+
+  it("is thinner where the pen presses less", () => {
+    const coverage = emptyCoverage({ width: 400, height: 100 });
+    draw(coverage, [pen(50, 50, 0.2), pen(350, 50, 1)], { diameter: 60, hardness: 1 });
+    const widthAt = (x: number) => Array.from({ length: 100 }, (_, y) => at(coverage, x, y) ?? 0).filter((value) => value > 127).length;
+    expect([widthAt(60), widthAt(340)].map((width) => Math.round(width / 10))).toEqual([1, 6]);
+  });
+
+  it("paints a pixel once, however often it passes; a second stroke adds to it", () => {
+    const once = emptyCoverage({ width: 200, height: 100 });
+    const often = emptyCoverage({ width: 200, height: 100 });
+    draw(once, [pen(40, 50), pen(160, 50)], { diameter: 60, hardness: 0 });
+    const [there, back] = [pen(160, 50), pen(40, 50)];
+    draw(often, [pen(40, 50), there, back, there, back, there], { diameter: 60, hardness: 0 });
+    expect(Buffer.compare(often.data, once.data)).toBe(0);
+    draw(often, [pen(40, 50), there], { diameter: 60, hardness: 0 });
+    expect(sum(often)).toBeGreaterThan(sum(once));
+  });
+
+  it("erases what it paints, with the same edge", () => {
+    fc.assert(
+      fc.property(fc.array(anyPoint, { minLength: 1, maxLength: 5 }), fc.double({ min: 0, max: 1, noNaN: true }), (points, hardness) => {
+        const painted = emptyCoverage({ width: 600, height: 300 });
+        draw(painted, points, { diameter: 50, hardness });
+        const erased = emptyCoverage({ width: 600, height: 300 });
+        erased.data.fill(255);
+        draw(erased, points, { diameter: 50, hardness, isErasing: true });
+        expect(erased.data.every((value, index) => value === 255 - (painted.data[index] ?? 0))).toBe(true);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("says which pixels it changed, wherever it goes, and can be taken back whole", () => {
+    fc.assert(
+      fc.property(fc.array(anyPoint, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 90 }), (points, diameter) => {
+        const coverage = emptyCoverage({ width: 600, height: 300 });
+        const { stroke, rects } = draw(coverage, points, { diameter, hardness: 0.5 });
+        const outside = coverage.data.findIndex((value, index) => {
+          const [x, y] = [index % 600, Math.floor(index / 600)];
+          return value > 0 && !rects.some(({ left, top, right, bottom }) => x >= left && x < right && y >= top && y < bottom);
+        });
+        expect(outside).toBe(-1);
+        stroke.drop();
+        expect(sum(coverage)).toBe(0);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("a rectangle", () => {
+  it("covers whole pixels from corner to corner, clipped to the picture", () => {
+    const coverage = emptyCoverage({ width: 700, height: 300 });
+    run(paintShape(coverage, rectangle(coverage, between({ x: 690.2, y: 10.9 }, { x: -5, y: 12 })), false));
+    expect(sum(coverage) / 255).toBe(691 * 3);
+    expect([at(coverage, 0, 10), at(coverage, 690, 12), at(coverage, 691, 12), at(coverage, 0, 9)]).toEqual([255, 255, 0, 0]);
+    run(paintShape(coverage, rectangle(coverage, { left: 0, top: 0, right: 100, bottom: 300 }), true));
+    expect(sum(coverage) / 255).toBe(591 * 3);
+  });
+});
+
+describe("a lasso", () => {
+  const area = (points: readonly Point[]) =>
+    Math.abs(points.reduce((all, one, index) => all + cross(one, points[(index + 1) % points.length] ?? one), 0)) / 2;
+  const cross = (one: Point, other: Point) => one.x * other.y - other.x * one.y;
+  const inside = fc.record({ x: fc.double({ min: 1, max: 299, noNaN: true }), y: fc.double({ min: 1, max: 299, noNaN: true }) });
+
+  it("covers as much as geometry says, to a part of a pixel at its edge", () => {
+    fc.assert(
+      fc.property(fc.tuple(inside, inside, inside), (triangle) => {
+        const coverage = emptyCoverage({ width: 300, height: 300 });
+        run(paintShape(coverage, lasso(coverage, triangle), false));
+        expect(Math.abs(sum(coverage) / 255 - area(triangle))).toBeLessThan(3 + area(triangle) * 0.002);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("covers what it winds around where it crosses itself, and is cut at the picture's edge", () => {
+    const coverage = emptyCoverage({ width: 100, height: 100 });
+    const star = Array.from({ length: 5 }, (_, index) => {
+      const turn = (index * 4 * Math.PI) / 5;
+      return { x: 50 + 45 * Math.sin(turn), y: 50 - 45 * Math.cos(turn) };
+    });
+    run(paintShape(coverage, lasso(coverage, star), false));
+    expect([at(coverage, 50, 50), at(coverage, 2, 2)]).toEqual([255, 0]);
+    const around = emptyCoverage({ width: 100, height: 100 });
+    run(paintShape(around, lasso(around, [pen(-50, -50), pen(500, -50), pen(500, 500), pen(-50, 500)]), false));
+    expect(sum(around)).toBe(100 * 100 * 255);
+  });
+
+  it("of no area paints nothing", () => {
+    const coverage = emptyCoverage({ width: 50, height: 50 });
+    for (const points of [[], [pen(3, 3)], [pen(3, 3), pen(40, 40)]]) run(paintShape(coverage, lasso(coverage, points), false));
+    expect(sum(coverage)).toBe(0);
+  });
+});
+
+describe("fill", () => {
+  /** One pixel after another, without spans. */
+  function reference({ width, height, data }: Coverage, start: number): Set<number> {
+    const found = new Set<number>();
+    const open = [start];
+    for (let index = open.pop(); index !== undefined; index = open.pop()) {
+      if (found.has(index) || (data[index] ?? 255) >= 128) continue;
+      found.add(index);
+      const x = index % width;
+      if (x > 0) open.push(index - 1);
+      if (x + 1 < width) open.push(index + 1);
+      if (index >= width) open.push(index - width);
+      if (index + width < width * height) open.push(index + width);
+    }
+    return found;
+  }
+
+  it("reaches what a walk from pixel to pixel reaches, when painting and when erasing", () => {
+    const pictures = fc.uint8Array({ minLength: 30 * 20, maxLength: 30 * 20 }).map((bytes) => bytes.map((byte) => (byte < 140 ? 0 : 255)));
+    fc.assert(
+      fc.property(pictures, fc.nat(30 * 20 - 1), fc.boolean(), (bytes, start, isErasing) => {
+        const before: Coverage = { width: 30, height: 20, data: bytes };
+        const coverage: Coverage = { ...before, data: bytes.map((byte) => (isErasing ? 255 - byte : byte)) };
+        const expected = reference(before, start);
+        run(floodFill(coverage, { x: (start % 30) + 0.5, y: Math.floor(start / 30) + 0.5 }, isErasing));
+        const wanted = bytes.map((byte, index) => {
+          const filled = expected.has(index) ? 255 : byte;
+          return isErasing ? 255 - filled : filled;
+        });
+        expect(Buffer.compare(coverage.data, wanted)).toBe(0);
+      }),
+    );
+  });
+
+  it("leaves no pale seam inside a soft outline, and the outside as soft as it was", () => {
+    const coverage = emptyCoverage({ width: 400, height: 400 });
+    const ring = Array.from({ length: 61 }, (_, step) => pen(200 + 120 * Math.cos(step / 9.5), 200 + 120 * Math.sin(step / 9.5)));
+    draw(coverage, ring, { diameter: 40, hardness: 0 });
+    const outside = Array.from({ length: 60 }, (_, step) => at(coverage, 200 + 124 + step, 200));
+    run(floodFill(coverage, { x: 200, y: 200 }, false));
+    for (let x = 200; x < 316; x += 1) expect(at(coverage, x, 200)).toBe(255);
+    expect(Array.from({ length: 60 }, (_, step) => at(coverage, 200 + 124 + step, 200))).toEqual(outside);
+    expect(at(coverage, 5, 5)).toBe(0);
+  });
+
+  it("begins nowhere outside the picture, nor on what is painted already", () => {
+    const coverage = emptyCoverage({ width: 10, height: 10 });
+    for (const x of [-1, 10, 11.5]) expect([...floodFill(coverage, { x, y: 5 }, false)]).toEqual([]);
+    coverage.data.fill(255);
+    expect([...floodFill(coverage, { x: 5, y: 5 }, false)]).toEqual([]);
+  });
+});
+
+describe("a square of the history", () => {
+  it("comes back as it was, whatever is in it", () => {
+    const runs = fc.array(fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 1, max: 9000 }), fc.boolean()), { maxLength: 20 });
+    fc.assert(
+      fc.property(runs, fc.constantFrom(256, 300, 7), (parts, width) => {
+        const coverage = emptyCoverage({ width, height: 290 });
+        const bytes = parts.flatMap(([value, count, isNoise]) =>
+          Array.from({ length: count }, (_, index) => (isNoise ? (value * (index + 7) * 31) & 255 : value)),
+        );
+        coverage.data.set(bytes.slice(0, coverage.data.length));
+        const before = coverage.data.slice();
+        const packed = tilesIn(coverage, wholeOf(coverage)).map((index) => [index, packTile(coverage, index)] as const);
+        coverage.data.fill(9);
+        for (const [index, tile] of packed) unpackTile(coverage, index, tile);
+        expect(Buffer.compare(coverage.data, before)).toBe(0);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("of one value takes four bytes, and noise no more than itself and three", () => {
+    const coverage = emptyCoverage({ width: 256, height: 256 });
+    expect(packTile(coverage, 0).length).toBe(4);
+    coverage.data.forEach((_, index) => (coverage.data[index] = (index * 2654435761) >>> 24));
+    expect(packTile(coverage, 0).length).toBeLessThanOrEqual(65_536 + 3);
+  });
+
+  it("is not kept by Clear where nothing was painted", () => {
+    const coverage = emptyCoverage({ width: 1024, height: 1024 });
+    draw(coverage, [pen(100, 100)], { diameter: 20, hardness: 1 });
+    const work = clearAll(coverage);
+    let step = work.next();
+    while (!step.done) step = work.next();
+    expect([...step.value.keys()]).toEqual([0]);
+    expect(sum(coverage)).toBe(0);
+  });
+});

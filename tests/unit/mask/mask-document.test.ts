@@ -1,0 +1,156 @@
+// One mask with its history, through its own door.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { emptyCoverage } from "@/components/mask/drawing/coverage";
+import { createMaskDocument } from "@/components/mask/drawing/mask-document";
+import { lasso, rectangle } from "@/components/mask/drawing/shapes";
+
+const size = { width: 700, height: 400 };
+const pen = (x: number, y: number) => ({ x, y, pressure: 1 });
+type Drawing = ReturnType<typeof createMaskDocument>;
+
+function stroke(drawing: Drawing, x: number, y: number, isErasing = false): void {
+  drawing.begin({ diameter: 60, hardness: 0.4, isErasing }, pen(x, y));
+  drawing.extend([pen(x + 80, y + 30), pen(x + 20, y + 70)]);
+  drawing.end();
+}
+
+const place = fc.record({ x: fc.integer({ min: 0, max: size.width }), y: fc.integer({ min: 0, max: size.height }) });
+const anyAct = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom("stroke" as const, "erase" as const, "rectangle" as const, "lasso" as const, "fill" as const),
+    at: place,
+  }),
+  fc.record({ kind: fc.constantFrom("invert" as const, "clear" as const), at: place }),
+);
+
+async function perform(drawing: Drawing, { kind, at }: { kind: string; at: { x: number; y: number } }): Promise<void> {
+  const { x, y } = at;
+  if (kind === "stroke" || kind === "erase") stroke(drawing, x, y, kind === "erase");
+  if (kind === "rectangle") await drawing.shape("rectangle", rectangle(size, { left: x, top: y, right: x + 90, bottom: y + 50 }), false);
+  if (kind === "lasso") await drawing.shape("lasso", lasso(size, [at, { x: x + 200, y }, { x, y: y + 130 }]), true);
+  if (kind === "fill") await drawing.fill(at, x % 2 === 0);
+  if (kind === "invert") drawing.invert();
+  if (kind === "clear") await drawing.clear();
+}
+
+describe("a drawing", () => {
+  it("goes back step by step to its first bytes and forth to its last, also when its steps were put aside to stay within their budget", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyAct, { minLength: 1, maxLength: 14 }), fc.constantFrom(0, 3_000, 1e9), async (acts, historyBudget) => {
+        const drawing = createMaskDocument(emptyCoverage(size), { historyBudget });
+        const seen = [drawing.coverage.data.slice()];
+        for (const act of acts) {
+          const before = drawing.version();
+          await perform(drawing, act);
+          if (drawing.version() !== before) seen.push(drawing.coverage.data.slice());
+          expect(drawing.heldBytes()).toBeLessThanOrEqual(Math.max(historyBudget, acts.length * 256));
+        }
+        for (const pixels of seen.slice(0, -1).toReversed()) {
+          await drawing.undo();
+          expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
+        }
+        expect(drawing.state()).toMatchObject({ undo: undefined, isUnsaved: false });
+        for (const pixels of seen.slice(1)) {
+          await drawing.redo();
+          expect(Buffer.compare(drawing.coverage.data, pixels)).toBe(0);
+        }
+        expect(drawing.state().redo).toBeUndefined();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("keeps hundreds of steps, while what the page holds stays within its budget", async () => {
+    const drawing = createMaskDocument(emptyCoverage(size), { historyBudget: 200_000 });
+    for (let step = 0; step < 400; step += 1) stroke(drawing, (step * 37) % 650, (step * 53) % 350, step % 3 === 2);
+    expect(drawing.heldBytes()).toBeLessThanOrEqual(200_000 + 400 * 256);
+    for (let step = 0; step < 400; step += 1) await drawing.undo();
+    expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
+    expect(drawing.state().undo).toBeUndefined();
+  });
+
+  it("takes quick presses of undo one after another", async () => {
+    const drawing = createMaskDocument(emptyCoverage(size), { historyBudget: 0 });
+    for (const x of [50, 250, 450]) stroke(drawing, x, 100);
+    await Promise.all([drawing.undo(), drawing.undo(), drawing.undo(), drawing.undo()]);
+    expect(drawing.state().isBusy).toBe(false);
+    while (drawing.state().undo) await drawing.undo();
+    expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
+  });
+
+  it("forgets what was undone once something else is drawn", async () => {
+    const drawing = createMaskDocument(emptyCoverage(size));
+    stroke(drawing, 50, 50);
+    await drawing.undo();
+    expect(drawing.state().redo).toBe("brush");
+    stroke(drawing, 300, 50, true);
+    expect(drawing.state()).toMatchObject({ redo: undefined, undo: "eraser" });
+  });
+
+  it("is unsaved from the first stroke on, saved where it was saved, and unsaved again after an undo", async () => {
+    const drawing = createMaskDocument(emptyCoverage(size));
+    expect(drawing.state().isUnsaved).toBe(false);
+    stroke(drawing, 50, 50);
+    expect(drawing.state().isUnsaved).toBe(true);
+    const sent = drawing.version();
+    stroke(drawing, 90, 90);
+    drawing.saved(sent);
+    expect(drawing.state().isUnsaved).toBe(true);
+    await drawing.undo();
+    expect(drawing.state().isUnsaved).toBe(false);
+    await drawing.undo();
+    expect(drawing.state().isUnsaved).toBe(true);
+  });
+
+  it("drops a stroke without a trace in picture and history", () => {
+    const drawing = createMaskDocument(emptyCoverage(size));
+    stroke(drawing, 50, 50);
+    const before = drawing.coverage.data.slice();
+    drawing.begin({ diameter: 200, hardness: 0, isErasing: true }, pen(60, 60));
+    drawing.extend([pen(400, 300)]);
+    drawing.drop();
+    expect(Buffer.compare(drawing.coverage.data, before)).toBe(0);
+    expect(drawing.state()).toMatchObject({ undo: "brush", isUnsaved: true });
+  });
+
+  it("gives the page its turn while a large area is worked on, and begins nothing else meanwhile", async () => {
+    let clock = 0;
+    let pauses = 0;
+    const drawing = createMaskDocument(emptyCoverage({ width: 3000, height: 2000 }), {
+      now: () => (clock += 20),
+      pause: async () => void (pauses += 1),
+    });
+    const work = drawing.fill({ x: 10, y: 10 }, false);
+    expect(drawing.state().isBusy).toBe(true);
+    expect(drawing.begin({ diameter: 5, hardness: 1, isErasing: false }, pen(5, 5))).toBe(false);
+    drawing.invert();
+    await drawing.clear();
+    await work;
+    expect(pauses).toBeGreaterThan(3);
+    expect(drawing.state()).toMatchObject({ isBusy: false, undo: "fill", paintedShare: 1 });
+  });
+
+  it("tells painters every pixel that changed, and how much is painted", async () => {
+    const drawing = createMaskDocument(emptyCoverage(size));
+    const shown = new Uint8Array(size.width * size.height);
+    drawing.onPaint(({ left, top, right, bottom }) => {
+      for (let y = top; y < bottom; y += 1) {
+        shown.set(drawing.coverage.data.subarray(y * size.width + left, y * size.width + right), y * size.width + left);
+      }
+    });
+    const follow = async (act: () => unknown) => {
+      await act();
+      expect(Buffer.compare(shown, drawing.coverage.data)).toBe(0);
+    };
+    await follow(() => stroke(drawing, 30, 30));
+    await follow(() => drawing.shape("rectangle", rectangle(size, { left: 350, top: 0, right: 700, bottom: 400 }), false));
+    await follow(() => drawing.undo());
+    await follow(() => drawing.invert());
+    await follow(() => drawing.clear());
+    await follow(() => drawing.shape("rectangle", rectangle(size, { left: 0, top: 0, right: 350, bottom: 400 }), false));
+    expect(drawing.state().paintedShare).toBeCloseTo(0.5, 3);
+    await follow(() => drawing.fill({ x: 600, y: 10 }, false));
+    expect(drawing.state().paintedShare).toBe(1);
+  });
+});
