@@ -9,6 +9,7 @@ import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
 import { closeServer } from "./close-server";
+import { incomingBody } from "./incoming-body";
 import { lingerAfterRefusals } from "./linger";
 import { refuseUnparsed } from "./refuse-unparsed";
 import { keepDots } from "./keep-dots";
@@ -65,7 +66,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     ...env.settings,
     log: pino({ level: "warn" }, pino.destination({ dest: 2, sync: true })),
   });
-  const listener = getRequestListener((request) => service.fetch(request));
+  const listener = getRequestListener((request, { incoming, outgoing }) => service.fetch(request, incomingBody(incoming, outgoing)));
   const { requestTimeoutMs } = env.settings;
   const checkEveryMs = Math.min(30_000, requestTimeoutMs / 2);
   const server = createServer({ connectionsCheckingInterval: checkEveryMs }, (request, response) => {

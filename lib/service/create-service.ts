@@ -80,9 +80,9 @@ export async function startService(options: ServiceOptions) {
     return {
       keys: createKeys(database, now),
 
-      async fetch(request: Request): Promise<Response> {
+      async fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response> {
         if (isStopping) return unavailable("The service is stopping.");
-        const answer = route(request);
+        const answer = route(request, bytes);
         inFlight.add(answer);
         return answer.finally(() => inFlight.delete(answer));
       },

@@ -20,7 +20,7 @@ export function createService(options: ServiceOptions): Service {
   }
 
   return {
-    fetch: async (request) => (started ? started.fetch(request) : unavailable("The service is not running.")),
+    fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailable("The service is not running.")),
 
     async start() {
       if (started) throw new Error("The service runs already.");

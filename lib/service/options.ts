@@ -38,8 +38,8 @@ export type ServiceKeys = {
 };
 
 export type Service = {
-  /** Works for any origin; the path begins with /api. */
-  fetch(request: Request): Promise<Response>;
+  /** Works for any origin; the path begins with /api. `bytes`: those of the body, where the caller has them closer than through the request. */
+  fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
   start(): Promise<void>;
   /** No new work; in-flight requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */

@@ -44,7 +44,7 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
       }
       await writer.end();
       const sha256 = thread?.digest(digest.size());
-      await handle.sync();
+      await writer.sync();
       if ((await handle.stat()).size !== digest.size())
         throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
       return { path, ...(await digest.finish(sha256)), dispose };

@@ -22,8 +22,8 @@ import { sendBytes, sendMade } from "./send-bytes";
 export function fileRoutes(parts: Parts): Route[] {
   const { database, blobs } = parts;
   return [
-    route(operations.uploadImage, async ({ request, user }) => {
-      const upload = await readImageUpload(parts, { request, user });
+    route(operations.uploadImage, async ({ request, bytes, user }) => {
+      const upload = await readImageUpload(parts, { request, bytes, user });
       try {
         const { type, subfolder } = readFields(upload.fields);
         await requireImage(upload.staged);
@@ -35,8 +35,8 @@ export function fileRoutes(parts: Parts): Route[] {
       }
     }),
 
-    route(operations.uploadMask, async ({ request, user }) => {
-      const upload = await readImageUpload(parts, { request, user });
+    route(operations.uploadMask, async ({ request, bytes, user }) => {
+      const upload = await readImageUpload(parts, { request, bytes, user });
       try {
         const { subfolder } = readFields(upload.fields);
         const original = requireOriginal(parts, user.id, upload.fields);
@@ -94,7 +94,7 @@ export function fileRoutes(parts: Parts): Route[] {
 }
 
 /** 50 MB at most; beyond it the answer is 400 as for any image that is too large, not 413. */
-async function readImageUpload(parts: Parts, call: Pick<Call, "request" | "user">): Promise<Upload> {
+async function readImageUpload(parts: Parts, call: Pick<Call, "request" | "bytes" | "user">): Promise<Upload> {
   const { maxUploadBytes } = parts.settings;
   try {
     return await receiveUpload(parts, call, { part: "image", maxBytes: Math.min(MOST_IMAGE_BYTES, maxUploadBytes) });

@@ -15,12 +15,13 @@ export type Upload = { staged: StagedFile; fileName: string; declaredType: strin
 export type Fields = ReadonlyMap<string, readonly string[]>;
 
 export async function readUpload(
-  request: Request,
+  headers: Headers,
+  bytes: AsyncIterable<Uint8Array> | undefined,
   options: { part: string; folder: string; maxBytes: number; timeoutMs: number },
 ): Promise<Upload> {
-  const type = request.headers.get("content-type") ?? "";
+  const type = headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\b/i.test(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
-  if (!request.body) throw missing(options.part);
+  if (!bytes) throw missing(options.part);
 
   const parser = openParser(type);
   const fields = new Map<string, string[]>();
@@ -47,11 +48,11 @@ export async function readUpload(
   });
   parser.on("fieldsLimit", () => (refusal ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
 
-  const counted = countBytes(request);
+  const counted = countBytes(headers);
   try {
     const finished = once(parser, "finish");
     finished.catch(() => undefined); // told by the pipeline as well
-    await pipeline(counted.pass(whileMoving(request.body, options.timeoutMs)), parser);
+    await pipeline(counted.pass(whileMoving(bytes, options.timeoutMs)), parser);
     await finished;
     if (!counted.isWhole()) throw truncated();
     if (refusal) throw refusal;
@@ -76,8 +77,8 @@ function openParser(type: string) {
   }
 }
 
-function countBytes(request: Request) {
-  const declared = request.headers.get("content-length");
+function countBytes(headers: Headers) {
+  const declared = headers.get("content-length");
   let seen = 0;
   return {
     isWhole: () => declared === null || Number(declared) === seen,

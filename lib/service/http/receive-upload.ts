@@ -11,7 +11,7 @@ const MOST_AROUND_A_FILE = 16 * 1024 * 1024;
 
 export async function receiveUpload(
   { database, folders, settings }: Parts,
-  { request, user }: Pick<Call, "request" | "user">,
+  { request, bytes, user }: Pick<Call, "request" | "bytes" | "user">,
   { part, maxBytes }: { part: string; maxBytes: number },
 ): Promise<Upload> {
   const room = roomFor(database, user.id);
@@ -20,7 +20,7 @@ export async function receiveUpload(
   if (least > maxBytes) throw tooLarge(maxBytes);
   if (least > room) throw beyondQuota();
   try {
-    return await readUpload(request, {
+    return await readUpload(request.headers, bytes(), {
       part,
       folder: folders.temp,
       maxBytes: Math.min(maxBytes, room),

@@ -7,6 +7,8 @@ import { type User } from "../users/user";
 /** `Names`: the parameters in the operation's path. */
 export type Call<Names extends string = never> = {
   request: Request;
+  /** Of the body, for what is too large to gather; undefined where there is none. To be read once, and instead of `request.body`. */
+  bytes(): AsyncIterable<Uint8Array> | undefined;
   user: User;
   /** Decoded. */
   param(name: Names): string;

@@ -29,8 +29,10 @@ const servedElsewhere = new Set<string>([operations.moveUserdata.name]);
 /** Without a key: they hold nothing of anybody. */
 const openPaths = new Set(["/api/health", "/api/openapi.json"]);
 
-export function createRouter(parts: Parts): (request: Request) => Promise<Response> {
-  const app = new Hono();
+type Bindings = { bytes?: AsyncIterable<Uint8Array> };
+
+export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIterable<Uint8Array>) => Promise<Response> {
+  const app = new Hono<{ Bindings: Bindings }>();
   const routes = [...allRoutes(parts), ...missingRoutes(allRoutes(parts))];
 
   app.get("/api/health", () => json({ status: "ok" }));
@@ -43,6 +45,7 @@ export function createRouter(parts: Parts): (request: Request) => Promise<Respon
       requirePlainBody(context.req.raw);
       return handle({
         request: context.req.raw,
+        bytes: () => context.env.bytes ?? context.req.raw.body ?? undefined,
         user,
         param: (name) => context.req.param(name) ?? "",
         baseUrl: baseUrlOf(parts, context.req.raw),
@@ -56,8 +59,8 @@ export function createRouter(parts: Parts): (request: Request) => Promise<Respon
     throw new ServiceError("NOT_FOUND", "There is no such path.");
   });
   app.onError((error, context) => toErrorAnswer(error, context.req, parts.log));
-  return async (request) => {
-    const answer = await app.fetch(request);
+  return async (request, bytes) => {
+    const answer = await app.fetch(request, { bytes });
     if (answer.status === 405) answer.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
     // What is left of the body would be taken for the next request: the connection ends, and the client is told.
     if (answer.status >= 400 && mayHaveUnreadBody(request, answer.status)) answer.headers.set("connection", "close");

@@ -1,0 +1,49 @@
+// The bytes of a request as they come off the socket, without the web stream around them, which copies each one.
+// Guarantees: bounded memory, since the socket is not read while a mebibyte waits; a connection that breaks is an error, not an end;
+// once the answer goes out, what still comes is left to whoever ends the connection. Must never end or destroy the request itself.
+import { type IncomingMessage, type ServerResponse } from "node:http";
+
+const MOST_WAITING_BYTES = 1024 * 1024;
+
+/** To be read once, by one reader; nothing is read from the socket before. */
+export function incomingBody(incoming: IncomingMessage, outgoing: ServerResponse): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => startReading(incoming, outgoing) };
+}
+
+function startReading(incoming: IncomingMessage, outgoing: ServerResponse): AsyncIterator<Uint8Array> {
+  const waiting: Uint8Array[] = [];
+  let bytes = 0;
+  let over: { error?: Error } | undefined;
+  let wake: () => void = () => undefined;
+
+  const onData = (chunk: Uint8Array) => {
+    waiting.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= MOST_WAITING_BYTES) incoming.pause();
+    wake();
+  };
+  const end = (error?: Error) => {
+    incoming.off("data", onData);
+    over ??= error ? { error } : {};
+    wake();
+  };
+  incoming.on("data", onData);
+  incoming.once("end", () => end());
+  incoming.once("error", end);
+  incoming.once("close", () => end(incoming.readableEnded ? undefined : new Error("The connection ended in the middle of the body.")));
+  outgoing.once("prefinish", () => end(new Error("The request has been answered.")));
+
+  return {
+    async next() {
+      while (waiting.length === 0 && !over) await new Promise<void>((resolve) => (wake = resolve));
+      const value = waiting.shift();
+      if (value === undefined) {
+        if (over?.error) throw over.error;
+        return { done: true, value: undefined };
+      }
+      bytes -= value.byteLength;
+      if (bytes < MOST_WAITING_BYTES / 2 && incoming.isPaused() && !over) incoming.resume();
+      return { done: false, value };
+    },
+  };
+}
