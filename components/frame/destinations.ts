@@ -1,9 +1,9 @@
-import { History, Images, Layers, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
+import { Folder, History, Images, Layers, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
 
 type Destination = {
   href: `/${string}`;
-  label: "jobs" | "queue" | "history" | "assets" | "run" | "settings";
-  short: "jobs" | "queue" | "history" | "assets" | "runShort" | "settings";
+  label: "jobs" | "queue" | "history" | "assets" | "files" | "run" | "settings";
+  short: "jobs" | "queue" | "history" | "assets" | "files" | "runShort" | "settings";
   icon: LucideIcon;
 };
 
@@ -13,6 +13,7 @@ export const destinations: readonly Destination[] = [
   { href: "/queue", label: "queue", short: "queue", icon: Layers },
   { href: "/history", label: "history", short: "history", icon: History },
   { href: "/assets", label: "assets", short: "assets", icon: Images },
+  { href: "/files", label: "files", short: "files", icon: Folder },
   { href: "/run", label: "run", short: "runShort", icon: Play },
   { href: "/settings", label: "settings", short: "settings", icon: Settings },
 ];

@@ -48,7 +48,7 @@ export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   return (
-    <ul className="grid grid-cols-6">
+    <ul className="grid grid-cols-7">
       {destinations.map(({ href, short, icon: Icon }) => {
         const isHere = isWithin(pathname, href);
         return (

@@ -6,6 +6,7 @@ import assets from "./en/assets.json";
 import auth from "./en/auth.json";
 import common from "./en/common.json";
 import errors from "./en/errors.json";
+import files from "./en/files.json";
 import frame from "./en/frame.json";
 import graph from "./en/graph.json";
 import history from "./en/history.json";
@@ -14,7 +15,7 @@ import queue from "./en/queue.json";
 import run from "./en/run.json";
 import settings from "./en/settings.json";
 
-export const messages = { assets, auth, common, errors, frame, graph, history, jobs, queue, run, settings };
+export const messages = { assets, auth, common, errors, files, frame, graph, history, jobs, queue, run, settings };
 export type Messages = typeof messages;
 export type Namespace = keyof Messages;
 

@@ -6,6 +6,7 @@ import assets from "./zh-CN/assets.json";
 import auth from "./zh-CN/auth.json";
 import common from "./zh-CN/common.json";
 import errors from "./zh-CN/errors.json";
+import files from "./zh-CN/files.json";
 import frame from "./zh-CN/frame.json";
 import graph from "./zh-CN/graph.json";
 import history from "./zh-CN/history.json";
@@ -14,4 +15,4 @@ import queue from "./zh-CN/queue.json";
 import run from "./zh-CN/run.json";
 import settings from "./zh-CN/settings.json";
 
-export const messages: Messages = { assets, auth, common, errors, frame, graph, history, jobs, queue, run, settings };
+export const messages: Messages = { assets, auth, common, errors, files, frame, graph, history, jobs, queue, run, settings };

@@ -62,8 +62,11 @@ export async function startLocalServer(): Promise<LocalServer> {
       return job ? answerJson(response, job) : answerJson(response, { error: "Job not found" }, 404);
     }
     if (route === "GET /api/userdata") {
-      if (url.searchParams.get("dir") !== "workflows/") return nothing(404);
+      const dir = url.searchParams.get("dir") ?? "";
+      if (dir.startsWith("/")) return nothing(403);
       const isFull = url.searchParams.get("full_info") === "true";
+      if (dir === "./") return answerJson(response, isFull ? [{ path: "workflows/a.json", size: 2, modified: 1_767_225_600_000 }] : []);
+      if (dir !== "workflows/") return nothing(404);
       return answerJson(response, isFull ? [{ path: "a.json", size: 2, modified: 1_767_225_600_000 }] : ["a.json"]);
     }
     if (url.pathname.startsWith("/api/assets")) return answerJson(response, { error: { code: "SERVICE_DISABLED", message: "off" } }, 503);

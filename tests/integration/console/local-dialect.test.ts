@@ -121,6 +121,7 @@ test("one entry of the history has the interface's shape, and one that is not th
 test("files are listed whole, and a folder that is not there yet is empty", async () => {
   expect((await get("/api/userdata?dir=workflows/")).body).toMatchObject([{ path: "a.json", size: 2 }]);
   expect((await get("/api/userdata?dir=other/")).body).toEqual([]);
+  expect((await get("/api/userdata?dir=/&recurse=true")).body).toMatchObject([{ path: "workflows/a.json" }]);
 });
 
 test("assets that the server was not started with are absent, which is no outage", async () => {

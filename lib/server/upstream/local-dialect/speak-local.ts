@@ -35,6 +35,8 @@ const otherTranslations: readonly Translation[] = [
       const answer = await pass((query) => {
         query.set("full_info", "true");
         query.delete("split");
+        // A bare slash is an absolute path there, which is refused.
+        if (query.get("dir") === "/") query.set("dir", "./");
       });
       // A folder is there once it holds something: until then it is an empty one.
       return answer.status === 404 ? Response.json([]) : answer;

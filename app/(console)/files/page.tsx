@@ -1,0 +1,37 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { FilesScreen } from "@/components/files/files-screen";
+import { toFilesView } from "@/components/files/files-view";
+import { IgnoredValues } from "@/components/frame/ignored-values";
+import { PageMessages } from "@/components/frame/page-messages";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listFiles } from "@/lib/server/queries/files";
+import { stamp } from "../stamp";
+import { parseFilesQuery } from "./files-query";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("files"))("title") };
+}
+
+export default async function FilesPage({ searchParams }: PageProps<"/files">) {
+  const viewer = await requireViewer();
+  const params = await searchParams;
+  const { query, ignored } = parseFilesQuery(params);
+  const linked = typeof params.connection === "string" ? params.connection : undefined;
+  const files = stamp(listFiles(viewer, query.dir, linked), (listed) => toFilesView(listed, query));
+  return (
+    <PageMessages messages={await pickMessages("files")}>
+      <IgnoredValues list={ignored} />
+      <FilesScreen
+        key={query.dir}
+        query={query}
+        linked={linked}
+        opened={typeof params.file === "string" ? params.file : undefined}
+        canChange={hasRole(viewer.role, "operator")}
+        files={files}
+      />
+    </PageMessages>
+  );
+}

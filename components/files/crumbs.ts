@@ -1,0 +1,21 @@
+import { TOP } from "@/lib/contract/userdata-paths";
+
+export type Crumb = { name: string; dir: string };
+
+/** "a/b/" is a, then b. The top has none. */
+export function crumbsOf(dir: string): Crumb[] {
+  if (dir === TOP) return [];
+  const names = dir.slice(0, -1).split("/");
+  return names.map((name, index) => ({ name, dir: `${names.slice(0, index + 1).join("/")}/` }));
+}
+
+export function within(dir: string, name: string): string {
+  return (dir === TOP ? "" : dir) + name;
+}
+
+/** Undefined where no service could keep it; the service's own rules have the last word. */
+export function toFolderName(typed: string): string | undefined {
+  const name = typed.trim().replace(/^\/+|\/+$/g, "");
+  const isOdd = name === "" || name.split("/").some((part) => part.trim() === "" || part === "." || part === "..");
+  return isOdd || /[\\\u0000-\u001f\u007f]/.test(name) ? undefined : name;
+}

@@ -1,0 +1,90 @@
+"use client";
+
+import { FileJson, FileText, Folder } from "lucide-react";
+import Link from "next/link";
+import { type useTranslations } from "next-intl";
+import { columnsFor } from "@/components/data-table/features";
+import { Checkbox } from "@/components/ui/checkbox";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { formatBytes } from "@/lib/shared/format";
+import { fileLooks } from "./file-looks";
+import { type FileRow } from "./files-view";
+
+const column = columnsFor<FileRow>();
+
+type Choices = {
+  t: ReturnType<typeof useTranslations<"files">>;
+  locale: string;
+  canChange: boolean;
+  hrefOf: (row: FileRow) => string;
+  count: number;
+  selected: ReadonlySet<string>;
+  select: (path: string, isOn: boolean) => void;
+  selectAll: (isOn: boolean) => void;
+};
+
+export function fileColumns({ t, locale, canChange, hrefOf, count, selected, select, selectAll }: Choices) {
+  const columns = column.columns([
+    column.display({
+      id: "select",
+      meta: fileLooks.select,
+      header: () => (
+        <Checkbox
+          aria-label={t("selectAll", { count })}
+          checked={count > 0 && selected.size === count}
+          indeterminate={selected.size > 0 && selected.size < count}
+          disabled={count === 0}
+          onChange={(event) => selectAll(event.currentTarget.checked)}
+        />
+      ),
+      cell: ({ row: { original } }) => (
+        <Checkbox
+          aria-label={t("select", { name: original.name })}
+          checked={selected.has(original.path)}
+          onChange={(event) => select(original.path, event.currentTarget.checked)}
+          className="relative z-10"
+        />
+      ),
+    }),
+    column.accessor("name", {
+      header: t("column.name"),
+      meta: fileLooks.name,
+      cell: ({ row: { original } }) => (
+        <span className="flex min-w-0 items-center gap-2.5">
+          <Sign row={original} />
+          <Link href={hrefOf(original)} prefetch={false} scroll={false} title={original.path} className="row-link truncate text-ink">
+            {original.name}
+            {original.kind === "folder" ? "/" : ""}
+          </Link>
+          {original.kind === "folder" ? (
+            <span className="shrink-0 text-sm text-ink-3">{t("filesInside", { count: original.files })}</span>
+          ) : null}
+        </span>
+      ),
+    }),
+    column.accessor("bytes", {
+      id: "size",
+      header: t("column.size"),
+      meta: fileLooks.size,
+      cell: ({ getValue }) => {
+        const bytes = getValue();
+        return <span className="text-ink-2">{bytes === undefined ? t("nothing") : formatBytes(bytes, locale)}</span>;
+      },
+    }),
+    column.accessor("modifiedMs", {
+      id: "modified",
+      header: t("column.modified"),
+      meta: fileLooks.modified,
+      cell: ({ getValue }) => {
+        const ms = getValue();
+        return ms === undefined ? t("nothing") : <RelativeTime ms={ms} className="relative text-ink-2" />;
+      },
+    }),
+  ]);
+  return canChange ? columns : columns.filter(({ id }) => id !== "select");
+}
+
+function Sign({ row: { kind, name } }: { row: FileRow }) {
+  const Icon = kind === "folder" ? Folder : /\.json$/i.test(name) ? FileJson : FileText;
+  return <Icon aria-hidden="true" className="size-4 shrink-0 text-ink-3" />;
+}

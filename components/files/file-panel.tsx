@@ -1,0 +1,97 @@
+"use client";
+
+import { X } from "lucide-react";
+import Link from "next/link";
+import { useLocale, useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useRef } from "react";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { formatBytes } from "@/lib/shared/format";
+import { FileContent } from "./file-content";
+import { fileApiPath } from "./files-address";
+import { type FileRow } from "./files-view";
+import { MoveFile } from "./move-file";
+import { type useAbilities } from "./use-abilities";
+
+type FilePanelProps = {
+  path: string;
+  /** Absent where the file is not on this page of the list. */
+  row: FileRow | undefined;
+  connection: string | undefined;
+  linked: string | undefined;
+  canChange: boolean;
+  abilities: ReturnType<typeof useAbilities>;
+  onClose: () => void;
+  onRemove: () => void;
+  onMoved: (to: string) => void;
+};
+
+/** Beside the list on wide screens, over it on narrow ones. */
+export function FilePanel({ path, row, connection, linked, canChange, abilities, onClose, onRemove, onMoved }: FilePanelProps) {
+  const t = useTranslations("files.panel");
+  const locale = useLocale();
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const panel = useRef<HTMLElement>(null);
+  const close = useEffectEvent(onClose);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]")) close();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+  useEffect(() => {
+    if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
+  }, [path]);
+  const reads = abilities.can("read") !== false;
+  return (
+    <aside
+      ref={panel}
+      tabIndex={-1}
+      aria-label={t("label", { name })}
+      className="fixed inset-0 z-40 flex flex-col gap-3 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[103px] lg:z-10 lg:h-[calc(100dvh-103px)] lg:w-[400px] lg:shrink-0 lg:border-l lg:border-line"
+    >
+      <div className="flex items-start gap-2">
+        <h2 className="min-w-0 flex-1 text-lg font-semibold break-words">{name}</h2>
+        <Button tone="quiet" size="icon" aria-label={t("close")} title={t("close")} onClick={onClose}>
+          <X aria-hidden="true" className="size-4" />
+        </Button>
+      </div>
+      <div className="flex flex-col gap-1 text-ink-2">
+        <CopyableId id={path} />
+        {row ? (
+          <p>
+            {row.bytes === undefined ? null : formatBytes(row.bytes, locale)}
+            {row.bytes === undefined || row.modifiedMs === undefined ? null : " · "}
+            {row.modifiedMs === undefined ? null : <RelativeTime ms={row.modifiedMs} />}
+          </p>
+        ) : null}
+      </div>
+      {reads ? (
+        <div className="flex flex-wrap gap-2">
+          {canChange && /\.json$/i.test(name) ? (
+            <Link href={withQuery("/run", { file: path, connection: linked })} className={buttonStyle({ tone: "primary" })}>
+              {t("run")}
+            </Link>
+          ) : null}
+          <a href={apiPath(fileApiPath(path, { connection }))} download={name} className={buttonStyle()}>
+            {t("download")}
+          </a>
+          {canChange && abilities.can("move") ? (
+            <MoveFile key={path} path={path} connection={connection} onMoved={onMoved} onAbsent={() => abilities.lose("move")} />
+          ) : null}
+          {canChange && abilities.can("remove") ? (
+            <Button tone="danger" onClick={onRemove}>
+              {t("remove")}
+            </Button>
+          ) : null}
+        </div>
+      ) : null}
+      {abilities.lost.has("move") ? <p className="text-ink-2">{t("noMove")}</p> : null}
+      {reads ? <FileContent key={path} path={path} connection={connection} onUnreadable={() => abilities.lose("read")} /> : null}
+      {reads ? null : <p className="text-ink-2">{t("noRead")}</p>}
+    </aside>
+  );
+}

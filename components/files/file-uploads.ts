@@ -1,0 +1,113 @@
+// Files on their way into the user data, outside the page: a look into another folder and back finds them where they are.
+// Guarantees: three at a time; nothing that exists is replaced unless somebody says so, for one file or for all that are on their way.
+// Must never: start on the server; only handlers call it.
+
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Result } from "@/lib/shared/result";
+
+export type FileUpload = {
+  key: number;
+  path: string;
+  bytes: number;
+  connection: string | undefined;
+  /** `asked`: a file of this name is there, and somebody has to say what shall be. */
+  state: "waiting" | "sending" | "asked" | "stored" | "kept" | "failed";
+  failure?: ApiFailure;
+};
+export type Answer = "replace" | "keep";
+export type SendFile = (
+  upload: { path: string; file: File; connection: string | undefined },
+  options: { overwrite: boolean; signal: AbortSignal },
+) => Promise<Result<unknown, ApiFailure>>;
+
+const AT_ONCE = 3;
+type Held = FileUpload & { file: File; overwrite: boolean; batch: number; stop: AbortController };
+
+export type FileUploads = ReturnType<typeof createFileUploads>;
+
+export function createFileUploads(send: SendFile, onStored: (upload: FileUpload) => void = () => undefined) {
+  let held: readonly Held[] = [];
+  let lastKey = 0;
+  let lastBatch = 0;
+  /** What was said for all of a batch. */
+  const forAll = new Map<number, Answer>();
+  const listeners = new Set<() => void>();
+
+  function become(next: readonly Held[]): void {
+    held = next;
+    for (const notify of listeners) notify();
+  }
+  function change(key: number, what: Partial<Held>): void {
+    become(held.map((one) => (one.key === key ? { ...one, ...what } : one)));
+  }
+  function answered(one: Held, answer: Answer): Partial<Held> {
+    return answer === "keep" ? { state: "kept" } : { state: "waiting", overwrite: true };
+  }
+
+  async function run(one: Held): Promise<void> {
+    change(one.key, { state: "sending", failure: undefined });
+    const { overwrite, stop } = one;
+    const result = await send(one, { overwrite, signal: stop.signal });
+    if (!held.some(({ key }) => key === one.key)) return;
+    const isThere = !result.ok && result.failure.status === 409 && !overwrite;
+    const said = forAll.get(one.batch);
+    if (result.ok) {
+      change(one.key, { state: "stored" });
+      onStored(one);
+    } else if (isThere) change(one.key, said ? answered(one, said) : { state: "asked" });
+    else change(one.key, { state: "failed", failure: result.failure });
+    pump();
+  }
+
+  function pump(): void {
+    const sending = held.filter(({ state }) => state === "sending").length;
+    for (const one of held.filter(({ state }) => state === "waiting").slice(0, Math.max(0, AT_ONCE - sending))) void run(one);
+  }
+
+  return {
+    get: (): readonly FileUpload[] => held,
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    add(files: readonly { path: string; file: File }[], connection: string | undefined): void {
+      lastBatch += 1;
+      const added = files.map(({ path, file }): Held => {
+        const bytes = file.size;
+        return {
+          key: ++lastKey,
+          path,
+          file,
+          bytes,
+          connection,
+          state: "waiting",
+          overwrite: false,
+          batch: lastBatch,
+          stop: new AbortController(),
+        };
+      });
+      become([...held, ...added]);
+      pump();
+    },
+    answer(key: number, answer: Answer, isForAll: boolean): void {
+      const asked = held.find((one) => one.key === key);
+      if (!asked) return;
+      if (isForAll) forAll.set(asked.batch, answer);
+      const isMeant = (one: Held) => one.state === "asked" && (one.key === key || (isForAll && one.batch === asked.batch));
+      become(held.map((one) => (isMeant(one) ? { ...one, ...answered(one, answer) } : one)));
+      pump();
+    },
+    again(key: number): void {
+      change(key, { state: "waiting", stop: new AbortController() });
+      pump();
+    },
+    remove(key: number): void {
+      const gone = held.find((one) => one.key === key);
+      become(held.filter((one) => one.key !== key));
+      gone?.stop.abort();
+      pump();
+    },
+    /** What is through leaves the list; what still has a question or is on its way stays. */
+    clear: () => become(held.filter(({ state }) => state === "waiting" || state === "sending" || state === "asked")),
+  };
+}

@@ -1,0 +1,194 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useLocale, useTranslations } from "next-intl";
+import { use, useEffect, useEffectEvent, useMemo } from "react";
+import { DataTable } from "@/components/data-table/data-table";
+import { Paging } from "@/components/data-table/paging";
+import { SelectionBar } from "@/components/data-table/selection-bar";
+import { useSelection } from "@/components/data-table/use-selection";
+import { useConnection } from "@/components/frame/connection-context";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Freshness } from "@/components/frame/freshness";
+import { PageHeader } from "@/components/frame/page-header";
+import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
+import { useDropTarget } from "@/components/ui/use-drop-target";
+import { filesOfDrop, type NamedFile } from "@/lib/browser/dropped-files";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Failure } from "@/lib/contract/failure";
+import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { type Result } from "@/lib/shared/result";
+import { crumbsOf, within } from "./crumbs";
+import { fileColumns } from "./file-columns";
+import { FilePanel } from "./file-panel";
+import { fileSorts, filesHref, type FilesQuery, ROWS, viewApiPath } from "./files-address";
+import { FilesEmpty } from "./files-empty";
+import { FilesToolBar } from "./files-tool-bar";
+import { type FileRow, type FilesView, toFilesView } from "./files-view";
+import { NewFolder } from "./new-folder";
+import { PickFiles } from "./pick-files";
+import { RemovalReceipt } from "./removal-receipt";
+import { onFileStored, tabFileUploads } from "./tab-file-uploads";
+import { Trail } from "./trail";
+import { UploadsList } from "./uploads-list";
+import { useAbilities } from "./use-abilities";
+import { useFileRemoval } from "./use-file-removal";
+
+type FilesScreenProps = {
+  query: FilesQuery;
+  /** `?connection=` of the address, where it has one. */
+  linked?: string;
+  /** The path of the file in the panel. */
+  opened?: string;
+  canChange: boolean;
+  files: Promise<Result<Stamped<FilesView>, Failure>>;
+};
+
+const rowId = (row: FileRow) => row.path;
+const still = () => "still" as const;
+const noRows: readonly FileRow[] = [];
+
+export function FilesScreen({ query, linked, opened, canChange, files }: FilesScreenProps) {
+  const t = useTranslations("files");
+  const locale = useLocale();
+  const router = useRouter();
+  const first = use(files);
+  const connection = useConnection()?.id;
+  const { dir, all, name, sort, order, offset } = query;
+  const read = useMemo(
+    () => (listed: UserdataFile[]) => toFilesView(listed, { dir, all, name, sort, order, offset }),
+    [dir, all, name, sort, order, offset],
+  );
+  const poll = usePoll(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read, motion: still });
+  const view = poll.value;
+  const rows = view?.rows ?? noRows;
+  const abilities = useAbilities(connection, view?.example);
+  const selection = useSelection(rows.map(rowId));
+  const removal = useFileRemoval({ connection, refresh: poll.refresh, onAbsent: () => abilities.lose("remove") });
+  const uploads = tabFileUploads();
+  const onStored = useEffectEvent(() => void poll.refresh());
+  useEffect(() => onFileStored(() => onStored()), []);
+  const go = (change: Partial<FilesQuery>, file?: string) =>
+    router.push(filesHref({ ...query, offset: 0, ...change }, { connection: linked, file }), { scroll: false });
+  const open = (dir: string) => go({ dir, name: "" });
+  const add = (named: readonly NamedFile[]) =>
+    uploads.add(
+      named.map(({ path, file }) => ({ path: within(query.dir, path), file })),
+      connection,
+    );
+  const drop = useDropTarget((_, transfer) => {
+    if (canChange) void filesOfDrop(transfer).then(({ files: dropped }) => add(dropped));
+  });
+  const columns = fileColumns({
+    t,
+    locale,
+    canChange,
+    count: rows.length,
+    selected: selection.ids,
+    select: selection.select,
+    selectAll: (isOn) => selection.selectAll(isOn ? rows.map(rowId) : []),
+    hrefOf: ({ kind, path }) =>
+      kind === "folder"
+        ? filesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: linked })
+        : filesHref(query, { connection: linked, file: path }),
+  });
+  const direction = (sort: FilesQuery["sort"]) => (query.sort === sort ? query.order : undefined);
+  const sorting = Object.fromEntries(
+    fileSorts.map((sort) => [
+      sort,
+      { direction: direction(sort), onSort: () => go({ sort, order: direction(sort) === "asc" ? "desc" : "asc" }) },
+    ]),
+  );
+  const chosen = rows.filter(({ path }) => selection.ids.has(path));
+  const chosenFiles = chosen.reduce((sum, row) => sum + row.files, 0);
+  return (
+    <div
+      {...drop.props}
+      className={cn("flex min-h-full flex-1 flex-col", drop.isOver && canChange && "outline-2 -outline-offset-2 outline-accent")}
+    >
+      <PageHeader
+        title={
+          <Trail
+            title={t("title")}
+            crumbs={crumbsOf(query.dir)}
+            hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: linked })}
+          />
+        }
+        count={view?.files}
+      >
+        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
+        {canChange ? <NewFolder onName={(name) => open(`${within(query.dir, name)}/`)} /> : null}
+        {canChange ? <PickFiles onFiles={add} /> : null}
+      </PageHeader>
+      <FilesToolBar query={query} onChange={go} bytes={view?.bytes}>
+        <RemovalReceipt removal={removal} />
+      </FilesToolBar>
+      <UploadsList uploads={uploads} />
+      {abilities.lost.has("remove") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
+      {removal.failure ? <FailureMessage failure={removal.failure} className="mx-4 mt-4 md:mx-5" /> : null}
+      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      <div className="flex flex-1">
+        <div className="flex min-w-0 flex-1 flex-col">
+          {rows.length > 0 ? (
+            <DataTable
+              caption={t("caption")}
+              columns={columns}
+              rows={rows}
+              rowId={rowId}
+              sorting={sorting}
+              isSelected={(row) => row.path === opened || selection.ids.has(row.path)}
+              isBusy={(row) => removal.held.has(row.path)}
+            />
+          ) : null}
+          {view && rows.length === 0 ? (
+            <FilesEmpty query={query} hasFiles={view.files > 0} canChange={canChange} onOpen={open} onClear={() => go({ name: "" })} />
+          ) : null}
+          <SelectionBar count={selection.ids.size} onClear={selection.clear}>
+            {abilities.can("remove") ? (
+              <Button
+                size="small"
+                busy={removal.isBusy}
+                onClick={() => {
+                  removal.remove([...selection.ids]);
+                  selection.clear();
+                }}
+              >
+                {t("remove", { count: chosenFiles })}
+              </Button>
+            ) : null}
+          </SelectionBar>
+          {view && (view.total > ROWS || query.offset > 0) ? (
+            <Paging
+              offset={query.offset}
+              limit={ROWS}
+              count={rows.length}
+              total={view.total}
+              hrefOf={(offset) => filesHref({ ...query, offset }, { connection: linked })}
+              className="mt-auto md:sticky md:bottom-0 md:z-20"
+            />
+          ) : null}
+        </div>
+        {opened ? (
+          <FilePanel
+            path={opened}
+            row={rows.find(({ path }) => path === opened)}
+            connection={connection}
+            linked={linked}
+            canChange={canChange}
+            abilities={abilities}
+            onClose={() => router.push(filesHref(query, { connection: linked }), { scroll: false })}
+            onRemove={() => {
+              removal.remove([opened]);
+              router.push(filesHref(query, { connection: linked }), { scroll: false });
+            }}
+            onMoved={(to) => {
+              void poll.refresh();
+              router.push(filesHref(query, { connection: linked, file: to }), { scroll: false });
+            }}
+          />
+        ) : null}
+      </div>
+    </div>
+  );
+}

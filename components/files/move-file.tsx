@@ -1,0 +1,97 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type FormEvent, useId, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { toFolderName } from "./crumbs";
+import { moveApiPath } from "./files-address";
+import { isAbsent } from "./use-abilities";
+
+type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void; onAbsent: () => void };
+
+/** A new name, or another folder: the whole path is typed. What stands there is replaced only after a second press that says so. */
+export function MoveFile({ path, connection, onMoved, onAbsent }: MoveFileProps) {
+  const t = useTranslations("files.move");
+  const form = useId();
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState(path);
+  const [isBusy, setBusy] = useState(false);
+  const [isTaken, setTaken] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const to = toFolderName(typed);
+  function close() {
+    setOpen(false);
+    setTyped(path);
+    setTaken(false);
+    setFailure(undefined);
+  }
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    if (to === undefined || to === path || isBusy) return;
+    setBusy(true);
+    setFailure(undefined);
+    const moved = await callApi(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
+    setBusy(false);
+    if (moved.ok) {
+      close();
+      return onMoved(to);
+    }
+    if (moved.failure.status === 409 && !isTaken) return setTaken(true);
+    if (isAbsent(moved.failure)) {
+      close();
+      return onAbsent();
+    }
+    setFailure(moved.failure);
+  }
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t("act")}</Button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={close}
+        title={t("title", { path })}
+        actions={
+          <>
+            <Button onClick={close}>{t("cancel")}</Button>
+            <Button
+              type="submit"
+              form={form}
+              tone={isTaken ? "danger" : "primary"}
+              busy={isBusy}
+              disabled={to === undefined || to === path}
+            >
+              {t(isTaken ? "replace" : "send")}
+            </Button>
+          </>
+        }
+      >
+        <form id={form} onSubmit={(event) => void submit(event)} autoComplete="off">
+          <FormField
+            label={t("to")}
+            hint={t("hint")}
+            error={isTaken ? t("taken") : typed.trim() !== "" && to === undefined ? t("odd") : undefined}
+          >
+            {(control) => (
+              <Input
+                {...control}
+                value={typed}
+                autoFocus
+                onChange={(event) => {
+                  setTyped(event.currentTarget.value);
+                  setTaken(false);
+                }}
+              />
+            )}
+          </FormField>
+        </form>
+        {failure ? <FailureMessage failure={failure} className="mt-3" /> : null}
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import { callApi } from "@/lib/browser/api";
+import { fileApiPath } from "./files-address";
+import { createFileUploads, type FileUpload, type FileUploads, type SendFile } from "./file-uploads";
+
+const sendFile: SendFile = ({ path, file, connection }, { overwrite, signal }) =>
+  callApi(fileApiPath(path, { connection, overwrite, full_info: true }), {
+    method: "POST",
+    body: file,
+    headers: { "content-type": "application/octet-stream" },
+    signal,
+  });
+
+let uploads: FileUploads | undefined;
+const whenStored = new Set<(upload: FileUpload) => void>();
+
+/** Those of this tab: made when the first page asks for them, and kept over pages. */
+export function tabFileUploads(): FileUploads {
+  uploads ??= createFileUploads(sendFile, (upload) => {
+    for (const tell of whenStored) tell(upload);
+  });
+  return uploads;
+}
+
+export function onFileStored(tell: (upload: FileUpload) => void): () => void {
+  whenStored.add(tell);
+  return () => whenStored.delete(tell);
+}

@@ -1,0 +1,92 @@
+import { expect, test, vi } from "vitest";
+import { createFileUploads, type SendFile } from "@/components/files/file-uploads";
+import { failed, ok } from "@/lib/shared/result";
+
+const file = new File(["x"], "x");
+const named = (...paths: string[]) => paths.map((path) => ({ path, file }));
+const there = failed({ code: "CONFLICT", message: "exists", status: 409 });
+
+/** A service that holds what it was sent; each send waits to be let through. */
+function serviceWith(existing: readonly string[]) {
+  const stored = new Set(existing);
+  const waiting: { path: string; finish: () => void }[] = [];
+  const send: SendFile = ({ path }, { overwrite }) =>
+    new Promise((resolve) => {
+      const finish = () => {
+        waiting.splice(
+          waiting.findIndex((one) => one.path === path),
+          1,
+        );
+        if (stored.has(path) && !overwrite) return resolve(there);
+        stored.add(path);
+        resolve(ok(undefined));
+      };
+      waiting.push({ path, finish });
+    });
+  return { send, stored, waiting };
+}
+const states = (uploads: ReturnType<typeof createFileUploads>) => uploads.get().map(({ path, state }) => `${path} ${state}`);
+
+test("three files are under way at a time, and the next leaves when one is through", async () => {
+  const service = serviceWith([]);
+  const uploads = createFileUploads(service.send);
+  uploads.add(named("a", "b", "c", "d"), undefined);
+  expect(service.waiting.map(({ path }) => path)).toEqual(["a", "b", "c"]);
+  service.waiting[1]?.finish();
+  await vi.waitFor(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
+});
+
+test("what exists is asked about, and replaced or kept as somebody says, one by one", async () => {
+  const service = serviceWith(["a", "b"]);
+  const uploads = createFileUploads(service.send);
+  uploads.add(named("a", "b", "c"), undefined);
+  for (const { finish } of [...service.waiting]) finish();
+  await vi.waitFor(() => expect(states(uploads)).toEqual(["a asked", "b asked", "c stored"]));
+  const [a, b] = uploads.get();
+  uploads.answer(a?.key ?? 0, "replace", false);
+  uploads.answer(b?.key ?? 0, "keep", false);
+  expect(states(uploads)).toEqual(["a sending", "b kept", "c stored"]);
+  service.waiting[0]?.finish();
+  await vi.waitFor(() => expect(states(uploads)[0]).toBe("a stored"));
+});
+
+test("one answer for all stands for those that are asked about later too, but not for another batch", async () => {
+  const service = serviceWith(["a", "b", "c", "d", "e"]);
+  const uploads = createFileUploads(service.send);
+  uploads.add(named("a", "b", "c", "d"), undefined);
+  uploads.add(named("e"), undefined);
+  service.waiting[0]?.finish();
+  await vi.waitFor(() => expect(states(uploads)[0]).toBe("a asked"));
+  uploads.answer(uploads.get()[0]?.key ?? 0, "keep", true);
+  while (service.waiting.length > 0) {
+    service.waiting[0]?.finish();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(states(uploads)).toEqual(["a kept", "b kept", "c kept", "d kept", "e asked"]);
+});
+
+test("a file taken off the list is no longer sent, and the next one takes its place", () => {
+  const service = serviceWith([]);
+  const signals: AbortSignal[] = [];
+  const uploads = createFileUploads((upload, options) => {
+    signals.push(options.signal);
+    return service.send(upload, options);
+  });
+  uploads.add(named("a", "b", "c", "d"), undefined);
+  uploads.remove(uploads.get()[0]?.key ?? 0);
+  expect(signals[0]?.aborted).toBe(true);
+  expect(states(uploads)).toEqual(["b sending", "c sending", "d sending"]);
+});
+
+test("a failure is told with the file and can be sent again", async () => {
+  let isDown = true;
+  const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
+  const uploads = createFileUploads(() => Promise.resolve(isDown ? failed(failure) : ok(undefined)));
+  uploads.add(named("a"), undefined);
+  await vi.waitFor(() => expect(uploads.get()[0]).toMatchObject({ state: "failed", failure }));
+  isDown = false;
+  uploads.again(uploads.get()[0]?.key ?? 0);
+  await vi.waitFor(() => expect(states(uploads)).toEqual(["a stored"]));
+  uploads.clear();
+  expect(uploads.get()).toEqual([]);
+});
