@@ -1,7 +1,7 @@
 // Changes of whole areas, in slices: each `yield` says what has changed since the last, so that a page can breathe in between.
 // Guarantees: a square is kept for the history before its first pixel changes; a slice is about two megapixels at most.
 
-import { type Coverage, isWholly, painted } from "./coverage";
+import { type Coverage, invertRows, isWholly, painted } from "./coverage";
 import { isEmpty, type Rect, wholeOf } from "./geometry";
 import { type KeptTiles } from "./history";
 import { type Shape } from "./shapes";
@@ -51,4 +51,15 @@ export function* clearAll(coverage: Coverage): AreaWork {
     } else if (count % 32 === 0) yield { left: 0, top: 0, right: 0, bottom: 0 };
   }
   return kept;
+}
+
+/** Its own way back: nothing needs to be kept. */
+export function* invertAll(coverage: Coverage): AreaWork {
+  const { width, height } = coverage;
+  for (let top = 0; top < height; top += TILE) {
+    const bottom = Math.min(height, top + TILE);
+    invertRows(coverage, top, bottom);
+    yield { left: 0, top, right: width, bottom };
+  }
+  return new Map();
 }

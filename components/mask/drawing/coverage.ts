@@ -19,11 +19,15 @@ export function painted(before: number, amount: number, isErasing: boolean): num
   return isErasing ? scaled(before, 255 - amount) : before + scaled(255 - before, amount);
 }
 
-/** Whole rows at a time, four pixels at once where the rows lie together. */
-export function invertAll({ data }: Coverage): void {
-  const words = new Uint32Array(data.buffer, data.byteOffset, data.length >> 2);
+/** Rows `top` to `bottom`, four pixels at once. */
+export function invertRows({ data, width }: Coverage, top: number, bottom: number): void {
+  const [from, to] = [top * width, bottom * width];
+  const firstWord = Math.min(to, Math.ceil(from / 4) * 4);
+  const lastWord = Math.max(firstWord, Math.floor(to / 4) * 4);
+  const words = new Uint32Array(data.buffer, data.byteOffset + firstWord, (lastWord - firstWord) >> 2);
   for (let at = 0; at < words.length; at += 1) words[at] = ~(words[at] ?? 0);
-  for (let at = words.length * 4; at < data.length; at += 1) data[at] = 255 - (data[at] ?? 0);
+  for (let at = from; at < firstWord; at += 1) data[at] = 255 - (data[at] ?? 0);
+  for (let at = lastWord; at < to; at += 1) data[at] = 255 - (data[at] ?? 0);
 }
 
 export function isWholly({ data, width }: Coverage, { left, top, right, bottom }: Rect, value: number): boolean {

@@ -2,9 +2,9 @@
 // Guarantees: undo after undo leads to the very first bytes, redo to the last; what the page itself holds stays within a budget, since the
 // steps furthest from now are handed to the browser as blobs, which it keeps outside the page and, when memory is short, on disk.
 
-import { type Coverage, invertAll } from "./coverage";
-import { joined, type Rect, wholeOf } from "./geometry";
-import { packTile, tileRect, unpackTile } from "./tiles";
+import { type Coverage, invertRows } from "./coverage";
+import { type Rect } from "./geometry";
+import { packTile, TILE, tileRect, unpackTile } from "./tiles";
 
 export type Act = "brush" | "eraser" | "rectangle" | "lasso" | "fill" | "invert" | "clear";
 export type KeptTiles = Map<number, Uint8Array>;
@@ -13,21 +13,26 @@ type Step = { act: Act; tiles: KeptTiles | Parked; bytes: number; version: numbe
 
 export type History = {
   record: (act: Act, tiles: KeptTiles) => void;
-  /** What it changed; undefined where there is nothing to undo. */
-  undo: () => Promise<Gone | undefined>;
-  redo: () => Promise<Gone | undefined>;
+  /** Which act; undefined where there is nothing to undo. */
+  undo: () => Promise<Act | undefined>;
+  redo: () => Promise<Act | undefined>;
   state: () => HistoryState;
   /** Of packed squares that the page itself holds. */
   heldBytes: () => number;
 };
-export type Gone = { act: Act; rect: Rect };
 /** `version` is the same again whenever the picture is. */
 export type HistoryState = { undo?: Act; redo?: Act; version: number };
 
 export const HISTORY_BUDGET = 128 * 1024 * 1024;
 const STEP_COST = 256;
 
-export function createHistory(coverage: Coverage, budget = HISTORY_BUDGET): History {
+type Options = {
+  budget?: number;
+  /** Hears of each rectangle that undo and redo change; they wait for what it returns, so that a page can breathe. */
+  onChange: (rect: Rect) => Promise<void> | void;
+};
+
+export function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }: Options): History {
   const past: Step[] = [];
   const future: Step[] = [];
   let version = 0;
@@ -45,30 +50,30 @@ export function createHistory(coverage: Coverage, budget = HISTORY_BUDGET): Hist
     }
   }
 
-  async function go(from: Step[], to: Step[]): Promise<Gone | undefined> {
-    const step = from.at(-1);
+  async function go(from: Step[], to: Step[]): Promise<Act | undefined> {
+    const step = from.pop();
     if (!step) return undefined;
-    const tiles = step.tiles instanceof Map ? step.tiles : await fromBlob(step.tiles);
-    if (from.at(-1) !== step) return undefined;
-    from.pop();
     if (step.tiles instanceof Map) held -= step.bytes;
+    const tiles = step.tiles instanceof Map ? step.tiles : await fromBlob(step.tiles);
     const back: KeptTiles = new Map();
-    let rect: Rect | undefined;
     if (step.act === "invert") {
-      invertAll(coverage);
-      rect = wholeOf(coverage);
+      for (let top = 0; top < coverage.height; top += TILE) {
+        const bottom = Math.min(coverage.height, top + TILE);
+        invertRows(coverage, top, bottom);
+        await onChange({ left: 0, top, right: coverage.width, bottom });
+      }
     }
     for (const [index, packed] of tiles) {
       back.set(index, packTile(coverage, index));
       unpackTile(coverage, index, packed);
-      rect = joined(rect, tileRect(coverage, index));
+      await onChange(tileRect(coverage, index));
     }
     const bytes = bytesOf(back);
     held += bytes;
     to.push({ act: step.act, tiles: back, bytes, version });
     version = step.version;
     park();
-    return { act: step.act, rect: rect ?? { left: 0, top: 0, right: 0, bottom: 0 } };
+    return step.act;
   }
 
   /** One after another: a step that comes back from a blob must not be overtaken. */

@@ -2,9 +2,9 @@
 // Guarantees: every change is one step of the history; while an area is being worked on, or a stroke is under way, nothing else begins;
 // listeners hear of each changed rectangle, and of the state only when it is another.
 
-import { type AreaWork, clearAll, paintShape } from "./area-work";
+import { type AreaWork, clearAll, invertAll, paintShape } from "./area-work";
 import { createCoarse, type Coarse } from "./coarse";
-import { type Coverage, invertAll } from "./coverage";
+import { type Coverage } from "./coverage";
 import { floodFill } from "./flood";
 import { isEmpty, joined, type Point, type Rect, wholeOf } from "./geometry";
 import { type Act, createHistory, HISTORY_BUDGET } from "./history";
@@ -32,7 +32,7 @@ type Options = { historyBudget?: number; now?: () => number; pause?: () => Promi
 
 export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   const { historyBudget = HISTORY_BUDGET, now = () => performance.now(), pause = soon } = options;
-  const history = createHistory(coverage, historyBudget);
+  const history = createHistory(coverage, { budget: historyBudget, onChange: (rect) => breathe(rect) });
   const coarse: Coarse = createCoarse(coverage);
   if (coverage.data.some((value) => value !== 0)) coarse.update(wholeOf(coverage));
   const painters = new Set<(rect: Rect) => void>();
@@ -42,6 +42,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   let savedVersion = 0;
   let state: MaskState = { isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() };
   let done: Done | undefined;
+  let sliceFrom = 0;
 
   function changed(rect: Rect): void {
     if (isEmpty(rect)) return;
@@ -51,41 +52,43 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   function tell(last?: Done): void {
     const { undo, redo, version } = history.state();
     done = last ?? done;
-    const paintedShare = last ? coarse.paintedShare() : state.paintedShare;
-    state = { undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare };
+    state = { undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.paintedShare() };
     for (const listen of listeners) listen();
   }
 
-  async function work(act: Act, area: AreaWork): Promise<void> {
-    if (isBusy || stroke) return;
-    isBusy = true;
-    let from = now();
-    let dirty: Rect | undefined;
-    for (let step = area.next(); ; step = area.next()) {
-      if (step.done) {
-        if (dirty) changed(dirty);
-        isBusy = false;
-        if (step.value.size > 0) history.record(act, step.value);
-        return tell(step.value.size > 0 ? { what: "did", act } : undefined);
-      }
-      dirty = joined(dirty, step.value);
-      if (now() - from < SLICE_MS) continue;
-      changed(dirty);
-      dirty = undefined;
-      if (!state.isBusy) tell();
-      await pause();
-      from = now();
-    }
+  /** After each slice the page has its turn. */
+  function breathe(rect: Rect): Promise<void> | void {
+    changed(rect);
+    if (now() - sliceFrom < SLICE_MS) return;
+    if (!state.isBusy) tell();
+    return pause().then(() => {
+      sliceFrom = now();
+    });
   }
 
-  async function step(what: "undid" | "redid"): Promise<void> {
+  async function alone(act: () => Promise<Done | undefined>): Promise<void> {
     if (isBusy || stroke) return;
     isBusy = true;
-    const gone = await (what === "undid" ? history.undo() : history.redo());
+    sliceFrom = now();
+    const last = await act();
     isBusy = false;
-    if (gone) changed(gone.rect);
-    tell(gone && { what, act: gone.act });
+    tell(last);
   }
+
+  const work = (act: Act, area: AreaWork) =>
+    alone(async () => {
+      let step = area.next();
+      for (; !step.done; step = area.next()) await breathe(step.value);
+      if (step.value.size === 0 && act !== "invert") return undefined;
+      history.record(act, step.value);
+      return { what: "did", act };
+    });
+
+  const step = (what: "undid" | "redid") =>
+    alone(async () => {
+      const act = await (what === "undid" ? history.undo() : history.redo());
+      return act && { what, act };
+    });
 
   return {
     coverage,
@@ -119,9 +122,10 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
       if (!stroke) return;
       const { stroke: ended, act } = stroke;
       stroke = undefined;
-      const kept = ended.end();
-      if (kept.size > 0) history.record(act, kept);
-      tell(kept.size > 0 ? { what: "did", act } : undefined);
+      const { rect, before } = ended.end();
+      changed(rect);
+      if (before.size > 0) history.record(act, before);
+      tell(before.size > 0 ? { what: "did", act } : undefined);
     },
     /** As if it had never begun. */
     drop(): void {
@@ -134,13 +138,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     shape: (act: "rectangle" | "lasso", shape: Shape, isErasing: boolean) => work(act, paintShape(coverage, shape, isErasing)),
     fill: (at: Point, isErasing: boolean) => work("fill", floodFill(coverage, at, isErasing)),
     clear: () => work("clear", clearAll(coverage)),
-    invert(): void {
-      if (isBusy || stroke) return;
-      invertAll(coverage);
-      history.record("invert", new Map());
-      changed(wholeOf(coverage));
-      tell({ what: "did", act: "invert" });
-    },
+    invert: () => work("invert", invertAll(coverage)),
     undo: () => step("undid"),
     redo: () => step("redid"),
     /** `version` is what `version()` was when the bytes were taken. */

@@ -15,15 +15,16 @@ type Touched = { before: Uint8Array; packed: Uint8Array; amount: Uint8Array; rec
 export type Stroke = {
   /** What it changed. */
   to: (point: BrushPoint) => Rect;
-  /** What the squares were, for the history. */
-  end: () => KeptTiles;
+  /** What it changed at the last, and what the squares were, for the history. */
+  end: () => { rect: Rect; before: KeptTiles };
   /** Takes all of it back. */
   drop: () => Rect[];
 };
 
+const nothing: Rect = { left: 0, top: 0, right: 0, bottom: 0 };
 const LEAST_RADIUS = 0.5;
 /** Shorter moves are added up: at this share of the radius nobody sees a difference. */
-const SPACING = 0.04;
+const SPACING = 0.08;
 
 const smooth = Uint8Array.from({ length: 256 }, (_, at) => {
   const share = at / 255;
@@ -34,6 +35,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   const touched = new Map<number, Touched>();
   const radiusOf = ({ pressure }: BrushPoint) => Math.max(LEAST_RADIUS, (brush.diameter / 2) * pressure);
   let last = first;
+  let pending: BrushPoint | undefined;
 
   function touch(index: number): Touched {
     const known = touched.get(index);
@@ -63,12 +65,16 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   const stroke: Stroke = {
     to(point) {
       const isNear = Math.hypot(point.x - last.x, point.y - last.y) < SPACING * radiusOf(last);
-      if (isNear && Math.abs(point.pressure - last.pressure) < SPACING) return { left: 0, top: 0, right: 0, bottom: 0 };
+      pending = isNear && Math.abs(point.pressure - last.pressure) < SPACING ? point : undefined;
+      if (pending) return nothing;
       const rect = sweep(last, point);
       last = point;
       return rect;
     },
-    end: () => new Map([...touched].map(([index, { packed }]) => [index, packed])),
+    end() {
+      const rect = pending ? sweep(last, pending) : nothing;
+      return { rect, before: new Map([...touched].map(([index, { packed }]) => [index, packed])) };
+    },
     drop() {
       for (const { before, rect } of touched.values()) putBack(coverage, rect, before);
       return [...touched.values()].map(({ rect }) => rect);
@@ -83,7 +89,9 @@ function sweepTile(coverage: Coverage, tile: Touched, box: Rect, segment: Segmen
   const { from, to, a, b, hardness } = segment;
   const { left, top, right, bottom } = clipped(box, tile.rect);
   const { amount, before } = tile;
-  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const fromX = from.x;
+  const dx = to.x - from.x;
+  const dy = to.y - from.y;
   const length2 = dx * dx + dy * dy;
   const perLength2 = length2 > 0 ? 1 / length2 : 0;
   const growth = b - a;
@@ -94,10 +102,11 @@ function sweepTile(coverage: Coverage, tile: Touched, box: Rect, segment: Segmen
     for (let x = left; x < right; x += 1) {
       const was = amount[inTile + x] ?? 0;
       if (was === 255) continue;
-      const px = x + 0.5 - from.x;
+      const px = x + 0.5 - fromX;
       let along = (px * dx + py * dy) * perLength2;
       along = along < 0 ? 0 : along > 1 ? 1 : along;
-      const [ex, ey] = [px - dx * along, py - dy * along];
+      const ex = px - dx * along;
+      const ey = py - dy * along;
       const distance2 = ex * ex + ey * ey;
       const outer = a + growth * along + 0.5;
       if (distance2 >= outer * outer) continue;

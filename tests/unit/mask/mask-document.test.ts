@@ -30,7 +30,7 @@ async function perform(drawing: Drawing, { kind, at }: { kind: string; at: { x: 
   if (kind === "rectangle") await drawing.shape("rectangle", rectangle(size, { left: x, top: y, right: x + 90, bottom: y + 50 }), false);
   if (kind === "lasso") await drawing.shape("lasso", lasso(size, [at, { x: x + 200, y }, { x, y: y + 130 }]), true);
   if (kind === "fill") await drawing.fill(at, x % 2 === 0);
-  if (kind === "invert") drawing.invert();
+  if (kind === "invert") await drawing.invert();
   if (kind === "clear") await drawing.clear();
 }
 
@@ -124,7 +124,7 @@ describe("a drawing", () => {
     const work = drawing.fill({ x: 10, y: 10 }, false);
     expect(drawing.state().isBusy).toBe(true);
     expect(drawing.begin({ diameter: 5, hardness: 1, isErasing: false }, pen(5, 5))).toBe(false);
-    drawing.invert();
+    await drawing.invert();
     await drawing.clear();
     await work;
     expect(pauses).toBeGreaterThan(3);
