@@ -6,8 +6,10 @@ import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
 import { runningComposition, waitForComposition } from "@/lib/server/running";
 import { closeServer } from "./close-server";
+import { continueLate } from "./continue-late";
 import { keepDots } from "./keep-dots";
 import { lingerAfterRefusals } from "./linger";
+import { refuseHost } from "./refuse-host";
 import { refuseMalformed } from "./refuse-malformed";
 import { refuseUnparsed } from "./refuse-unparsed";
 
@@ -19,8 +21,8 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 async function main(): Promise<void> {
   const asked = readEnv();
   let handle: Handle = async (_request, response) => void response.writeHead(503, { "retry-after": "1" }).end();
-  const server = createServer((request, response) => {
-    if (refuseMalformed(request, response)) return;
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
+    if (refuseHost(request, response) || refuseMalformed(request, response)) return;
     request.url = keepDots(request.url ?? "/");
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
     handle(request, response).catch((error: unknown) => {
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
   // Uploads may take hours; a peer that stops moving is ended by the client's or the service's own limit.
   server.requestTimeout = 0;
   lingerAfterRefusals(server);
+  continueLate(server);
   refuseUnparsed(server);
   stopOnSignals(server);
   const port = await listen(server, asked);

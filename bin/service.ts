@@ -4,15 +4,17 @@
 //   keys list | keys revoke PREFIX | users set-status NAME active|waitlisted      work while the service runs
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
 import { closeServer } from "./close-server";
+import { continueLate } from "./continue-late";
 import { incomingBody } from "./incoming-body";
 import { lingerAfterRefusals } from "./linger";
-import { refuseUnparsed } from "./refuse-unparsed";
 import { keepDots } from "./keep-dots";
+import { refuseHost } from "./refuse-host";
+import { refuseUnparsed } from "./refuse-unparsed";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
 const GRACE_MS = 10_000;
@@ -66,14 +68,18 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     ...env.settings,
     log: pino({ level: "warn" }, pino.destination({ dest: 2, sync: true })),
   });
-  const listener = getRequestListener((request, { incoming, outgoing }) => service.fetch(request, incomingBody(incoming, outgoing)));
+  const listener = getRequestListener((request, { incoming, outgoing }) => service.fetch(request, incomingBody(incoming, outgoing)), {
+    errorHandler: refuseUnread,
+  });
   const { requestTimeoutMs } = env.settings;
   const checkEveryMs = Math.min(30_000, requestTimeoutMs / 2);
-  const server = createServer({ connectionsCheckingInterval: checkEveryMs }, (request, response) => {
+  const server = createServer({ connectionsCheckingInterval: checkEveryMs, requireHostHeader: false }, (request, response) => {
+    if (refuseHost(request, response)) return;
     request.url = keepDots(request.url ?? "/");
     void listener(request, response);
   });
   lingerAfterRefusals(server);
+  continueLate(server);
   refuseUnparsed(server);
   // Uploads may take hours: the service itself ends a body that stands still. Headers have to come in that time too.
   server.requestTimeout = 0;
@@ -93,6 +99,15 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
   const host = env.host === "0.0.0.0" || env.host === "::" ? "127.0.0.1" : env.host;
   process.stdout.write(`Service: ${env.publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
+}
+
+/** What makes no request of the standard's kind, such as a backslash in a path. */
+function refuseUnread(error: unknown): Response {
+  const [status, code, message] =
+    error instanceof RequestError
+      ? [400, "BAD_REQUEST", "The address is not as it should be."]
+      : [500, "INTERNAL", "The service failed to answer this request."];
+  return Response.json({ code, message }, { status, headers: { connection: "close" } });
 }
 
 function listen(server: Server, env: ServiceEnv): Promise<number> {

@@ -18,7 +18,8 @@ const PREFIX = "/api/userdata/";
 
 /** A path with /move/ in it is a move; the first part of any other path is the file. */
 export function userdataRoutes(parts: Parts): Route[] {
-  const files = createUserFiles(parts.folders, Math.min(MOST_BYTES, parts.settings.maxUploadBytes));
+  const mostBytes = Math.min(MOST_BYTES, parts.settings.maxUploadBytes);
+  const files = createUserFiles(parts.folders, mostBytes);
 
   /**
    * User data has the quota once more for itself: its files are counted where they lie, when one is written. The file that is replaced
@@ -54,6 +55,8 @@ export function userdataRoutes(parts: Parts): Route[] {
         return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), overwrite), full_info);
       }
       const segments = parseFilePath(raw);
+      if (Number(request.headers.get("content-length") ?? 0) > mostBytes)
+        throw new ServiceError("FILE_TOO_LARGE", `The file is larger than ${mostBytes} bytes.`);
       const check = await requireUserdataRoom(user.id, segments, request);
       const body = bytesOf(request, parts.settings.requestTimeoutMs, check);
       return show(await files.write(user.id, segments, body, overwrite), full_info);

@@ -1,10 +1,9 @@
 // Limits as a client on a real connection meets them: against the stand-alone service as a process, byte by byte.
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sendRaw } from "@/tests/support/raw-http";
 import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 
 describe("on a real connection", () => {
@@ -22,16 +21,7 @@ describe("on a real connection", () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** Sends a text and waits until the service has ended the connection; returns what came. */
-  async function heard(text: string): Promise<string> {
-    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
-    let all = "";
-    socket.on("data", (chunk) => (all += chunk.toString("utf8")));
-    socket.on("error", () => undefined); // ended in the middle of our sending: "close" tells
-    socket.write(text);
-    await once(socket, "close");
-    return all;
-  }
+  const heard = (text: string) => sendRaw(service.url, text);
   const head = (path: string, more: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n${more}\r\n`;
 
   it("a body that does not come is 408 and the connection ends, JSON, an upload and user data alike", async () => {

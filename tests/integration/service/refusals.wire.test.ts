@@ -1,9 +1,9 @@
 // What is settled before a route's own code, on a real connection.
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { readRaw, sendRaw } from "@/tests/support/raw-http";
 import { serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 
 let service: ServiceProcess;
@@ -32,19 +32,9 @@ it("a packed body is refused by its header's name, one that is called identity i
   expect((await send("identity")).status).toBe(200);
 });
 
-/** Sends bytes as they are; resolves with all that came back before the connection ended. */
-function raw(bytes: string | Buffer): Promise<{ status: number; body: unknown }> {
-  const { hostname, port } = new URL(service.url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    const chunks: Buffer[] = [];
-    socket.on("data", (chunk: Buffer) => void chunks.push(chunk));
-    socket.on("error", reject);
-    socket.on("close", () => {
-      const [head = "", body = ""] = Buffer.concat(chunks).toString("utf8").split("\r\n\r\n");
-      resolve({ status: Number(head.split(" ")[1]), body: body === "" ? undefined : JSON.parse(body) });
-    });
-  });
+async function raw(bytes: string): Promise<{ status: number; body: unknown }> {
+  const { status, body } = readRaw(await sendRaw(service.url, bytes));
+  return { status, body: JSON.parse(body) };
 }
 
 it.each<[string, string, number, string]>([

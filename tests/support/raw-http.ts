@@ -1,0 +1,29 @@
+// Requests byte by byte, as clients send them that no library of ours would.
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+export type RawAnswer = { status: number; head: string; body: string };
+
+/** Sends bytes as they are; resolves with all that came back before the connection ended. */
+export async function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
+  const { socket, heard } = openRaw(url);
+  socket.write(bytes);
+  await once(socket, "close");
+  return heard();
+}
+
+/** For a conversation; whoever opens it ends it. */
+export function openRaw(url: string): { socket: Socket; heard(): string } {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => void chunks.push(chunk));
+  socket.on("error", () => undefined); // ended in the middle of our sending: "close" tells
+  return { socket, heard: () => Buffer.concat(chunks).toString("utf8") };
+}
+
+export function readRaw(text: string): RawAnswer {
+  const end = text.indexOf("\r\n\r\n");
+  const [head, body] = end < 0 ? [text, ""] : [text.slice(0, end), text.slice(end + 4)];
+  return { status: Number(head.split(" ")[1]), head, body };
+}
