@@ -7,6 +7,7 @@ import { endedSessions } from "./migrations/0002-ended-sessions";
 import { connectionDialect } from "./migrations/0003-connection-dialect";
 import { savedViews } from "./migrations/0004-saved-views";
 import { presses } from "./migrations/0005-presses";
+import { downloadTasks } from "./migrations/0006-download-tasks";
 import { jobLabels } from "./migrations/0007-job-labels";
 import { viewsOfScreens } from "./migrations/0008-views-of-screens";
 
@@ -16,6 +17,7 @@ export const migrations: Record<string, Migration> = {
   "0003-connection-dialect": connectionDialect,
   "0004-saved-views": savedViews,
   "0005-presses": presses,
+  "0006-download-tasks": downloadTasks,
   "0007-job-labels": jobLabels,
   "0008-views-of-screens": viewsOfScreens,
 };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase } from "./database";
+import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createEndedSessionStore, type EndedSessionStore } from "./ended-sessions";
 import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createJobLabelStore, type JobLabelStore } from "./job-labels";
@@ -22,6 +23,7 @@ export type Store = {
   keys: KeyStore;
   workflowNames: WorkflowNameStore;
   presses: PressStore;
+  downloadTasks: DownloadTaskStore;
   jobLabels: JobLabelStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
@@ -48,6 +50,7 @@ export function openStore(dataDir: string): Store {
     keys: createKeyStore(database),
     workflowNames: createWorkflowNameStore(database),
     presses: createPressStore(database),
+    downloadTasks: createDownloadTaskStore(database),
     jobLabels: createJobLabelStore(database),
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),

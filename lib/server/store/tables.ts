@@ -54,6 +54,32 @@ export type PressRow = {
 
 export type JobLabelRow = { connection_id: string; job_id: string; label: string; created_at: number };
 
+export type DownloadTaskRow = {
+  id: string;
+  connection_id: string;
+  /** Null: whoever started it is gone. */
+  member_id: string | null;
+  /** The service's own id of it. */
+  task_id: string;
+  /** Without its query. */
+  source: string;
+  /** Which key of the ring encrypted the request. */
+  ring_key_id: string;
+  sealed_request: string;
+  state: string;
+  word: string;
+  bytes_done: number | null;
+  bytes_total: number | null;
+  share: number | null;
+  asset_id: string | null;
+  file_name: string | null;
+  reason: string | null;
+  can_cancel: number;
+  created_at: number;
+  checked_at: number;
+  ended_at: number | null;
+};
+
 export type InvitationRow = {
   id: string;
   token_hash: string;
@@ -97,6 +123,7 @@ export type Tables = {
   api_keys: KeyRow;
   workflow_names: WorkflowNameRow;
   presses: PressRow;
+  download_tasks: DownloadTaskRow;
   job_labels: JobLabelRow;
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;

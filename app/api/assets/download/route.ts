@@ -1,4 +1,3 @@
-import { operations } from "@/lib/contract/operations";
-import { bffRoute } from "@/lib/server/bff/bff-route";
+import { downloadRoute } from "@/lib/server/tasks/download-route";
 
-export const POST = bffRoute(operations.downloadAsset);
+export const POST = downloadRoute();

@@ -1,0 +1,9 @@
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { cancelDownload } from "@/lib/server/tasks/change-download";
+import { ok } from "@/lib/shared/result";
+
+export const POST = consoleRoute("cancelDownload", "operator", async (asked) => {
+  const task = await cancelDownload(asked);
+  return task.ok ? ok(jsonAnswer(task.value)) : task;
+});

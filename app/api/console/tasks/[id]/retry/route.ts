@@ -1,0 +1,9 @@
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { retryDownload } from "@/lib/server/tasks/change-download";
+import { ok } from "@/lib/shared/result";
+
+export const POST = consoleRoute("retryDownload", "operator", async (asked) => {
+  const task = await retryDownload(asked);
+  return task.ok ? ok(jsonAnswer(task.value)) : task;
+});

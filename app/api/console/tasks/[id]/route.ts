@@ -1,0 +1,9 @@
+import { emptyAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { forgetDownload } from "@/lib/server/tasks/change-download";
+import { ok } from "@/lib/shared/result";
+
+export const DELETE = consoleRoute("forgetDownload", "operator", async (asked) => {
+  const forgotten = await forgetDownload(asked);
+  return forgotten.ok ? ok(emptyAnswer()) : forgotten;
+});

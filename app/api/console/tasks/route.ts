@@ -1,0 +1,9 @@
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { listDownloads } from "@/lib/server/tasks/list-downloads";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listDownloads", "viewer", async (asked) => {
+  const list = await listDownloads(asked);
+  return list.ok ? ok(jsonAnswer(list.value)) : list;
+});

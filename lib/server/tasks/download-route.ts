@@ -1,0 +1,51 @@
+// POST /api/assets/download: the interface's own operation; where the service answers with a task, the console keeps it in sight.
+// Guarantees: the answer is the service's own. Must never: fail a download because its record could not be written.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { maskedAddress } from "@/lib/contract/download-task";
+import { operations } from "@/lib/contract/operations";
+import { downloadBodySchema } from "@/lib/contract/schemas/asset";
+import { taskStartedSchema } from "@/lib/contract/schemas/task";
+import { ok } from "@/lib/shared/result";
+import { runOperation } from "../bff/bff-route";
+import { type Asked, guarded, type Handler } from "../bff/guard";
+import { CONNECTION_PARAMETER, searchOf } from "../bff/read-request";
+import { findConnection } from "../connections/access";
+import { sealRequest } from "./sealed-request";
+
+export function downloadRoute(): Handler {
+  const { downloadAsset } = operations;
+  return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (asked) => {
+    const copy = asked.request.clone();
+    const result = await runOperation(downloadAsset, asked, ok({}));
+    if (!result.ok || result.value.status !== 202) {
+      await copy.body?.cancel();
+      return result;
+    }
+    try {
+      await keep(asked, await copy.json(), await result.value.clone().json());
+    } catch (err) {
+      asked.console.log.error({ err, requestId: asked.requestId }, "a download was started and could not be kept in sight");
+    }
+    return result;
+  });
+}
+
+async function keep({ request, viewer, console }: Asked, sent: unknown, answered: unknown): Promise<void> {
+  const body = downloadBodySchema.parse(sent);
+  const { task_id: taskId, status } = taskStartedSchema.parse(answered);
+  const connection = await findConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  if (!connection.ok) return;
+  const id = randomUUID();
+  await console.store.downloadTasks.add({
+    id,
+    connectionId: connection.value.id,
+    memberId: viewer.memberId,
+    taskId,
+    source: maskedAddress(body.source_url),
+    sealed: sealRequest(console.ring, id, body),
+    word: status.slice(0, 100),
+    now: console.now(),
+  });
+}
