@@ -23,13 +23,22 @@ const MOST_TRIES = 6;
 
 /** A plain rate limit is the one refusal that did nothing and is worth the same request again, after the wait that it names. */
 export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
+  const call = () => callApi<T>(path, { ...init, ...(work.isLeaving && { keepalive: true }) });
+  return work.isLeaving ? call() : patiently(call, work);
+}
+
+/** For calls of every kind. */
+export async function patiently<T>(
+  call: () => Promise<Result<T, ApiFailure>>,
+  { signal, onWait }: Pick<Work, "signal" | "onWait">,
+): Promise<Result<T, ApiFailure>> {
   for (let tried = 1; ; tried++) {
-    const result = await callApi<T>(path, { ...init, ...(work.isLeaving && { keepalive: true }) });
-    if (result.ok || tried === MOST_TRIES || work.isLeaving || !isPlainRateLimit(result.failure)) return result;
+    const result = await call();
+    if (result.ok || tried === MOST_TRIES || !isPlainRateLimit(result.failure)) return result;
     const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tried - 1);
-    work.onWait(waitMs);
-    const isFull = await paused(waitMs, work.signal);
-    work.onWait(undefined);
+    onWait(waitMs);
+    const isFull = await paused(waitMs, signal);
+    onWait(undefined);
     if (!isFull) return result;
   }
 }

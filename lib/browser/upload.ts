@@ -35,8 +35,9 @@ export function upload<T>(path: `/${string}`, { form, onProgress, signal }: Uplo
   });
 }
 
-function readAnswer<T>({ status, responseText }: XMLHttpRequest): Result<T, ApiFailure> {
-  if (status < 200 || status > 299) return failed(readFailure(status, null, responseText));
+function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
+  const { status, responseText } = request;
+  if (status < 200 || status > 299) return failed(readFailure(status, request.getResponseHeader("retry-after"), responseText));
   try {
     const value: T = JSON.parse(responseText);
     return ok(value);

@@ -1,0 +1,41 @@
+// A file's BLAKE3, read slice by slice: at most two slices are held, however large the file is.
+// Guarantees: the same bytes give the same hash wherever it was stopped and taken up again; a stop is an outcome with the place to go on from.
+// Must never: read a file whole. It runs in the worker, and in tests with the same library.
+
+import { createBLAKE3 } from "hash-wasm";
+
+/** Where a hash was stopped. The state may hold some bytes of the file: it stays in this tab. */
+export type HashPoint = { offset: number; state: Uint8Array };
+export type HashOutcome = { kind: "hashed"; hash: string } | { kind: "stopped"; at: HashPoint } | { kind: "unreadable" };
+
+export type HashOptions = {
+  from?: HashPoint;
+  onProgress?: (bytes: number) => void;
+  signal: { readonly aborted: boolean };
+};
+
+export const SLICE_BYTES = 4 * 1024 * 1024;
+
+export async function hashFile(file: Blob, { from, onProgress, signal }: HashOptions): Promise<HashOutcome> {
+  const hasher = (await createBLAKE3()).init();
+  if (from) hasher.load(from.state);
+  let offset = from?.offset ?? 0;
+  const read = (at: number) => (at < file.size ? file.slice(at, at + SLICE_BYTES).arrayBuffer() : undefined);
+  try {
+    // The next slice comes from the disk while this one is hashed.
+    for (let coming = read(offset); coming;) {
+      const slice = new Uint8Array(await coming);
+      if (signal.aborted) return { kind: "stopped", at: { offset, state: hasher.save() } };
+      coming = read(offset + slice.length);
+      // A file that is cut short while it is read would come back as nothing for ever.
+      if (slice.length === 0) return { kind: "unreadable" };
+      hasher.update(slice);
+      offset += slice.length;
+      onProgress?.(offset);
+    }
+  } catch {
+    // Gone, changed, or not to be read by this browser: the same for whoever asked.
+    return { kind: "unreadable" };
+  }
+  return { kind: "hashed", hash: hasher.digest() };
+}

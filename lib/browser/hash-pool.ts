@@ -1,0 +1,54 @@
+// Hashing away from the page: one worker for each file that is hashed at a time, made when it is needed and kept for the next.
+// Guarantees: an outcome for every file, also where no worker can be had; a stop is answered with the place to go on from.
+// Must never: hash on the page's own thread.
+
+import { type HashOptions, type HashOutcome } from "./hash-file";
+import { type FromHashWorker, type ToHashWorker } from "./hash-worker";
+
+/** As much of a Worker as is used. */
+export type HashWorker = {
+  postMessage(message: ToHashWorker): void;
+  onmessage: ((event: MessageEvent<FromHashWorker>) => void) | null;
+  onerror: ((event: ErrorEvent) => void) | null;
+  terminate(): void;
+};
+/** `unavailable`: this browser does not hash, and the reason is not the file. */
+export type PoolOutcome = HashOutcome | { kind: "unavailable" };
+export type HashPool = (file: Blob, options: Omit<HashOptions, "signal"> & { signal: AbortSignal }) => Promise<PoolOutcome>;
+
+export function createHashPool(makeWorker: () => HashWorker): HashPool {
+  const resting: HashWorker[] = [];
+  let lastId = 0;
+
+  return (file, { from, onProgress, signal }) =>
+    new Promise((resolve) => {
+      let worker: HashWorker;
+      try {
+        worker = resting.pop() ?? makeWorker();
+      } catch {
+        return resolve({ kind: "unavailable" });
+      }
+      const id = ++lastId;
+      const stop = () => worker.postMessage({ id, stop: true });
+      const end = (outcome: PoolOutcome) => {
+        signal.removeEventListener("abort", stop);
+        if (outcome.kind === "unavailable") worker.terminate();
+        else resting.push(worker);
+        resolve(outcome);
+      };
+      worker.onerror = () => end({ kind: "unavailable" });
+      worker.onmessage = ({ data }) => {
+        if (data.id !== id) return;
+        if ("bytes" in data) onProgress?.(data.bytes);
+        else end("outcome" in data ? data.outcome : { kind: "unavailable" });
+      };
+      worker.postMessage({ id, file, ...(from && { from }) });
+      signal.addEventListener("abort", stop, { once: true });
+      if (signal.aborted) stop();
+    });
+}
+
+/** The real one. The bundler finds the worker's file by this very expression. */
+export function makeHashWorker(): HashWorker {
+  return new Worker(new URL("./hash-worker.ts", import.meta.url), { type: "module", name: "hash" });
+}

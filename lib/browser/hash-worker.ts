@@ -1,0 +1,32 @@
+// The worker that hashes: several files at once, told apart by number; its page may stop one and go on later.
+// Guarantees: every question gets one outcome; progress at most once a slice.
+// Must never: send the bytes anywhere.
+
+import { hashFile, type HashOutcome, type HashPoint } from "./hash-file";
+
+export type ToHashWorker = { id: number; file: Blob; from?: HashPoint } | { id: number; stop: true };
+export type FromHashWorker = { id: number; bytes: number } | { id: number; outcome: HashOutcome } | { id: number; broken: true };
+
+const running = new Map<number, { aborted: boolean }>();
+const tell = (message: FromHashWorker) => postMessage(message);
+
+async function hash({ id, file, from }: Extract<ToHashWorker, { file: Blob }>): Promise<void> {
+  const signal = { aborted: false };
+  running.set(id, signal);
+  try {
+    tell({ id, outcome: await hashFile(file, { from, signal, onProgress: (bytes) => tell({ id, bytes }) }) });
+  } catch {
+    // No WebAssembly here, or no memory for it: the page sends without a hash and says so.
+    tell({ id, broken: true });
+  } finally {
+    running.delete(id);
+  }
+}
+
+addEventListener("message", ({ data }: MessageEvent<ToHashWorker>) => {
+  if ("file" in data) void hash(data);
+  else {
+    const signal = running.get(data.id);
+    if (signal) signal.aborted = true;
+  }
+});
