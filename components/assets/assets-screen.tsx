@@ -2,7 +2,7 @@
 
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { lazy, Suspense, use, useCallback, useEffect, useEffectEvent, useSyncExternalStore } from "react";
+import { lazy, Suspense, use, useCallback } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
 import { Paging } from "@/components/data-table/paging";
 import { useHeldRows } from "@/components/data-table/use-held-rows";
@@ -10,9 +10,9 @@ import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
+import { useStoredAssets } from "@/components/frame/stored-assets";
 import { ToolBar } from "@/components/frame/tool-bar";
-import { cn } from "@/components/ui/cn";
-import { useDropTarget } from "@/components/ui/use-drop-target";
+import { WaysInMenu } from "@/components/frame/ways-in-menu";
 import { apiPath } from "@/lib/browser/urls";
 import { type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type AssetView } from "@/lib/contract/asset-view";
@@ -24,10 +24,6 @@ import { type AssetPage, toAssetPage } from "./asset-page";
 import { assetsApiPath, assetsHref } from "./assets-address";
 import { AssetsEmpty } from "./assets-empty";
 import { AssetsFilter } from "./assets-filter";
-import { tabUploads } from "./tab-uploads";
-import { UploadButton } from "./upload-button";
-import { type UploadItem } from "./upload-state";
-import { UploadTray } from "./upload-tray";
 
 type AssetsScreenProps = {
   query: AssetsQuery;
@@ -41,7 +37,6 @@ type AssetsScreenProps = {
 const AssetPanel = lazy(() => import("./asset-panel").then(({ AssetPanel }) => ({ default: AssetPanel })));
 
 const noAssets: AssetView[] = [];
-const noUploads: readonly UploadItem[] = [];
 const still = () => "still" as const;
 
 export function AssetsScreen({ query, connection, canUpload, assets: reading }: AssetsScreenProps) {
@@ -54,12 +49,7 @@ export function AssetsScreen({ query, connection, canUpload, assets: reading }: 
   const failure = poll.failure ?? (first.ok || page ? undefined : first.failure);
   const canHold = query.offset === 0 && query.sort === "created_at" && query.order === "desc";
   const { rows: assets, newCount } = useHeldRows(assetsHref(query), page?.assets ?? noAssets, canHold);
-  const uploads = useSyncExternalStore(tabUploads.subscribe, tabUploads.get, () => noUploads);
-  const uploaded = uploads.filter(({ status }) => status.kind === "done").length;
-  const showUploaded = useEffectEvent(() => void poll.refresh());
-  useEffect(() => {
-    if (uploaded > 0) showUploaded();
-  }, [uploaded]);
+  useStoredAssets(() => void poll.refresh());
 
   const openId = useSearchParams()?.get("asset") ?? undefined;
   const show = useCallback(
@@ -71,21 +61,18 @@ export function AssetsScreen({ query, connection, canUpload, assets: reading }: 
     const tile = openId && document.querySelector<HTMLElement>(`[data-asset="${CSS.escape(openId)}"]`);
     if (tile) tile.focus({ preventScroll: true });
   }, [show, openId]);
-  const send = (files: readonly File[]) => tabUploads.add(files, connectionId);
-  const { isOver, props: drop } = useDropTarget((files) => (canUpload ? send(files) : undefined));
 
   return (
-    <div {...drop} className={cn("flex flex-1 flex-col", isOver && canUpload && "bg-accent-soft")}>
+    <div className="flex flex-1 flex-col">
       <PageHeader title={t("title")} count={page?.total}>
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canUpload ? <UploadButton onFiles={send} /> : null}
+        {canUpload ? <WaysInMenu /> : null}
       </PageHeader>
       <ToolBar label={t("filter.label")}>
         <AssetsFilter query={query} connection={connection} />
       </ToolBar>
       <div className="flex flex-1 items-start">
         <div className="flex min-w-0 flex-1 flex-col">
-          <UploadTray items={uploads} store={tabUploads} />
           {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
           <NewRows count={newCount} text={t("grid.waiting", { count: newCount })} />
           {page && assets.length === 0 ? <AssetsEmpty query={query} connection={connection} canUpload={canUpload} /> : null}

@@ -12,6 +12,7 @@ import { destinations } from "../destinations";
 import { showOverlay } from "../overlay";
 import { useLanguage } from "../use-language";
 import { useSignOut } from "../use-sign-out";
+import { openWayIn, waysIn } from "../ways-in";
 import { type PaletteItem } from "./palette-items";
 
 const themes = ["system", "light", "dark"] as const;
@@ -54,6 +55,7 @@ export function usePaletteItems({ jobs, onSwitch }: Ports): PaletteItem[] {
         label: t("palette.connection", { name }),
         run: () => onSwitch({ id, name }),
       })),
+    ...waysIn.map((way) => ({ key: `way-${way}`, group: "actions" as const, label: t(`ways.${way}`), run: () => openWayIn(way) })),
     ...themes.map((theme) => ({
       key: `theme-${theme}`,
       group: "actions" as const,

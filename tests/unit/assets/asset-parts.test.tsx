@@ -6,12 +6,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { AssetFacts } from "@/components/assets/asset-facts";
 import { AssetGrid } from "@/components/assets/asset-grid";
 import { AssetsEmpty } from "@/components/assets/assets-empty";
-import { UploadTray } from "@/components/assets/upload-tray";
-import { createUploadStore } from "@/components/assets/upload-store";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { messages } from "@/lib/messages/en";
-import { failed } from "@/lib/shared/result";
 
 afterEach(cleanup);
 
@@ -90,19 +87,5 @@ describe("an empty view", () => {
     show(<AssetsEmpty query={parseAssetsQuery(params).query} canUpload />);
     expect(screen.getByText(title)).toBeTruthy();
     expect(screen.getByRole("link").getAttribute("href")).toBe(href);
-  });
-});
-
-describe("the tray of uploads", () => {
-  it("says what failed and whose it is, and offers to send it again", async () => {
-    const store = createUploadStore(async () => failed({ code: "FILE_TOO_LARGE", message: "At most 1 MB.", status: 413 }));
-    store.add([new File(["x"], "film.mov")]);
-    await Promise.resolve();
-    show(<UploadTray items={store.get()} store={store} />);
-    const { textContent } = screen.getByRole("alert");
-    expect(textContent).toContain("The file is larger than permitted; nothing of it was kept");
-    expect(textContent).toContain("At most 1 MB.");
-    expect(screen.getByRole("button", { name: "Send again" })).toBeTruthy();
-    expect(screen.getByRole("button", { name: "Take film.mov off this list" })).toBeTruthy();
   });
 });
