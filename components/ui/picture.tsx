@@ -1,11 +1,13 @@
 "use client";
 
 import { ImageOff } from "lucide-react";
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { cn } from "./cn";
 
 type PictureProps = {
   src?: string;
+  /** The same picture for screens of more pixels. */
+  srcSet?: string;
   /** What the picture shows; empty where the words beside it already say so. */
   alt: string;
   width: number;
@@ -17,8 +19,24 @@ type PictureProps = {
 };
 
 /** The one <img> of the house: its box stands before its bytes, and a placeholder takes the same box when they do not come. */
-export function Picture({ src, alt, width, height, eager = false, fit = "cover", className }: PictureProps) {
+export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", className }: PictureProps) {
   const [failedSrc, setFailedSrc] = useState<string>();
+  const attach = useCallback(
+    (image: HTMLImageElement | null) => {
+      if (!image || src === undefined) return;
+      // An image of the first HTML may have failed before React was there to hear of it.
+      if (image.complete && image.naturalWidth === 0 && image.currentSrc) setFailedSrc(src);
+      // React's strict mode attaches twice; what the detaching took away is put back.
+      if (!image.hasAttribute("src")) image.src = src;
+      return () => {
+        // A picture that is gone from the page would be fetched to its end all the same.
+        if (image.complete) return;
+        image.removeAttribute("srcset");
+        image.removeAttribute("src");
+      };
+    },
+    [src],
+  );
   if (!src || src === failedSrc) {
     return (
       <span
@@ -35,11 +53,9 @@ export function Picture({ src, alt, width, height, eager = false, fit = "cover",
   }
   return (
     <img
-      ref={(image) => {
-        // An image of the first HTML may have failed before React was there to hear of it.
-        if (image?.complete && image.naturalWidth === 0 && image.currentSrc) setFailedSrc(src);
-      }}
+      ref={attach}
       src={src}
+      srcSet={srcSet}
       alt={alt}
       width={width}
       height={height}
