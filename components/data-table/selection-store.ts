@@ -46,6 +46,8 @@ export function createSelection() {
       anchor = id;
       become(next);
     },
+    /** These and no others, wherever in the list they stand. */
+    replace: (chosen: Iterable<string>) => become(new Set(chosen)),
     choosePage: () => become(new Set(listed)),
     chooseMatching: () => become(new Set(listed), true),
     clear: () => {
