@@ -1,16 +1,16 @@
 // The bytes of a request as they come off the socket, without the web stream around them, which copies each one.
 // Guarantees: bounded memory, since the socket is not read while a mebibyte waits; a connection that breaks is an error, not an end;
 // once the answer goes out, what still comes is left to whoever ends the connection. Must never end or destroy the request itself.
-import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type Readable, type Writable } from "node:stream";
 
 const MOST_WAITING_BYTES = 1024 * 1024;
 
 /** To be read once, by one reader; nothing is read from the socket before. */
-export function incomingBody(incoming: IncomingMessage, outgoing: ServerResponse): AsyncIterable<Uint8Array> {
+export function incomingBody(incoming: Readable, outgoing: Writable): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => startReading(incoming, outgoing) };
 }
 
-function startReading(incoming: IncomingMessage, outgoing: ServerResponse): AsyncIterator<Uint8Array> {
+function startReading(incoming: Readable, outgoing: Writable): AsyncIterator<Uint8Array> {
   const waiting: Uint8Array[] = [];
   let bytes = 0;
   let over: { error?: Error } | undefined;
