@@ -1,6 +1,7 @@
 // The six ways to blend two images, sample by sample, each step rounded to float32 as the family's own steps are.
 
-import { frameAt, type Raster, type Tick } from "./raster";
+import { frameOfSamples } from "./frame";
+import { type Raster, samplesAt, type Tick } from "./raster";
 
 export const blendModes = ["normal", "multiply", "screen", "overlay", "soft_light", "difference"] as const;
 export type BlendMode = (typeof blendModes)[number];
@@ -28,8 +29,8 @@ export function blendRasters(below: Raster, above: Raster, mode: BlendMode, fact
   const take = f(factor);
   const row = below.width * below.channels;
   const frames = Array.from({ length: count }, (_, index) => {
-    const a = frameAt(below, index);
-    const b = frameAt(above, index);
+    const a = samplesAt(below, index, tick, index / count);
+    const b = samplesAt(above, index, tick, index / count);
     const out = new Float32Array(a.length);
     for (let start = 0; start < out.length; start += row) {
       for (let i = start; i < start + row; i++) {
@@ -39,7 +40,7 @@ export function blendRasters(below: Raster, above: Raster, mode: BlendMode, fact
       }
       tick((index + (start + row) / out.length) / count);
     }
-    return out;
+    return frameOfSamples(out);
   });
   return { ...below, frames };
 }

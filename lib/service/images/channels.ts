@@ -1,7 +1,8 @@
 // Between images and masks, and simple sums on single samples.
 
+import { type Frame, frameOfBytes, frameOfValue } from "./frame";
 import { roundHalfEven } from "./numbers";
-import { emptyFrame, mapRows, type Raster, type Size, type Tick } from "./raster";
+import { mapFrames, mapRows, type Raster, type Size, type Tick } from "./raster";
 
 /** One mask frame for each image frame. */
 export function channelOf(image: Raster, channel: 0 | 1 | 2, tick: Tick): Raster {
@@ -34,34 +35,25 @@ export function maskToImage(mask: Raster, tick: Tick): Raster {
 }
 
 export function invertRaster(raster: Raster, tick: Tick): Raster {
-  const row = raster.width * raster.channels;
-  return mapRows(
-    raster,
-    raster,
-    ({ out, at, frame }) => {
-      for (let i = at; i < at + row; i++) out[i] = 1 - (frame[i] ?? 0);
-    },
-    tick,
-  );
+  return mapFrames(raster, raster, (frame, part) => frame.map((sample) => 1 - sample, part), tick);
 }
 
 /** `count` frames of one value, which share their samples. */
 export function solidMask(size: Size, value: number, count = 1): Raster {
-  const frame = emptyFrame({ ...size, channels: 1 }).fill(value);
-  return { width: size.width, height: size.height, channels: 1, frames: new Array<Float32Array>(count).fill(frame) };
+  const frame = frameOfValue(size.width * size.height, value);
+  return { width: size.width, height: size.height, channels: 1, frames: new Array<Frame>(count).fill(frame) };
 }
 
 /** `count` frames of one colour (0xRRGGBB), which share their samples. */
 export function solidImage(size: Size, colour: number, count: number, tick?: Tick): Raster {
-  const samples = [(colour >> 16) & 255, (colour >> 8) & 255, colour & 255].map((byte) => byte / 255);
-  const frame = emptyFrame({ ...size, channels: 3 });
+  const bytes = new Uint8Array(size.width * size.height * 3);
   const row = size.width * 3;
-  for (let i = 0; i < row; i += 3) frame.set(samples, i);
+  for (let i = 0; i < row; i += 3) bytes.set([(colour >> 16) & 255, (colour >> 8) & 255, colour & 255], i);
   for (let y = 1; y < size.height; y++) {
-    frame.copyWithin(y * row, 0, row);
+    bytes.copyWithin(y * row, 0, row);
     tick?.((y + 1) / size.height);
   }
-  return { width: size.width, height: size.height, channels: 3, frames: new Array<Float32Array>(count).fill(frame) };
+  return { width: size.width, height: size.height, channels: 3, frames: new Array<Frame>(count).fill(frameOfBytes(bytes)) };
 }
 
 function toMask(image: Raster, read: (frame: Float32Array, at: number) => number, tick: Tick): Raster {

@@ -1,6 +1,6 @@
 // Laying one image over another at a place, through a mask. What would lie outside the destination is left out.
 
-import { frameAt, mapFrames, type Raster, sameSize, type Size, stages, type Tick } from "./raster";
+import { mapSamples, type Raster, sameSize, samplesAt, type Size, stages, type Tick } from "./raster";
 import { scaleRaster } from "./scale";
 
 const f = Math.fround;
@@ -34,13 +34,13 @@ export function compositeRasters(destination: Raster, source: Raster, placement:
   const top = clampTo(placement.y, laid.height, destination.height);
   const columns = { from: Math.max(0, -left), to: Math.min(laid.width, destination.width - left) };
   const rows = { from: Math.max(0, -top), to: Math.min(laid.height, destination.height - top) };
-  return mapFrames(
+  return mapSamples(
     destination,
     destination,
     (frame, part, index) => {
       const out = frame.slice();
-      const over = frameAt(laid, index);
-      const cover = mask && frameAt(mask, index);
+      const over = samplesAt(laid, index, part, 0);
+      const cover = mask && samplesAt(mask, index, part, 0);
       for (let y = rows.from; y < rows.to; y++) {
         for (let x = columns.from; x < columns.to; x++) {
           const from = y * laid.width + x;

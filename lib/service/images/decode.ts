@@ -6,7 +6,7 @@
 
 import sharp, { type Metadata } from "sharp";
 import { inkToColours } from "./ink";
-import { toUnit } from "./numbers";
+import { frameOfBytes } from "./frame";
 import { type Raster, type Size, stages, type Tick } from "./raster";
 
 class DecodeError extends Error {
@@ -83,11 +83,13 @@ function pick({ values, channels, size, pages }: DecodedFile, wanted: readonly n
   const frames = Array.from({ length: pages }, (_, page) => {
     const part: Tick = (done) => tick((page + done) / pages);
     const whole = values.subarray(page * length, (page + 1) * length);
-    if (wanted.length === channels) return toUnit(whole, part);
-    const nextStage = stages(part, 2);
+    if (wanted.length === channels) {
+      part(1);
+      return frameOfBytes(whole);
+    }
     const bytes = new Uint8Array(width * height * wanted.length);
-    gather(whole, bytes, channels, { size, wanted, tick: nextStage() });
-    return toUnit(bytes, nextStage());
+    gather(whole, bytes, channels, { size, wanted, tick: part });
+    return frameOfBytes(bytes);
   });
   return { width, height, channels: wanted.length === 3 ? 3 : 1, frames };
 }

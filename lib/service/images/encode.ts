@@ -1,7 +1,6 @@
 // Samples to image files. sharp only encodes: the bytes are made here, by the family's truncation.
 
 import sharp from "sharp";
-import { toBytes } from "./numbers";
 import { exifTexts } from "./exif-text";
 import { withPngText } from "./png-text";
 import { frameAt, type Raster, stages, type Tick } from "./raster";
@@ -11,7 +10,7 @@ export type PngOptions = { compressionLevel: number; texts: Record<string, unkno
 /** `tick` hears of the bytes that are made, not of the encoder, which goes on by itself. */
 export async function encodePng(raster: Raster, index: number, options: PngOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels } = raster;
-  const bytes = toBytes(frameAt(raster, index), tick);
+  const bytes = frameAt(raster, index).bytes(tick);
   const png = await sharp(bytes, { raw: { width, height, channels }, limitInputPixels: false })
     .png({ compressionLevel: options.compressionLevel })
     .toBuffer();
@@ -24,7 +23,7 @@ export type AnimationOptions = { delayMs: number; lossless: boolean; quality: nu
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels, frames } = raster;
   const nextStage = stages(tick, frames.length);
-  const tall = Buffer.concat(frames.map((frame) => toBytes(frame, nextStage())));
+  const tall = Buffer.concat(frames.map((frame) => frame.bytes(nextStage())));
   const { delayMs, lossless, quality, effort, texts } = options;
   const raw = { width, height: height * frames.length, channels, ...(frames.length > 1 ? { pageHeight: height } : {}) };
   const delay = frames.map(() => delayMs);

@@ -1,7 +1,7 @@
 // Blur and sharpen. The bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
 // and the edges are mirrored without repeating the edge itself, as the family does it.
 
-import { mapFrames, mapRows, type Raster, stages, type Tick } from "./raster";
+import { mapRows, mapSamples, type Raster, stages, type Tick } from "./raster";
 import { applyTaps } from "./separable";
 import { type Taps } from "./taps";
 
@@ -32,7 +32,7 @@ function bellTaps({ radius, sigma }: Bell, size: number): Taps {
 
 export function blurRaster(raster: Raster, bell: Bell, tick: Tick): Raster {
   const axes = { across: bellTaps(bell, raster.width), down: bellTaps(bell, raster.height) };
-  return mapFrames(raster, raster, (frame, part) => applyTaps(frame, raster, raster, axes, part), tick);
+  return mapSamples(raster, raster, (frame, part) => applyTaps(frame, raster, raster, axes, part), tick);
 }
 
 /** Adds `amount` times ten of what the blur took away, and clamps. */
@@ -45,7 +45,7 @@ export function sharpenRaster(raster: Raster, bell: Bell, amount: number, tick: 
     raster,
     raster,
     ({ out, at, frame, index }) => {
-      const soft = blurred.frames[index] ?? frame;
+      const soft = blurred.frames[index]?.samples() ?? frame;
       for (let i = at; i < at + row; i++) {
         const value = frame[i] ?? 0;
         out[i] = Math.min(1, Math.max(0, value + gain * (value - (soft[i] ?? 0))));

@@ -1,18 +1,18 @@
 // The sums of Lanczos with vector instructions: whole numbers, so the result is that of any other order of adding, to the byte.
-// Rows are copied in and out: the memory holds a row or four, whatever the size of the picture.
 
+import { createKernel } from "./wasm-kernel";
 import {
   addNumbers,
   constant,
   get,
   highNumbers,
-  loadBytesAsNumbers,
   loadBytesAsWords,
   loadNumber,
   loadSplat,
   loadVector,
   lowNumbers,
   multiplyNumbers,
+  pixelAsNumbers,
   plus,
   repeatWhileLess,
   set,
@@ -23,20 +23,23 @@ import {
   storeVector,
   times,
   toClampedBytes,
-  wasmModule,
   type WasmFunction,
 } from "./wasm-module";
 
 export const PRECISION = 22;
 export const HALF = 1 << (PRECISION - 1);
 export const ROWS_AT_ONCE = 4;
-const PAGE = 65_536;
 
 const step = (local: number, bytes: number) => set(local, plus(get(local), constant(bytes)));
 
-/** Each pixel of three channels is one vector of four numbers, the fourth of which is overwritten by the next pixel. */
+/**
+ * Each pixel of three channels is one vector of four numbers, the fourth of which is overwritten by the next pixel. Four pixels and
+ * their weights at a time: those that are too many have weights of 0.
+ */
 function rowOfThree(): WasmFunction {
-  const [source, table, weights, out, outEnd, weightStep, at, weight, weightEnd, sum] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const [source, table, weights, out, outEnd, weightStep, at, weight, weightEnd, sum, pixels] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  const weighed = (pixel: number) =>
+    set(sum, addNumbers(get(sum), multiplyNumbers(pixelAsNumbers(get(pixels), pixel), loadSplat(get(weight), pixel * 4))));
   const body = repeatWhileLess(
     get(out),
     get(outEnd),
@@ -47,9 +50,10 @@ function rowOfThree(): WasmFunction {
     repeatWhileLess(
       get(weight),
       get(weightEnd),
-      set(sum, addNumbers(get(sum), multiplyNumbers(loadBytesAsNumbers(get(at)), loadSplat(get(weight))))),
-      step(at, 3),
-      step(weight, 4),
+      set(pixels, loadVector(get(at))),
+      ...[0, 1, 2, 3].map(weighed),
+      step(at, 12),
+      step(weight, 16),
     ),
     set(sum, shiftRight(get(sum), PRECISION)),
     storeFourBytes(get(out), toClampedBytes(get(sum), get(sum))),
@@ -57,7 +61,7 @@ function rowOfThree(): WasmFunction {
     set(weights, plus(get(weights), get(weightStep))),
     step(out, 3),
   );
-  return { name: "rowOfThree", parameters: 6, numbers: 3, vectors: 1, body };
+  return { name: "rowOfThree", parameters: 6, numbers: 3, vectors: 2, body };
 }
 
 /** Adds four rows, each with its weight, to sums; eight columns at a time. */
@@ -101,27 +105,7 @@ function clipRow(): WasmFunction {
   return { name: "clipRow", parameters: 3, numbers: 0, vectors: 0, body };
 }
 
-const memory = new WebAssembly.Memory({ initial: 1 });
-const instance = new WebAssembly.Instance(new WebAssembly.Module(wasmModule([rowOfThree(), addFourRows(), clipRow()])), {
-  env: { memory },
-});
+const { exported, reserve } = createKernel([rowOfThree(), addFourRows(), clipRow()]);
 
-function exported(name: string): (...numbers: number[]) => void {
-  const found: unknown = instance.exports[name];
-  if (typeof found !== "function") throw new Error(`The kernel has no ${name}.`);
-  return (...numbers) => void Reflect.apply(found, undefined, numbers);
-}
+export { reserve };
 export const kernel = { rowOfThree: exported("rowOfThree"), addFourRows: exported("addFourRows"), clipRow: exported("clipRow") };
-
-/** Places for so many bytes each, sixteen to spare behind every one, and the memory that they lie in until the next call. */
-export function reserve(sizes: readonly number[]): { places: number[]; buffer: ArrayBuffer } {
-  let end = 0;
-  const places = sizes.map((size) => {
-    const place = end;
-    end = Math.ceil((end + size) / 16) * 16 + 16;
-    return place;
-  });
-  const missing = end - memory.buffer.byteLength;
-  if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
-  return { places, buffer: memory.buffer };
-}

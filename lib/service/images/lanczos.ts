@@ -2,7 +2,7 @@
 // The steps are Pillow's own (coefficients normalised, 22 bits of precision), so that the result is the same to the byte.
 
 import { HALF, kernel, PRECISION, reserve, ROWS_AT_ONCE } from "./lanczos-kernel";
-import { toBytes, toUnit } from "./numbers";
+import { type Frame, frameOfBytes } from "./frame";
 import { type Size, type Tick } from "./raster";
 
 const LOBES = 3;
@@ -114,13 +114,14 @@ function downColumns(bytes: Uint8Array, from: Size & { channels: number }, heigh
   return out;
 }
 
-export function resizeLanczos(frame: Float32Array, from: Size & { channels: number }, to: Size, tick: Tick): Float32Array {
-  let bytes = toBytes(frame, () => tick(0));
+export function resizeLanczos(frame: Frame, from: Size & { channels: number }, to: Size, tick: Tick): Frame {
+  let bytes = frame.bytes(() => tick(0));
   let size = from;
   if (to.width !== from.width) {
     bytes = alongRows(bytes, size, to.width, (done) => tick(done / 2));
     size = { ...size, width: to.width };
   }
   if (to.height !== from.height) bytes = downColumns(bytes, size, to.height, (done) => tick(0.5 + done / 2));
-  return toUnit(bytes, () => tick(1));
+  tick(1);
+  return frameOfBytes(bytes);
 }

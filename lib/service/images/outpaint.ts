@@ -1,6 +1,7 @@
 // The border for painting beyond an image: grey around it, and a mask that is 1 there and fades into the image.
 
-import { emptyFrame, mapRows, type Raster, type Size, type Tick } from "./raster";
+import { frameOfSamples } from "./frame";
+import { emptySamples, mapRows, type Raster, type Size, type Tick } from "./raster";
 
 export type Border = { left: number; top: number; right: number; bottom: number; feathering: number };
 
@@ -29,7 +30,7 @@ export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster
   const { width, height } = raster;
   const { left, top, right, bottom, feathering } = border;
   const size = paddedSize(raster, border);
-  const mask = emptyFrame({ ...size, channels: 1 }).fill(1);
+  const mask = emptySamples({ ...size, channels: 1 }).fill(1);
   const fades = feathering > 0 && feathering * 2 < height && feathering * 2 < width;
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -44,5 +45,5 @@ export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster
     }
     tick((y + 1) / height);
   }
-  return { ...size, channels: 1, frames: [mask] };
+  return { ...size, channels: 1, frames: [frameOfSamples(mask)] };
 }

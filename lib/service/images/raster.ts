@@ -1,13 +1,14 @@
-// What flows between nodes: frames of float32 samples from 0 to 1, row by row, channels side by side.
+// What flows between nodes: frames of samples from 0 to 1, row by row, channels side by side.
 // Frames are shared between rasters and never written after they were made: a kernel always answers new ones.
-// It must never hold bytes: those exist only on the way in and out.
+
+import { type Frame, frameOfSamples } from "./frame";
 
 export type Raster = {
   width: number;
   height: number;
   /** 3 for an image, 1 for a mask. */
   channels: 1 | 3;
-  frames: readonly Float32Array[];
+  frames: readonly Frame[];
 };
 
 export type Size = { width: number; height: number };
@@ -29,20 +30,30 @@ export function pixelsOf(raster: Raster): number {
   return raster.width * raster.height * raster.frames.length;
 }
 
-export function emptyFrame(raster: Size & { channels: number }): Float32Array {
+export function emptySamples(raster: Size & { channels: number }): Float32Array {
   return new Float32Array(raster.width * raster.height * raster.channels);
 }
 
 /** Makes each frame of a new raster from the frame of the same index. */
-export function mapFrames(
-  raster: Raster,
-  size: Size,
-  make: (frame: Float32Array, tick: Tick, index: number) => Float32Array,
-  tick: Tick,
-): Raster {
+export function mapFrames(raster: Raster, size: Size, make: (frame: Frame, tick: Tick, index: number) => Frame, tick: Tick): Raster {
   const count = raster.frames.length;
   const frames = raster.frames.map((frame, index) => make(frame, (done) => tick((index + done) / count), index));
   return { width: size.width, height: size.height, channels: raster.channels, frames };
+}
+
+type MakeSamples = (samples: Float32Array, tick: Tick, index: number) => Float32Array;
+
+/** The same by the numbers of each frame. */
+export function mapSamples(raster: Raster, size: Size, make: MakeSamples, tick: Tick): Raster {
+  const ofFrame = (frame: Frame, part: Tick, index: number) =>
+    frameOfSamples(
+      make(
+        frame.samples(() => part(0)),
+        part,
+        index,
+      ),
+    );
+  return mapFrames(raster, size, ofFrame, tick);
 }
 
 /** What one row of a new frame is made of: `at` is the place of its first sample in `out`. */
@@ -51,11 +62,11 @@ type FillRow = (row: { out: Float32Array; at: number; y: number; frame: Float32A
 /** Makes each frame of a new raster row by row, with a tick after each. */
 export function mapRows(raster: Raster, made: Size & { channels: 1 | 3 }, fill: FillRow, tick: Tick): Raster {
   const { width, height, channels } = made;
-  const image = mapFrames(
+  const image = mapSamples(
     raster,
     made,
     (frame, part, index) => {
-      const out = emptyFrame(made);
+      const out = emptySamples(made);
       for (let y = 0; y < height; y++) {
         fill({ out, at: y * width * channels, y, frame, index });
         part((y + 1) / height);
@@ -68,10 +79,15 @@ export function mapRows(raster: Raster, made: Size & { channels: 1 | 3 }, fill: 
 }
 
 /** Frame `index` of a batch that is repeated, or cut, to the length of another. */
-export function frameAt(raster: Raster, index: number): Float32Array {
+export function frameAt(raster: Raster, index: number): Frame {
   const frame = raster.frames[index % raster.frames.length];
   if (frame === undefined) throw new Error("A raster without frames.");
   return frame;
+}
+
+/** The numbers of that frame, before anything is made of them. */
+export function samplesAt(raster: Raster, index: number, tick: Tick, done: number): Float32Array {
+  return frameAt(raster, index).samples(() => tick(done));
 }
 
 export function sameSize(a: Size, b: Size): boolean {

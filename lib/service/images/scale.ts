@@ -3,7 +3,7 @@
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
 import { roundHalfEven } from "./numbers";
-import { mapFrames, sameSize, type Raster, type Size, stages, type Tick } from "./raster";
+import { mapFrames, mapSamples, sameSize, type Raster, type Size, stages, type Tick } from "./raster";
 import { applyTaps } from "./separable";
 import { createTaps, type TapMethod } from "./taps";
 
@@ -32,5 +32,5 @@ export function scaleRaster(raster: Raster, to: Size, method: ScaleMethod, tick:
   if (method === "lanczos") return mapFrames(raster, to, (frame, part) => resizeLanczos(frame, raster, to, part), tick);
   if (sameSize(raster, to)) return raster;
   const axes = { across: createTaps(method, raster.width, to.width), down: createTaps(method, raster.height, to.height) };
-  return mapFrames(raster, to, (frame, part) => applyTaps(frame, raster, to, axes, part), tick);
+  return mapSamples(raster, to, (frame, part) => applyTaps(frame, raster, to, axes, part), tick);
 }

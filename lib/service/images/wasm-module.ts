@@ -64,6 +64,9 @@ export const constant = (value: number): Code => [0x41, ...signed(value)];
 export const plus = (a: Code, b: Code): Code => [...a, ...b, 0x6a];
 export const times = (a: Code, b: Code): Code => [...a, ...b, 0x6c];
 export const loadNumber = (from: Code, offset = 0): Code => [...from, 0x28, ...at(offset)];
+export const loadByte = (from: Code, offset = 0): Code => [...from, 0x2d, 0, ...unsigned(offset)];
+export const storeNumber = (to: Code, value: Code, offset = 0): Code => [...to, ...value, 0x36, ...at(offset)];
+export const storeByte = (to: Code, value: Code, offset = 0): Code => [...to, ...value, 0x3a, 0, ...unsigned(offset)];
 /** Runs the body once, and again while `a` is less than `b`. */
 export const repeatWhileLess = (a: Code, b: Code, ...body: readonly Code[]): Code => [
   ...[0x03, 0x40],
@@ -77,8 +80,13 @@ export const loadVector = (from: Code, offset = 0): Code => [...from, ...vector(
 export const storeVector = (to: Code, value: Code, offset = 0): Code => [...to, ...value, ...vector(0x0b, ...at(offset))];
 /** Eight bytes as eight words of 16 bits. */
 export const loadBytesAsWords = (from: Code): Code => [...from, ...vector(0x02, ...at(0))];
-/** Four bytes as four numbers. */
-export const loadBytesAsNumbers = (from: Code): Code => [...from, ...vector(0x5c, ...at(0)), ...vector(0x89), ...vector(0xa9)];
+/** The three bytes of pixel 0 to 4 of sixteen bytes as three numbers, and a 0. */
+export const pixelAsNumbers = (bytes: Code, pixel: number): Code => {
+  const first = pixel * 3;
+  // 16 is beyond the bytes: a 0.
+  const lanes = [0, 1, 2].flatMap((channel) => [first + channel, 16, 16, 16]);
+  return [...bytes, ...vector(0x0c, ...lanes, 16, 16, 16, 16), ...vector(0x0e)];
+};
 export const lowNumbers = (words: Code): Code => [...words, ...vector(0xa9)];
 export const highNumbers = (words: Code): Code => [...words, ...vector(0xaa)];
 export const addNumbers = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xae)];
@@ -91,3 +99,9 @@ export const toClampedBytes = (low: Code, high: Code): Code => {
 };
 export const storeFourBytes = (to: Code, value: Code): Code => [...to, ...value, ...vector(0x5a, ...at(0), 0)];
 export const storeEightBytes = (to: Code, value: Code): Code => [...to, ...value, ...vector(0x5b, ...at(0), 0)];
+
+/** Four numbers of 32 bits with a point. */
+export const splatFloat = (value: number): Code => [0x43, ...new Uint8Array(Float32Array.of(value).buffer), ...vector(0x13)];
+export const multiplyFloats = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xe6)];
+/** Towards 0; what is no number becomes 0. */
+export const truncateFloats = (floats: Code): Code => [...floats, ...vector(0xf8)];

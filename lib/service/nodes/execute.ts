@@ -34,7 +34,7 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
       const state = { nodesDone, nodesTotal: plan.order.length, currentNode: planned.id };
       const tick = (part: number) => {
         cancellation.check();
-        progress.report({ ...state, step: Math.round(part * 100), steps: 100 });
+        progress.report(state, part);
       };
       cancellation.check();
       progress.report(state);

@@ -5,12 +5,18 @@ import { type RunEvent } from "./run";
 type Progress = Extract<RunEvent, { kind: "progress" }>;
 
 const INTERVAL_MS = 100;
+const STEPS = 100;
 
-export type ProgressReporter = { report(progress: Omit<Progress, "kind">): void; stop(): void };
+export type ProgressReporter = {
+  /** `part` of the node that is at work, 0 to 1; called for every row, so it makes nothing until something is said. */
+  report(at: Pick<Progress, "nodesDone" | "nodesTotal" | "currentNode">, part?: number): void;
+  stop(): void;
+};
 
 export function createProgressReporter(send: (progress: Progress) => void): ProgressReporter {
   let lastAt = -INTERVAL_MS;
-  let latest: Progress | undefined;
+  let latest: Parameters<ProgressReporter["report"]>[0] | undefined;
+  let latestPart: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const flush = () => {
@@ -18,12 +24,13 @@ export function createProgressReporter(send: (progress: Progress) => void): Prog
     timer = undefined;
     if (latest === undefined) return;
     lastAt = performance.now();
-    send(latest);
+    send({ kind: "progress", ...latest, ...(latestPart !== undefined && { step: Math.round(latestPart * STEPS), steps: STEPS }) });
     latest = undefined;
   };
   return {
-    report(progress) {
-      latest = { kind: "progress", ...progress };
+    report(at, part) {
+      latest = at;
+      latestPart = part;
       if (performance.now() - lastAt >= INTERVAL_MS) flush();
       else timer ??= setTimeout(flush, INTERVAL_MS);
     },

@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters } from "@/lib/service/images/blend";
 import { channelOf, colourMask, invertRaster, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
 import { compositeRasters } from "@/lib/service/images/composite";
+import { frameOfBytes, frameOfSamples, frameOfValue } from "@/lib/service/images/frame";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
-import { roundHalfEven, toBytes, toUnit } from "@/lib/service/images/numbers";
+import { roundHalfEven } from "@/lib/service/images/numbers";
 import { outpaintMask, padRaster } from "@/lib/service/images/outpaint";
 import { type Raster, type Tick } from "@/lib/service/images/raster";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
@@ -21,15 +22,21 @@ const image = fc
   .chain(([width, height]) =>
     fc
       .uint8Array({ minLength: width * height * 3, maxLength: width * height * 3 })
-      .map((bytes): Raster => ({ width, height, channels: 3, frames: [toUnit(bytes)] })),
+      .map((bytes): Raster => ({ width, height, channels: 3, frames: [frameOfBytes(bytes)] })),
   );
 
-const samples = (raster: Raster) => [...(raster.frames[0] ?? [])];
-const bytesOf = (raster: Raster) => [...toBytes(raster.frames[0] ?? new Float32Array())];
+const samples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];
+const bytesOf = (raster: Raster) => [...(raster.frames[0]?.bytes() ?? [])];
+const sizeOf = ({ width, height, channels }: Raster) => ({ width, height, channels });
 
 function furthest(a: Raster, b: Raster): number {
   const other = samples(b);
   return Math.max(0, ...samples(a).map((value, i) => Math.abs(value - (other[i] ?? Number.NaN))));
+}
+
+function expectSame(a: Raster, b: Raster): void {
+  expect(sizeOf(a)).toEqual(sizeOf(b));
+  expect(samples(a)).toEqual(samples(b));
 }
 
 describe("scaling", () => {
@@ -143,9 +150,9 @@ describe("moves", () => {
   it("four quarter turns, two mirrorings and two inversions each give the image back", () => {
     fc.assert(
       fc.property(image, (whole) => {
-        expect(rotateRaster(rotateRaster(whole, 1, quiet), 3, quiet)).toEqual(whole);
-        expect(rotateRaster(rotateRaster(whole, 2, quiet), 2, quiet)).toEqual(whole);
-        expect(flipRaster(flipRaster(whole, "horizontally", quiet), "horizontally", quiet)).toEqual(whole);
+        expectSame(rotateRaster(rotateRaster(whole, 1, quiet), 3, quiet), whole);
+        expectSame(rotateRaster(rotateRaster(whole, 2, quiet), 2, quiet), whole);
+        expectSame(flipRaster(flipRaster(whole, "horizontally", quiet), "horizontally", quiet), whole);
         expect(
           bytesOf(invertRaster(invertRaster(whole, quiet), quiet)).every((byte, i) => Math.abs(byte - (bytesOf(whole)[i] ?? 0)) <= 1),
         ).toBe(true);
@@ -158,7 +165,7 @@ describe("moves", () => {
       fc.property(image, side, side, (whole, left, top) => {
         const border = { left, top, right: 1, bottom: 2, feathering: 3 };
         const padded = padRaster(whole, border, quiet);
-        expect(cropRaster(padded, { x: left, y: top, width: whole.width, height: whole.height }, quiet)).toEqual(whole);
+        expectSame(cropRaster(padded, { x: left, y: top, width: whole.width, height: whole.height }, quiet), whole);
         expect(outpaintMask(whole, border, quiet)).toMatchObject({ width: padded.width, height: padded.height });
         expect(samples(outpaintMask(whole, border, quiet))[0]).toBe(1);
       }),
@@ -186,7 +193,8 @@ describe("a long kernel", () => {
     sharpen: (tick) => sharpenRaster(whole, bell, 1, tick),
     composite: (tick) => compositeRasters(whole, solidImage({ width: 2, height: 2 }, 0, 1), { x: 0, y: 0, resizeSource: true, mask }, tick),
     fit: (tick) => fitRaster(whole, { width: 9, height: 9 }, "bicubic", tick),
-    bytes: (tick) => toBytes(whole.frames[0] ?? new Float32Array(), tick),
+    bytes: (tick) => frameOfSamples(Float32Array.of(0.5)).bytes(tick),
+    "bytes of an inversion": (tick) => invertRaster(whole, quiet).frames[0]?.bytes(tick),
   };
 
   it.each(Object.entries(kernels))(
@@ -227,11 +235,36 @@ describe("compositing", () => {
 describe("numbers", () => {
   it("a byte survives the way to a sample and back", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-    expect([...toBytes(toUnit(all))]).toEqual([...all]);
+    expect([...frameOfSamples(frameOfBytes(all).samples()).bytes()]).toEqual([...all]);
   });
 
   it("a saved byte is truncated and clamped", () => {
-    expect([...toBytes(Float32Array.of(-1, 0.999, 1.5, 0.5, Number.NaN))]).toEqual([0, 254, 255, 127, 0]);
+    const odd = Float32Array.of(-1, 0.999, 1.5, 0.5, Number.NaN, Infinity, -Infinity, 1e9, 2 ** 31, 1);
+    expect([...frameOfSamples(odd).bytes()]).toEqual([0, 254, 255, 127, 0, 255, 0, 255, 255, 255]);
+  });
+
+  it("a saved byte is that of the same steps one by one, in pictures of any length", () => {
+    const oneByOne = (sample: number) => Math.max(0, Math.min(255, Math.trunc(Math.fround(255 * sample))));
+    fc.assert(
+      fc.property(
+        fc.float32Array({ min: -2, max: 2, noNaN: true, minLength: 1, maxLength: 100 }),
+        fc.integer({ min: 1, max: 700 }),
+        (few, times) => {
+          const many = Float32Array.from({ length: few.length * times }, (_, i) => few[i % few.length] ?? 0);
+          expect(Buffer.from(frameOfSamples(many).bytes()).equals(Uint8Array.from(many, oneByOne))).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it("a change of every sample is the same whether a picture came as bytes, as one value or as numbers", () => {
+    const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    const change = (sample: number) => 1 - sample * 1.5;
+    for (const frame of [frameOfBytes(all), frameOfValue(7, 0.3)]) {
+      const byNumbers = frameOfSamples(frame.samples()).map(change, quiet);
+      expect(frame.map(change, quiet).samples()).toEqual(byNumbers.samples());
+      expect([...frame.map(change, quiet).bytes()]).toEqual([...byNumbers.bytes()]);
+    }
   });
 
   it("halves go to the even neighbour", () => {

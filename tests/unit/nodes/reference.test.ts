@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { toBytes, toUnit } from "@/lib/service/images/numbers";
+import { frameOfBytes } from "@/lib/service/images/frame";
 import { type Raster } from "@/lib/service/images/raster";
 import { classes } from "@/lib/service/nodes/classes";
 import { type NodeContext } from "@/lib/service/nodes/definition";
@@ -27,7 +27,7 @@ const cases = z
 
 const toRaster = ({ frames, ...rest }: z.infer<typeof rasterSchema>): Raster => ({
   ...rest,
-  frames: frames.map((frame) => toUnit(Buffer.from(frame, "base64"))),
+  frames: frames.map((frame) => frameOfBytes(Buffer.from(frame, "base64"))),
 });
 
 const unused = () => {
@@ -46,7 +46,7 @@ const context: NodeContext = {
 
 function furthest(ours: Raster, theirs: z.infer<typeof rasterSchema>): number {
   const distances = theirs.frames.flatMap((frame, index) => {
-    const bytes = toBytes(ours.frames[index] ?? new Float32Array());
+    const bytes = ours.frames[index]?.bytes() ?? new Uint8Array();
     return [...Buffer.from(frame, "base64")].map((byte, i) => Math.abs(byte - (bytes[i] ?? Number.NaN)));
   });
   return Math.max(...distances);

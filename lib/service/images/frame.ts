@@ -1,0 +1,78 @@
+// The samples of one picture: float32 from 0 to 1, row by row, channels side by side.
+// What came as bytes stays bytes until somebody asks for numbers, and what is done to every sample alike is done to the 256 values that
+// there are: most pictures are read, resampled, inverted and saved without a number being made for each sample.
+// Guarantees: a frame never changes, and its numbers are those that computing sample by sample gives, to the last bit.
+
+import { inStretches, toBytes } from "./numbers";
+import { lookUpBytesInto, lookUpInto } from "./sample-kernel";
+
+export type Frame = {
+  /** Samples, not pixels. */
+  readonly length: number;
+  /** What it may come to hold in memory. */
+  readonly byteLength: number;
+  /** To be read only, as `bytes` is. */
+  samples(tick?: () => void): Float32Array;
+  /** A saved byte is the truncation of 255 x in float32, clamped. */
+  bytes(tick?: (done: number) => void): Uint8Array;
+  /** Of every sample what `change` makes of it. */
+  map(change: (sample: number) => number, tick: (done: number) => void): Frame;
+};
+
+/** float32 of byte / 255; truncation gives every byte back. */
+const unit = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
+
+/** The samples must not change any more. */
+export function frameOfSamples(samples: Float32Array): Frame {
+  return {
+    length: samples.length,
+    byteLength: samples.byteLength,
+    samples: () => samples,
+    bytes: (tick = () => undefined) => toBytes(samples, tick),
+    map(change, tick) {
+      const out = new Float32Array(samples.length);
+      inStretches(out.length, tick, (start, end) => {
+        for (let i = start; i < end; i++) out[i] = change(samples[i] ?? 0);
+      });
+      return frameOfSamples(out);
+    },
+  };
+}
+
+/** Byte / 255 each. The bytes must not change any more. */
+export function frameOfBytes(bytes: Uint8Array): Frame {
+  return frameOfCodes(bytes, unit);
+}
+
+/** `length` samples of one value. */
+export function frameOfValue(length: number, value: number): Frame {
+  return frameOfCodes(new Uint8Array(length), new Float32Array(256).fill(value));
+}
+
+/** Every code stands for a value of the table. */
+function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
+  const { length } = codes;
+  let samples: Float32Array | undefined;
+  return {
+    length,
+    byteLength: length * (1 + Float32Array.BYTES_PER_ELEMENT),
+    samples(tick = () => undefined) {
+      if (samples) return samples;
+      const out = new Float32Array(length);
+      inStretches(length, tick, (start, end) => lookUpInto(out, codes, table, start, end));
+      return (samples = out);
+    },
+    bytes(tick = () => undefined) {
+      if (table === unit) return codes;
+      const saved = toBytes(table, () => undefined);
+      const out = new Uint8Array(length);
+      inStretches(length, tick, (start, end) => lookUpBytesInto(out, codes, saved, start, end));
+      return out;
+    },
+    map(change, tick) {
+      const changed = frameOfCodes(codes, table.map(change));
+      tick(1);
+      return changed;
+    },
+  };
+}
