@@ -2,6 +2,7 @@
 // Two names exist for two fields (asset_hash or hash, prompt_id or job_id): both are read into the interface's own.
 
 import { z } from "zod";
+import { writeExactJson } from "../exact-json";
 import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText } from "./lenient";
 import { sortOrders } from "./job";
 
@@ -21,7 +22,7 @@ export const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
 /** It comes back with every item of a list: what is large belongs into a file. */
 const metadataSchema = freeForm.refine(
-  (metadata) => JSON.stringify(metadata).length <= MOST_METADATA_BYTES,
+  (metadata) => writeExactJson(metadata).length <= MOST_METADATA_BYTES,
   `must be at most ${MOST_METADATA_BYTES} characters of JSON`,
 );
 

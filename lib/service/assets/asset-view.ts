@@ -1,5 +1,6 @@
 // An asset as the interface shows it. Every field of the resource is there; times are RFC 3339; URLs are absolute.
 
+import { parseExactJson } from "@/lib/contract/exact-json";
 import { type StoredAsset } from "./asset-row";
 import { extensionOf } from "./file-extension";
 import { isImage } from "./media-type";
@@ -49,7 +50,7 @@ function previewUrl(asset: StoredAsset, baseUrl: string): string {
 /** A damaged row shows what is left of it: it must not take the list that it stands in along. */
 export function readMetadata(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseExactJson(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
   } catch {
     return {}; // as above

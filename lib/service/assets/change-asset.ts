@@ -2,6 +2,7 @@
 
 import { type z } from "zod";
 import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
@@ -49,7 +50,7 @@ export function editAsset(database: Database, asset: StoredAsset, edit: AssetEdi
     ...(edit.name !== undefined && { name: edit.name, name_folded: foldName(edit.name) }),
     ...(edit.mime_type !== undefined && { mime_type: edit.mime_type }),
     ...(edit.preview_id !== undefined && { preview_id: edit.preview_id?.toLowerCase() ?? null }),
-    ...(edit.user_metadata !== undefined && { metadata: JSON.stringify(edit.user_metadata) }),
+    ...(edit.user_metadata !== undefined && { metadata: writeExactJson(edit.user_metadata) }),
   };
   database.run(query.updateTable("assets").set(changes).where("seq", "=", asset.seq));
 }

@@ -1,5 +1,6 @@
 // One new row of an asset with its tags. Inside a commit only; the bytes must be held on disk by the caller. Refuses what the user's quota has no room for.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Database, query } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { foldName } from "./fold-name";
@@ -34,7 +35,7 @@ export function insertAsset(database: Database, asset: AssetToInsert, at: number
         name_folded: foldName(asset.name),
         size: asset.content.size,
         mime_type: asset.mimeType ?? null,
-        metadata: JSON.stringify(asset.metadata),
+        metadata: writeExactJson(asset.metadata),
         preview_id: asset.previewId ?? null,
         prompt_id: asset.output?.jobId ?? null,
         node_id: asset.output?.nodeId ?? null,

@@ -3,8 +3,9 @@
 // Each condition is both a question to the search index and a test of one row, and the two mean the same.
 
 import { type RawBuilder, sql } from "kysely";
+import { parseExactJson } from "@/lib/contract/exact-json";
 import { ServiceError } from "../service-error";
-import { type Scalar, unlistedToken, valueToken } from "./search-tokens";
+import { type Scalar, toScalar, unlistedToken, valueToken } from "./search-tokens";
 
 const MOST_CONDITIONS = 50;
 
@@ -15,7 +16,7 @@ export function readMetadataFilter(text: string | undefined): MetadataCondition[
   if (text === undefined || text.trim() === "") return [];
   let filter: unknown;
   try {
-    filter = JSON.parse(text);
+    filter = parseExactJson(text);
   } catch {
     throw refused("must be the JSON text of an object");
   }
@@ -38,7 +39,8 @@ function flatten(filter: Record<string, unknown>, path: readonly string[]): Meta
 }
 
 function readScalar(value: unknown): Scalar {
-  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  const scalar = toScalar(value);
+  if (scalar !== undefined) return scalar;
   throw refused("values are texts, numbers, booleans, null or lists of these");
 }
 
@@ -63,7 +65,10 @@ function holds(path: string, value: Scalar): RawBuilder<boolean> {
   const items = sql`select 1 from json_each(${metadata}, ${path}) as item where json_type(${metadata}, ${path}) <> 'object' and`;
   if (value === null) return sql<boolean>`exists (${items} item.type = 'null')`;
   if (typeof value === "boolean") return sql<boolean>`exists (${items} item.type = ${String(value)})`;
-  const types = typeof value === "number" ? sql`('integer', 'real')` : sql`('text')`;
+  // SQLite rounds a whole number of so many digits: what was written is compared.
+  if (typeof value === "bigint")
+    return sql<boolean>`exists (${items} item.type = 'integer' and ${metadata} -> item.fullkey = ${String(value)})`;
+  const types = typeof value === "string" ? sql`('text')` : Number.isSafeInteger(value) ? sql`('integer', 'real')` : sql`('real')`;
   return sql<boolean>`exists (${items} item.type in ${types} and item.value = ${value})`;
 }
 

@@ -4,8 +4,9 @@
 // Must not change without a migration that fills the index anew.
 
 import { createHash } from "node:crypto";
+import { writeExactJson } from "@/lib/contract/exact-json";
 
-export type Scalar = string | number | boolean | null;
+export type Scalar = string | number | bigint | boolean | null;
 
 /** Shorter pieces of a name are not in the index. */
 export const GRAM = 3;
@@ -25,7 +26,7 @@ export function gramTokens(owner: number, folded: string): string[] {
 
 export function valueToken(owner: number, path: readonly string[], value: Scalar): string {
   const digest = createHash("sha256")
-    .update(JSON.stringify([path, value]))
+    .update(writeExactJson([path, value]))
     .digest("hex");
   return `m${owner}x${digest.slice(0, 32)}`;
 }
@@ -44,12 +45,19 @@ export function metadataTokens(owner: number, metadata: Record<string, unknown>)
   return [...tokens];
 }
 
+/** Undefined for lists and objects. A number that is stored as more digits than a double holds is one kind, however it was sent. */
+export function toScalar(value: unknown): Scalar | undefined {
+  if (typeof value === "number") return /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value;
+  return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
+}
+
 /** Every value with the path of keys that leads to it; the values of a list stand at the path of the list. */
 function* leaves(value: unknown, path: readonly string[] = []): Generator<{ path: readonly string[]; value: Scalar }> {
-  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") yield { path, value };
+  const scalar = toScalar(value);
+  if (scalar !== undefined) yield { path, value: scalar };
   else if (Array.isArray(value)) {
     for (const item of value) if (typeof item !== "object" || item === null) yield* leaves(item, path);
-  } else if (typeof value === "object") {
+  } else if (typeof value === "object" && value !== null) {
     for (const [key, inner] of Object.entries(value)) yield* leaves(inner, [...path, key]);
   }
 }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { readRecord } from "../jobs/job-row";
 import { type Database, query } from "../store/database";
 import { type TaskRow } from "../store/schema";
@@ -21,9 +22,9 @@ export function insertTask(database: Database, userId: number, wanted: WantedDow
         user_id: userId,
         status: "created",
         source_url: url.href,
-        payload: JSON.stringify({ source_url: url.href, tags, user_metadata: metadata, preview_id: previewId }),
+        payload: writeExactJson({ source_url: url.href, tags, user_metadata: metadata, preview_id: previewId }),
         tags: JSON.stringify(tags),
-        metadata: JSON.stringify(metadata),
+        metadata: writeExactJson(metadata),
         preview_id: previewId,
         create_time: at,
         update_time: at,

@@ -1,6 +1,7 @@
 // A JSON body, bounded in size, depth and time, read with the contract's schema. A refusal names the field.
 
 import { type z } from "zod";
+import { parseExactJson } from "@/lib/contract/exact-json";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
@@ -21,7 +22,7 @@ export async function readJson<S extends z.ZodType>(request: Request, schema: S,
 export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonDepth">): unknown {
   if (isDeeperThan(text, maxJsonDepth)) throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
   try {
-    return JSON.parse(text) as unknown;
+    return parseExactJson(text);
   } catch {
     throw new ServiceError("INVALID_JSON", text.trim() === "" ? "The body is empty; JSON is expected." : "The body is not JSON.");
   }

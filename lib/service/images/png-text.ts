@@ -3,13 +3,14 @@
 // It must never touch another chunk: the pixels stay byte for byte.
 
 import { crc32 } from "node:zlib";
+import { writeExactJson } from "@/lib/contract/exact-json";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
 
 /** JSON in which every character beyond ASCII is escaped. */
 export function toAsciiJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? "null";
+  const text = writeExactJson(value);
   return text.replace(/[\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 

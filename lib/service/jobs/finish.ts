@@ -2,6 +2,7 @@
 // Inside a commit. Every function answers false when the job has already left the state it is expected in.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { asStorageException } from "../storage-failure";
 import { type Database, query } from "../store/database";
 import { type KeptOutputs } from "./adopt-outputs";
@@ -20,7 +21,7 @@ export function finishRun(
 ): boolean {
   const at = Math.max(now, record.startMs);
   const { outputs, ...columns } = kept;
-  const error = ending.kind === "error" ? JSON.stringify(ending.error) : null;
+  const error = ending.kind === "error" ? writeExactJson(ending.error) : null;
   const to = ending.kind === "error" ? "failed" : "completed";
   if (!move(database, { seq: job.seq, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) })) return false;
   store(database, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) });
@@ -49,7 +50,7 @@ export function cancelPending(database: Database, job: Job, at: number): boolean
 /** For what happens around the nodes: no node is to blame. */
 export function failJob(database: Database, job: Job, type: string, message: string, at: number): boolean {
   const error = errorAround(type, message);
-  if (!move(database, { seq: job.seq, from: "in_progress", to: "failed", at }, { error: JSON.stringify(error), end_time: at }))
+  if (!move(database, { seq: job.seq, from: "in_progress", to: "failed", at }, { error: writeExactJson(error), end_time: at }))
     return false;
   store(database, job.seq, {
     outputs: {},
@@ -86,7 +87,7 @@ function runTimes(record: RunRecord, at: number) {
 }
 
 function store(database: Database, seq: number, result: { outputs: object; messages: Message[]; meta: object }): void {
-  const values = { outputs: JSON.stringify(result.outputs), messages: JSON.stringify(result.messages), meta: JSON.stringify(result.meta) };
+  const values = { outputs: writeExactJson(result.outputs), messages: writeExactJson(result.messages), meta: writeExactJson(result.meta) };
   database.run(
     query
       .insertInto("job_results")

@@ -2,6 +2,7 @@
 
 import { type Selectable } from "kysely";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
+import { parseExactJson } from "@/lib/contract/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { type JobRow } from "../store/schema";
@@ -17,7 +18,7 @@ export function findJob(database: Database, userId: number, id: string): StoredJ
 
 /** The text that was checked at acceptance. */
 export function readGraph(inputs: { prompt: string; graph: string }): Graph {
-  return graphSchema.parse(JSON.parse(inputs.graph === "" ? inputs.prompt : inputs.graph));
+  return graphSchema.parse(parseExactJson(inputs.graph === "" ? inputs.prompt : inputs.graph));
 }
 
 export function readRecord(text: string): Record<string, unknown> {
@@ -33,7 +34,7 @@ export function readStrings(text: string): string[] {
 /** The details of one job: what is damaged is said, and not taken for empty. */
 export function parseStored(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (cause) {
     throw new ServiceError("INTERNAL", DAMAGED, undefined, { cause });
   }

@@ -1,6 +1,8 @@
 // Keys of partner services ride in `extra_data`. They are taken out before a submission is stored, so no view, file or log can hold
 // them: the fields by their names, wherever they stand, and their values wherever these are repeated in a text.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
+
 const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
 const REDACTED = "[REDACTED]";
 /** Shorter ones are no keys, and would tear words apart. */
@@ -11,12 +13,12 @@ type Parts<T> = { prompt: T; graph: T; extra_data: T };
 
 /** Each part as JSON text, ready to be stored. Mostly there is nothing to take out, and then nothing is walked through. */
 export function toStoredTexts(parts: Parts<Fields>): Parts<string> {
-  const texts = mapParts(parts, (part) => JSON.stringify(part));
+  const texts = mapParts(parts, writeExactJson);
   const hasSecret = Object.values(texts).some((text) => [...secretKeys].some((key) => text.includes(key)));
   if (!hasSecret) return texts;
   // The longest first, so that of two that begin alike nothing is left.
   const secrets = [...new Set(Object.values(parts).flatMap((part) => [...secretsIn(part)]))].sort((a, b) => b.length - a.length);
-  return mapParts(parts, (part) => JSON.stringify(clean(part, secrets)));
+  return mapParts(parts, (part) => writeExactJson(clean(part, secrets)));
 }
 
 function* secretsIn(value: unknown): Generator<string> {

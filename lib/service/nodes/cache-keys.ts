@@ -3,6 +3,7 @@
 // The same work has the same name in every worker and after a restart; a name is a safe file name.
 
 import { createHash } from "node:crypto";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { generation } from "./generation";
 import { inputOf, unwrapLiteral } from "./link";
 import { readLiteral } from "./literal";
@@ -42,5 +43,5 @@ function nameInput(
 }
 
 function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+  return createHash("sha256").update(writeExactJson(value)).digest("hex");
 }

@@ -16,7 +16,7 @@ export type InputField = {
   /** Some classes name a combo by its bare list, as older ones of the family do. */
   bareList?: boolean;
   /** As sent in the catalogue; absent where the family sends none. */
-  options?: { default?: unknown; min?: number; max?: number; [option: string]: unknown };
+  options?: { default?: unknown; min?: number | bigint; max?: number | bigint; [option: string]: unknown };
   optional?: boolean;
 };
 
@@ -56,6 +56,8 @@ export type NodeInputs = {
   mask(name: string): Raster;
   optionalMask(name: string): Raster | undefined;
   number(name: string): number;
+  /** A BigInt beyond what a number holds. */
+  integer(name: string): number | bigint;
   text(name: string): string;
   flag(name: string): boolean;
   choice<T extends string>(name: string, choices: readonly T[]): T;

@@ -43,7 +43,7 @@ function exceptionType(error: Error): string {
 }
 
 function shown(value: NodeValue): unknown {
-  if (typeof value === "number" || typeof value === "boolean") return value;
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return value;
   return cut(describeValue(value));
 }
 

@@ -23,14 +23,16 @@ export function createInputs(definition: NodeDefinition, given: ReadonlyMap<stri
     const found = value(name);
     return typeof found === "string" ? found : wrong(name, "STRING");
   };
+  const numeric = (name: string): number | bigint => {
+    const found = value(name);
+    return typeof found === "number" || typeof found === "bigint" ? found : wrong(name, "a number");
+  };
   return {
     image: (name) => raster(name, 3, "IMAGE"),
     mask: (name) => raster(name, 1, "MASK"),
     optionalMask: (name) => (value(name) === undefined ? undefined : raster(name, 1, "MASK")),
-    number: (name) => {
-      const found = value(name);
-      return typeof found === "number" ? found : wrong(name, "a number");
-    },
+    number: (name) => Number(numeric(name)),
+    integer: numeric,
     text,
     flag: (name) => {
       const found = value(name);

@@ -1,6 +1,7 @@
 // Literals as the nodes want them: numbers may come as text, truths as numbers. What cannot be read says why.
-// The same reading serves the check before queueing and the run itself.
+// The same reading serves the check before queueing and the run itself. Whole numbers keep every digit: seeds have twenty.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Result, failed, ok } from "@/lib/shared/result";
 import { type InputField } from "./definition";
 import { type NodeValue } from "./values";
@@ -13,29 +14,40 @@ export function readLiteral(type: string, value: unknown): Literal {
   if (type === "BOOLEAN") return readBoolean(value);
   if (type === "STRING") return ok(toText(value));
   if (type === "COMBO") return typeof value === "string" ? ok(value) : ok(toText(value));
-  if (type === "*") return ok(typeof value === "number" || typeof value === "boolean" ? value : toText(value, 4));
+  if (type === "*") return ok(isNumeric(value) || typeof value === "boolean" ? value : toText(value, 4));
   return failed(`${quoted(value)} is a literal, and ${type} comes only along a link from another node`);
 }
 
 function readInt(value: unknown): Literal {
-  const number = toNumber(value, /^\s*[+-]?\d+\s*$/);
-  return number === undefined ? failed(`${quoted(value)} is not a whole number`) : ok(Math.trunc(number));
+  const number = typeof value === "string" ? toWhole(value) : toNumber(value);
+  return number === undefined ? failed(`${quoted(value)} is not a whole number`) : ok(exactly(number));
+}
+
+/** Longer ones are out of every range, and dear to read. */
+function toWhole(text: string): bigint | undefined {
+  return /^\s*[+-]?\d{1,1000}\s*$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** A number wherever one holds it, so that one value has one form. */
+function exactly(value: number | bigint): number | bigint {
+  const whole = typeof value === "bigint" ? value : Math.trunc(value);
+  return Number.isSafeInteger(Number(whole)) ? Number(whole) : BigInt(whole);
 }
 
 function readFloat(value: unknown): Literal {
-  const number = toNumber(value, /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/);
-  return number === undefined ? failed(`${quoted(value)} is not a number`) : ok(number);
+  const isText = typeof value === "string" && /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value);
+  const number = Number(toNumber(isText ? Number(value) : value));
+  return Number.isFinite(number) ? ok(number) : failed(`${quoted(value)} is not a number`);
 }
 
-function toNumber(value: unknown, texts: RegExp): number | undefined {
+function toNumber(value: unknown): number | bigint | undefined {
   if (typeof value === "boolean") return Number(value);
-  const number = typeof value === "string" && texts.test(value) ? Number(value) : value;
-  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+  return typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value)) ? value : undefined;
 }
 
 function readBoolean(value: unknown): Literal {
   if (typeof value === "boolean") return ok(value);
-  if (typeof value === "number" || value === null) return ok(Boolean(value));
+  if (isNumeric(value) || value === null) return ok(Boolean(value));
   const word = typeof value === "string" ? value.trim().toLowerCase() : "";
   return word === "true" || word === "false" ? ok(word === "true") : failed(`${quoted(value)} is neither true nor false`);
 }
@@ -44,7 +56,11 @@ function readBoolean(value: unknown): Literal {
 function toText(value: unknown, indent?: number): string {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return writeTruth(value);
-  return value === null || value === undefined ? "None" : JSON.stringify(value, null, indent);
+  return value === null || value === undefined ? "None" : writeExactJson(value, indent);
+}
+
+function isNumeric(value: unknown): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
 }
 
 export function writeTruth(value: boolean): string {
@@ -52,13 +68,13 @@ export function writeTruth(value: boolean): string {
 }
 
 export function quoted(value: unknown): string {
-  const text = typeof value === "string" ? `'${value}'` : (JSON.stringify(value) ?? "nothing");
+  const text = typeof value === "string" ? `'${value}'` : value === undefined ? "nothing" : writeExactJson(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
 /** How a number of that type is written: a FLOAT has its point, and an exponent of two digits below 0.0001 and from 1e16. */
-export function writeNumber(type: string, value: number): string {
-  if (type !== "FLOAT") return String(value);
+export function writeNumber(type: string, value: number | bigint): string {
+  if (type !== "FLOAT" || typeof value === "bigint") return String(value);
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
   if (power < -4 || power >= 16) return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
@@ -68,9 +84,9 @@ export function writeNumber(type: string, value: number): string {
 export type OutOfRange = { type: "value_smaller_than_min" | "value_bigger_than_max"; message: string };
 
 export function checkRange(field: InputField, value: NodeValue): OutOfRange | undefined {
-  if (typeof value !== "number") return undefined;
+  if (!isNumeric(value)) return undefined;
   const { min, max } = field.options ?? {};
-  const write = (number: number) => writeNumber(field.type, number);
+  const write = (number: number | bigint) => writeNumber(field.type, number);
   if (min !== undefined && value < min) {
     return { type: "value_smaller_than_min", message: `Value ${write(value)} smaller than min of ${write(min)}` };
   }

@@ -2,7 +2,7 @@
 
 import { pixelsOf, type Raster } from "../images/raster";
 
-export type NodeValue = Raster | string | number | boolean | undefined;
+export type NodeValue = Raster | string | number | bigint | boolean | undefined;
 
 export function isRaster(value: NodeValue): value is Raster {
   return typeof value === "object";
@@ -13,7 +13,7 @@ export function typeOf(value: NodeValue): string {
   if (isRaster(value)) return value.channels === 3 ? "IMAGE" : "MASK";
   if (typeof value === "string") return "STRING";
   if (typeof value === "boolean") return "BOOLEAN";
-  return typeof value === "number" ? "NUMBER" : "NOTHING";
+  return typeof value === "number" || typeof value === "bigint" ? "NUMBER" : "NOTHING";
 }
 
 /** One line about a value, for errors and previews: an image is its size, never its samples. */

@@ -3,7 +3,8 @@
 import { type InputField, type NodeDefinition } from "../definition";
 import { field, output } from "./fields";
 
-const BOUND = 2 ** 63;
+/** As wide as the family has it: beyond what a number holds. */
+const BOUND = 2n ** 63n - 1n;
 
 function primitive(type: string, displayName: string, input: InputField, read: NodeDefinition["run"]): NodeDefinition {
   const word = type[0] + type.slice(1).toLowerCase();
@@ -22,7 +23,7 @@ export const primitiveInt = primitive(
   "INT",
   "Int",
   field("INT", "value", { min: -BOUND, max: BOUND, control_after_generate: "fixed" }),
-  (inputs) => ({ values: [inputs.number("value")] }),
+  (inputs) => ({ values: [inputs.integer("value")] }),
 );
 
 export const primitiveFloat = primitive("FLOAT", "Float", field("FLOAT", "value", { min: -BOUND, max: BOUND, step: 0.1 }), (inputs) => ({

@@ -2,6 +2,7 @@
 // Literals are judged with the same reading that the run uses; links by the node at their other end.
 
 import { type NodeError } from "@/lib/contract/schemas/node-errors";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type InputField } from "../definition";
 import { inputConfig } from "../library";
 import { inputOf, isLinkLike, toLink, unwrapLiteral } from "../link";
@@ -57,7 +58,7 @@ function problem(field: InputField, error: { type: string; message: string; deta
 
 /** What was received, unless it is so long that the refusal would be as large as the request. */
 function shortened(value: unknown): unknown {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const text = typeof value === "string" ? value : writeExactJson(value);
   return text.length > LONGEST_RECEIVED ? `${text.slice(0, LONGEST_RECEIVED)}…` : value;
 }
 

@@ -1,6 +1,7 @@
 // JSON without loss: a whole number that a double cannot hold becomes a BigInt, and is written with the very digits it came with.
 // Seeds go to 18446744073709551615 in this family; JSON.parse makes 18446744073709552000 of that.
 // Guarantees: takes and refuses what JSON.parse does; all else reads and writes as JSON does; linear, and no slower where no number is long.
+// Free of zod: browsers load it with the first page.
 // Must never: be left for JSON.stringify where a graph or metadata may be in the value: that throws on a BigInt.
 
 const QUOTE = 34;

@@ -1,0 +1,133 @@
+// Whole numbers beyond what a double holds, from the request to every place where they come back: the very same digits.
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readPngText } from "@/lib/service/images/png-text";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { ended, list, record, running, string, waiting } from "./support";
+
+const SEED = "18446744073709551615";
+const NEIGHBOUR = "18446744073709551614";
+
+/** As text: a test that built it from values would lose the digits itself. */
+const withSeed = (seed: string, count = "9007199254740993") => `{
+  "prompt": {
+    "1": { "class_type": "EmptyImage", "inputs": { "width": 8, "height": 8, "batch_size": 1, "color": 5, "seed": ${seed} } },
+    "2": { "class_type": "SaveImage", "inputs": { "images": ["1", 0], "filename_prefix": "seeded" }, "_meta": { "title": "Save", "n": ${seed} } },
+    "3": { "class_type": "PrimitiveInt", "inputs": { "value": ${count} } },
+    "4": { "class_type": "PreviewAny", "inputs": { "source": ["3", 0] } }
+  },
+  "extra_data": { "client": ${seed}, "extra_pnginfo": { "workflow": { "nodes": [{ "widgets_values": [${seed}] }] } } }
+}`;
+
+describe("a seed of twenty digits", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService({ concurrency: 1 });
+    client = bench.client();
+  });
+  afterAll(() => bench.dispose());
+
+  const post = (body: string) => client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
+  async function run(body: string) {
+    const answer = await post(body);
+    expect(answer.text).toContain("prompt_id");
+    return ended(client, string(record(answer.body).prompt_id));
+  }
+  const count = (text: string, digits: string) => text.split(digits).length - 1;
+
+  it("comes back from details, history and the picture as it was sent", async () => {
+    const id = string((await run(withSeed(SEED))).id);
+    const details = await client.get(`/api/jobs/${id}`);
+    expect(count(details.text, `"seed":${SEED}`)).toBe(1);
+    expect(count(details.text, SEED)).toBe(4);
+    const entry = await client.get(`/api/history_v2/${id}`);
+    expect(count(entry.text, SEED)).toBe(4);
+    const listed = await client.get("/api/history_v2?max_items=10");
+    expect(listed.text).toContain(`"client":${SEED}`);
+    expect(listed.text).not.toContain("widgets_values");
+
+    const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
+    const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
+    const texts = readPngText(Buffer.from(bytes));
+    expect(count(texts.prompt ?? "", SEED)).toBe(2);
+    expect(texts.workflow).toBe(`{"nodes": [{"widgets_values": [${SEED}]}]}`.replaceAll(" ", ""));
+  });
+
+  it("is in the queue as it was sent, and in the details of a job that waits", async () => {
+    const slow = string(record((await client.post("/api/prompt", { prompt: waiting(3600) })).body).prompt_id);
+    const id = string(record((await post(withSeed(SEED))).body).prompt_id);
+    await running(client, slow);
+    const queue = await client.get("/api/queue");
+    expect(queue.text).toContain(slow);
+    expect(count(queue.text, `"seed":${SEED}`)).toBe(1);
+    expect(count((await client.get(`/api/jobs/${id}`)).text, SEED)).toBe(4);
+    await client.post("/api/interrupt");
+  });
+
+  it("runs with every digit of an INT, and tells neighbours apart", async () => {
+    const texts: unknown[] = [];
+    for (const value of ["9223372036854775807", "9223372036854775806", "-9223372036854775807", '"9007199254740993"', "3.9"]) {
+      const job = await run(withSeed("1", value));
+      expect(job.status, value).toBe("completed");
+      texts.push(record(record(job.outputs)["4"]).text);
+    }
+    expect(texts).toEqual([["9223372036854775807"], ["9223372036854775806"], ["-9223372036854775807"], ["9007199254740993"], ["3"]]);
+  });
+
+  it("judges the range of an INT to the last digit", async () => {
+    for (const [value, type, limit] of [
+      ["9223372036854775808", "value_bigger_than_max", "9223372036854775807"],
+      ["-9223372036854775808", "value_smaller_than_min", "-9223372036854775807"],
+      [`"${SEED}"`, "value_bigger_than_max", "9223372036854775807"],
+    ] as const) {
+      const answer = await post(withSeed("1", value));
+      // The other output is good.
+      expect(answer.status, value).toBe(200);
+      expect(answer.text).toContain(`"type":"${type}"`);
+      expect(answer.text).toContain(`Value ${value.replaceAll('"', "")} `);
+      expect(answer.text).toContain(` of ${limit}"`);
+      expect(answer.text).toContain(`"received_value":${value.replaceAll('"', "")}`);
+      expect(answer.text).toContain('"min":-9223372036854775807,"max":9223372036854775807');
+    }
+  });
+
+  it("makes another cache entry than its neighbour, in what a file carries too", async () => {
+    const cachedOf = async (seed: string) => {
+      const messages = record((await run(withSeed(seed, seed.slice(1)))).execution_status).messages;
+      return Array.isArray(messages) ? messages.find(([name]) => name === "execution_cached")?.[1].nodes : undefined;
+    };
+    await cachedOf(SEED);
+    expect(await cachedOf(NEIGHBOUR)).toEqual(["1"]);
+    expect(await cachedOf(NEIGHBOUR)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  it("stands in the catalogue's bounds exactly as recorded", async () => {
+    const answer = await client.get("/api/object_info");
+    const recorded = readFileSync("tests/fixtures/golden/object-info.json", "utf8");
+    const digits = (text: string) => (text.match(/-?\d{16,}/g) ?? []).sort();
+    expect(digits(answer.text)).toEqual(digits(recorded));
+    expect(digits(answer.text)).toContain("9223372036854775807");
+  });
+
+  it("is kept in the metadata of an asset, and found there and nowhere beside it", async () => {
+    for (const [name, seed] of [
+      ["a.txt", SEED],
+      ["b.txt", NEIGHBOUR],
+    ] as const) {
+      const made = await client.upload(`content ${seed}`, name, { tags: '["seeds"]', user_metadata: `{"run":{"seeds":[1,${seed}]}}` });
+      expect(made.text).toContain(`{"run":{"seeds":[1,${seed}]}}`);
+    }
+    for (const tags of ["", "&include_tags=seeds", "&name_contains=txt"]) {
+      const filter = encodeURIComponent(`{"run":{"seeds":${SEED}}}`);
+      const found = list(record((await client.get(`/api/assets?metadata_filter=${filter}${tags}`)).body).assets);
+      expect(found.map((asset) => asset.name)).toEqual(["a.txt"]);
+    }
+    const id = string(list(record((await client.get("/api/assets?name_contains=a.txt")).body).assets)[0]?.id);
+    const edited = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${NEIGHBOUR}}}`, {
+      "content-type": "application/json",
+    });
+    expect(edited.text).toContain(`{"seed":${NEIGHBOUR}}`);
+    expect((await client.get(`/api/assets/${id}`)).text).toContain(`{"seed":${NEIGHBOUR}}`);
+  });
+});
