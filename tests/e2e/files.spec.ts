@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "./support/test";
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+
+test("files are stored byte for byte in a new folder, asked about where they exist, read, moved and deleted", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  await page.goto(`${freshDesk.url}/files`);
+  await expect(page.getByText("No files yet")).toBeVisible();
+
+  await page.getByRole("button", { name: "New folder" }).click();
+  await page.getByRole("dialog").getByRole("textbox").fill("a b/100% ü");
+  await page.getByRole("dialog").getByRole("textbox").press("Enter");
+  await expect(page.getByText("The folder comes with its first file")).toBeVisible();
+
+  const seed = Buffer.from('{"1":{"class_type":"PrimitiveInt","inputs":{"value":18446744073709551615}}}');
+  const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
+  const pick = (files: { name: string; mimeType: string; buffer: Buffer }[]) => page.getByTestId("user-files").setInputFiles(files);
+  const json = { name: "plan #1.json", mimeType: "application/json", buffer: seed };
+  const blob = { name: "100%.bin", mimeType: "", buffer: bytes };
+  await pick([json, blob]);
+  const rows = page.locator("tbody tr");
+  await expect(rows).toHaveCount(2);
+  const stored = await page.request.get(`${freshDesk.url}/api/userdata/${encodeURIComponent("a b/100% ü/100%.bin")}`);
+  expect(sha256(await stored.body())).toBe(sha256(bytes));
+
+  await pick([{ ...json, buffer: Buffer.from("{}") }, { ...blob, buffer: Buffer.from("new") }]);
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("checkbox").check();
+  await dialog.getByRole("button", { name: "Keep what is there" }).click();
+  await expect(page.getByText("left as it was")).toHaveCount(2);
+  await page.getByRole("button", { name: "Clear the list" }).click();
+
+  await rows.getByRole("link", { name: "plan #1.json" }).click();
+  const panel = page.getByRole("complementary", { name: "File plan #1.json" });
+  await expect(panel.locator("pre")).toHaveText(seed.toString());
+  await expect(panel.getByRole("link", { name: "Open in Run" })).toBeVisible();
+  const axe = await new AxeBuilder({ page }).analyze();
+  expect(axe.violations).toEqual([]);
+
+  await panel.getByRole("button", { name: "Rename or move" }).click();
+  await dialog.getByRole("textbox").fill("workflows/plan.json");
+  await dialog.getByRole("textbox").press("Enter");
+  await expect(page.getByRole("complementary", { name: "File plan.json" })).toBeVisible();
+  await expect(rows).toHaveCount(1);
+
+  await page.goto(`${freshDesk.url}/files`);
+  await expect(rows).toHaveCount(2);
+  await page.getByRole("checkbox", { name: "Select a b" }).check();
+  await page.getByRole("button", { name: "Delete 1 file" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(rows).toHaveCount(2);
+  await page.getByRole("checkbox", { name: "Select a b" }).check();
+  await page.getByRole("button", { name: "Delete 1 file" }).click();
+  await expect(page.getByText("1 file deleted")).toBeVisible();
+  await expect(rows).toHaveCount(1);
+  await page.getByRole("link", { name: "workflows/" }).click();
+  await expect(page.getByRole("link", { name: "plan.json" })).toBeVisible();
+});
