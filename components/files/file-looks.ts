@@ -4,6 +4,6 @@ import { type ColumnLook } from "@/components/data-table/features";
 export const fileLooks = {
   select: { width: "w-[40px]" },
   name: { shown: "max-w-0" },
-  size: { width: "w-[110px]", align: "end" },
+  size: { width: "w-[110px]", shown: "max-sm:pr-4", align: "end" },
   modified: { width: "w-[130px]", shown: "max-sm:hidden", align: "end" },
 } as const satisfies Record<string, ColumnLook>;
