@@ -1,5 +1,6 @@
 // Bytes, once per content: blobs/blake3-v1/<aa>/<rest of the hash>.
-// Guarantees: a file gets its name only after it was hashed, measured and synced; the same content again changes nothing on disk;
+// Guarantees: a file gets its name only after it was hashed, measured and synced; a name is synced into its folder, and a new folder into
+// the one above, before anybody is told, whoever gave it the name; the same content again changes nothing on disk;
 // bytes that the disk has changed are replaced by the next upload of them;
 // a blob that somebody is about to name (`hold`) is not swept or dropped in between.
 // Must never rename over a blob or hold one in memory.
@@ -26,21 +27,43 @@ export function createBlobStore(folder: string) {
     else held.delete(hash);
   }
 
-  /** Files that were seen to hold what their name says, by the time of their last change: each is read once, not with every upload. */
+  /**
+   * Files that were seen to hold what their name says, and whose name was synced, by the time of their last change: each is read once, not
+   * with every upload.
+   */
   const seen = new Map<string, number>();
+  const shards = new Map<string, Promise<void>>();
+  const underWay = new Map<string, Promise<void>>();
 
-  async function trust(target: string, hash: string): Promise<void> {
-    if (seen.size >= MOST_SEEN) seen.clear();
-    seen.set(hash, (await stat(target)).mtimeMs);
+  /** Synced into the one above once in a process: whoever comes second waits for whoever made it. */
+  async function makeShard(shard: string): Promise<void> {
+    await mkdir(shard, { recursive: true, mode: 0o700 });
+    const synced = shards.get(shard) ?? syncFolder(folder);
+    shards.set(shard, synced);
+    await synced.catch((error: unknown) => {
+      shards.delete(shard);
+      throw error;
+    });
   }
 
-  async function isSound(target: string, staged: StagedFile): Promise<boolean> {
-    const { size, mtimeMs } = await stat(target);
-    if (size !== staged.size) return false;
-    if (seen.get(staged.hash) === mtimeMs) return true;
-    if ((await stageFile(target)).hash !== staged.hash) return false;
-    await trust(target, staged.hash);
-    return true;
+  async function place(staged: StagedFile): Promise<void> {
+    const target = pathOf(staged.hash);
+    await makeShard(dirname(target));
+    try {
+      await link(staged.path, target);
+    } catch (error) {
+      // Somebody stored the same bytes before: the wanted outcome, unless the disk has not kept them. Then these take their place.
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      const { size, mtimeMs } = await stat(target);
+      if (size === staged.size && seen.get(staged.hash) === mtimeMs) return;
+      if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
+        await unlink(target);
+        await link(staged.path, target);
+      }
+    }
+    await syncFolder(dirname(target));
+    if (seen.size >= MOST_SEEN) seen.clear();
+    seen.set(staged.hash, (await stat(target)).mtimeMs);
   }
 
   return {
@@ -58,19 +81,11 @@ export function createBlobStore(folder: string) {
 
     /** Gives a staged file its place; the caller holds the hash. The staged file itself stays the caller's to remove. */
     async adopt(staged: StagedFile): Promise<void> {
-      const target = pathOf(staged.hash);
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      try {
-        await link(staged.path, target);
-      } catch (error) {
-        // Somebody stored the same bytes before: the wanted outcome, unless the disk has not kept them. Then these take their place.
-        if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-        if (await isSound(target, staged)) return;
-        await unlink(target);
-        await link(staged.path, target);
-      }
-      await syncFolder(dirname(target));
-      await trust(target, staged.hash);
+      // One after the other where the content is the same: the later one finds what the earlier one made durable.
+      for (let other = underWay.get(staged.hash); other; other = underWay.get(staged.hash)) await other.catch(() => undefined);
+      const work = place(staged).finally(() => underWay.delete(staged.hash));
+      underWay.set(staged.hash, work);
+      await work;
     },
 
     has: async (hash: string) =>

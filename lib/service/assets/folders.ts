@@ -1,7 +1,7 @@
 // Where things lie inside the service's own folder. One place, so that a sweep knows every other place.
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { makeSyncedFolder } from "../store/sync-folder";
 
 export type Folders = ReturnType<typeof makeFolders>;
 
@@ -20,7 +20,7 @@ export function makeFolders(dataDir: string) {
     userdata: join(dataDir, "userdata"),
   };
   for (const folder of [folders.blobs, folders.temp, folders.downloads, folders.thumbnails, folders.nodeCache, folders.userdata]) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeSyncedFolder(folder);
   }
   return folders;
 }

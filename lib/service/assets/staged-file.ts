@@ -2,8 +2,7 @@
 // Guarantees: what `stageStream` returns is complete, measured and synced; when it throws, nothing is left behind.
 
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open, rm, stat } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { ServiceError } from "../service-error";
@@ -59,14 +58,22 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
   }
 }
 
-/** A file that a node wrote: hashed where it lies. Disposing removes it. */
+/** A file that somebody wrote (a node, the image library): hashed where it lies, and synced. Disposing removes it. */
 export async function stageFile(path: string): Promise<StagedFile> {
   const digest = createDigest();
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-    if (chunk instanceof Uint8Array) digest.update(chunk);
+  const handle = await open(path, "r");
+  try {
+    // The disk writes while the bytes are hashed.
+    const synced = handle.sync();
+    synced.catch(() => undefined); // told below
+    for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false })) {
+      if (chunk instanceof Uint8Array) digest.update(chunk);
+    }
+    await synced;
+    if ((await handle.stat()).size !== digest.size()) throw new ServiceError("INTERNAL", `The output ${path} changed while it was read.`);
+  } finally {
+    await handle.close();
   }
-  const { size } = await stat(path);
-  if (size !== digest.size()) throw new ServiceError("INTERNAL", `The output ${path} changed while it was read.`);
   return { path, ...(await digest.finish()), dispose: () => rm(path, { force: true }) };
 }
 

@@ -1,6 +1,8 @@
 // Puts a folder's own entries on the disk: a file that was linked, renamed or removed in it stays so after a loss of power.
 
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
@@ -8,5 +10,22 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** Makes a folder and every missing one above it, each synced into the one that holds it. For the start, where nobody waits. */
+export function makeSyncedFolder(path: string): void {
+  // Step by step instead of `recursive`: on some file systems Node's recursive mkdir never ends.
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found) throw new Error(`${path} is no folder`);
+  const parent = dirname(path);
+  if (parent !== path) makeSyncedFolder(parent);
+  mkdirSync(path, { mode: 0o700 });
+  const handle = openSync(parent, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }

@@ -1,0 +1,18 @@
+// What the suite of durable steps shares.
+import sharp from "sharp";
+
+/** The blobs that got their name in these steps. */
+export function blobsIn(steps: readonly string[][]): string[] {
+  const named = steps.flatMap(([what, , to = ""]) => (what === "named" && to.includes("/blobs/") ? [to] : []));
+  return [...new Set(named)];
+}
+
+/** A picture of one colour with that alpha. */
+export async function painted(red: number, alpha: number): Promise<Uint8Array<ArrayBuffer>> {
+  const background = { r: red, g: 200, b: 30, alpha: alpha / 255 };
+  return new Uint8Array(
+    await sharp({ create: { width: 8, height: 8, channels: 4, background } })
+      .png()
+      .toBuffer(),
+  );
+}

@@ -1,0 +1,68 @@
+// Loaded into the service's process before its own code (node --import): what it asks of the disk is written down, line by line, in
+// <LIGHTDESK_TEST_ORDER>, at the moment when the disk says that it is done. Outside of the service, which knows nothing of it.
+import fs from "node:fs";
+import { createRequire, syncBuiltinESMExports } from "node:module";
+
+const file = process.env.LIGHTDESK_TEST_ORDER;
+const append = fs.appendFileSync;
+const note = (...words) => append(file, `${words.join("\t")}\n`);
+const { promises } = fs;
+
+function noteAfter(owner, call, wordsOf) {
+  const real = owner[call];
+  owner[call] = (...args) => {
+    const result = real.apply(owner, args);
+    if (owner !== promises) {
+      note(...wordsOf(args, result));
+      return result;
+    }
+    return result.then((value) => {
+      note(...wordsOf(args, value));
+      return value;
+    });
+  };
+}
+const made = (_args, first) => ["made", first ?? ""];
+noteAfter(promises, "mkdir", made);
+noteAfter(fs, "mkdirSync", ([path, options], first) => ["made", options?.recursive ? (first ?? "") : path]);
+for (const call of ["link", "rename"]) noteAfter(promises, call, ([from, to]) => ["named", from, to]);
+
+const open = promises.open;
+promises.open = async (path, ...rest) => {
+  const handle = await open(path, ...rest);
+  for (const call of ["write", "writev", "writeFile", "truncate", "sync", "datasync"]) {
+    const real = handle[call].bind(handle);
+    handle[call] = async (...args) => {
+      const isWrite = !call.endsWith("sync");
+      if (isWrite) note("written", path);
+      const result = await real(...args);
+      if (!isWrite) note("synced", path);
+      return result;
+    };
+  }
+  return handle;
+};
+const paths = new Map();
+const openSync = fs.openSync;
+fs.openSync = (path, ...rest) => {
+  const number = openSync(path, ...rest);
+  paths.set(number, path);
+  return number;
+};
+noteAfter(fs, "fsyncSync", ([number]) => ["synced", paths.get(number) ?? ""]);
+syncBuiltinESMExports();
+
+const Sqlite = createRequire(import.meta.url)("better-sqlite3");
+const { transaction } = Sqlite.prototype;
+let depth = 0;
+Sqlite.prototype.transaction = function (work) {
+  return transaction.call(this, (...args) => {
+    depth += 1;
+    try {
+      return work(...args);
+    } finally {
+      depth -= 1;
+      if (depth === 0) note("committing");
+    }
+  });
+};

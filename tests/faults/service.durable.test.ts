@@ -1,0 +1,137 @@
+// What is acknowledged survives a loss of power: its bytes are synced before they get a name, the name's folder and every new folder
+// above it before the rows are committed, and all of it before the answer. Watched from outside, in the order in which the disk was asked.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type FileSource, patternOf, startFileSource } from "../support/file-source";
+import { type Client } from "../support/service";
+import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { until } from "../support/until";
+import { blobsIn, painted } from "./disk/durable";
+
+let folder: string;
+let service: ServiceProcess;
+let client: Client;
+let source: FileSource;
+let seen = 0;
+const order = () => `${folder}.order`;
+const steps = () =>
+  readFileSync(order(), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split("\t"));
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lightdesk-durable-"));
+  source = await startFileSource(patternOf(200_000, 5));
+  const key = await serviceCommand(folder, "keys", "create", "--user", "ada");
+  service = await startServiceProcess(folder, {
+    LIGHTDESK_DOWNLOAD_HOSTS: source.url,
+    LIGHTDESK_TEST_ORDER: order(),
+    NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/order.mjs")}`,
+  });
+  client = httpClient(service.url, key);
+});
+afterAll(async () => {
+  expect(await service.stop()).toBe(0);
+  await source.close();
+  for (const path of [folder, order()]) rmSync(path, { recursive: true, force: true });
+});
+
+/** What the disk was asked for since the last call; `named` are the blobs among it. */
+function sinceThen(): string[][] {
+  const all = steps();
+  const since = all.slice(seen);
+  seen = all.length;
+  return since;
+}
+
+/** In order: bytes, sync of the bytes, name, sync of the folder, commit. */
+function expectDurable(since: string[][], path: string): void {
+  const at = (found: (step: string[]) => boolean) => since.findIndex(found);
+  const named = at(([what, , to]) => what === "named" && to === path);
+  expect(named, `${path} was named`).toBeGreaterThanOrEqual(0);
+  const from = since[named]?.[1] ?? "";
+  const synced = since.findLastIndex(([what, one], index) => index < named && what === "synced" && one === from);
+  const written = since.findLastIndex(([what, one]) => what === "written" && one === from);
+  const kept = since.findIndex(([what, one], index) => index > named && what === "synced" && one === dirname(path));
+  expect(synced, `${path} was synced before it was named`).toBeGreaterThan(written);
+  expect(synced, `${path} was synced at all`).toBeGreaterThanOrEqual(0);
+  expect(kept, `the folder of ${path} was synced`).toBeGreaterThan(named);
+  for (const [index, step] of since.entries()) {
+    if (step[0] !== "made" || !step[1] || !path.startsWith(`${step[1]}/`)) continue;
+    const inParent = since.findIndex(([what, one], later) => later > index && what === "synced" && one === dirname(step[1] ?? ""));
+    expect(inParent, `the new folder ${step[1]} was synced into the one above`).toBeGreaterThan(index);
+  }
+}
+
+function expectBlobsDurable(since: string[][], count: number): void {
+  const blobs = blobsIn(since);
+  expect(blobs).toHaveLength(count);
+  for (const path of blobs) {
+    expect(existsSync(path)).toBe(true);
+    expectDurable(since, path);
+    const folderSynced = since.findIndex(([what, one]) => what === "synced" && one === dirname(path));
+    expect(since.findLastIndex(([what]) => what === "committing")).toBeGreaterThan(folderSynced);
+  }
+}
+
+it("the folders of a new store are synced into those above them", () => {
+  const since = sinceThen();
+  for (const [index, [what, path = ""]] of since.entries()) {
+    if (what !== "made" || path === "" || !path.startsWith(folder)) continue;
+    const inParent = since.findIndex(([one, where], later) => later > index && one === "synced" && where === dirname(path));
+    expect(inParent, path).toBeGreaterThan(index);
+  }
+  expect(blobsIn(since).length).toBeGreaterThan(0);
+  for (const path of blobsIn(since)) expectDurable(since, path);
+});
+
+it("an upload is durable when it is answered, small or large", async () => {
+  expect((await client.upload("some text", "a.txt")).status).toBe(201);
+  expectBlobsDurable(sinceThen(), 1);
+  expect((await client.upload(new Uint8Array(patternOf(20_000_000)), "b.bin")).status).toBe(201);
+  expectBlobsDurable(sinceThen(), 1);
+});
+
+it("what somebody else is storing at this moment is durable for whoever is told that it is there", async () => {
+  const answers = await Promise.all(Array.from({ length: 8 }, () => client.upload("the same text", "same.txt")));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
+  expectBlobsDurable(sinceThen(), 1);
+});
+
+it("user data is durable when it is answered, in new folders and over an old file", async () => {
+  const write = (text: string) => client.call("POST", "/api/userdata/x/y/z.json?overwrite=true&full_info=true", text);
+  for (const text of ["{}", "[]"]) {
+    expect((await write(text)).status).toBe(200);
+    expectDurable(sinceThen(), join(folder, "service", "userdata", "1", "x", "y", "z.json"));
+  }
+  expect((await client.call("POST", "/api/userdata/x/y/z.json/move/w/v.json")).status).toBe(200);
+  const since = sinceThen();
+  for (const one of ["x/y", "w"]) expect(since).toContainEqual(["synced", join(folder, "service", "userdata", "1", one)]);
+});
+
+it("a download is durable when its task has completed", async () => {
+  const answer = await client.post("/api/assets/download", { source_url: `${source.url}/model.bin` });
+  const { task_id: id } = answer.body as { task_id: string };
+  await until("it is here", async () => ((await client.get(`/api/tasks/${id}`)).body as { status: string }).status === "completed");
+  expectBlobsDurable(sinceThen(), 1);
+});
+
+it("a mask is durable with its layers when it is answered", async () => {
+  const [picture, mask] = [await painted(10, 255), await painted(90, 0)];
+  expect((await client.upload(picture, "p.png", {}, "image", "/api/upload/image")).status).toBe(200);
+  sinceThen();
+  const original = JSON.stringify({ filename: "p.png" });
+  expect((await client.upload(mask, "m.png", { original_ref: original }, "image", "/api/upload/mask")).status).toBe(200);
+  expectBlobsDurable(sinceThen(), 4);
+});
+
+it("the outputs of a job are durable when it has completed", async () => {
+  const image = { class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size: 2, color: 77 } };
+  const prompt = { "1": image, "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "d" } } };
+  const { prompt_id: id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };
+  await until("it is done", async () => ((await client.get(`/api/jobs/${id}`)).body as { status: string }).status === "completed");
+  expectBlobsDurable(sinceThen(), 1);
+});
