@@ -10,6 +10,7 @@ import { presses } from "./migrations/0005-presses";
 import { downloadTasks } from "./migrations/0006-download-tasks";
 import { jobLabels } from "./migrations/0007-job-labels";
 import { viewsOfScreens } from "./migrations/0008-views-of-screens";
+import { archives } from "./migrations/0009-archives";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   "0006-download-tasks": downloadTasks,
   "0007-job-labels": jobLabels,
   "0008-views-of-screens": viewsOfScreens,
+  "0009-archives": archives,
 };

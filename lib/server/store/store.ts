@@ -3,6 +3,7 @@
 import "server-only";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createArchiveStore, type ArchiveStore } from "./archives";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase } from "./database";
@@ -29,6 +30,7 @@ export type Store = {
   invitations: InvitationStore;
   endedSessions: EndedSessionStore;
   savedViews: SavedViewStore;
+  archives: ArchiveStore;
   audit: AuditStore;
   migrate(): Promise<void>;
   close(): Promise<void>;
@@ -56,6 +58,7 @@ export function openStore(dataDir: string): Store {
     invitations: createInvitationStore(database),
     endedSessions: createEndedSessionStore(database),
     savedViews: createSavedViewStore(database),
+    archives: createArchiveStore(database),
     audit: createAuditStore(database),
     migrate: () => migrate(database),
     close: () => database.destroy(),

@@ -52,6 +52,9 @@ export type PressRow = {
   created_at: number;
 };
 
+/** `choice`: as JSON. */
+export type ArchiveRow = { id: string; member_id: string; connection_id: string; choice: string; created_at: number };
+
 export type JobLabelRow = { connection_id: string; job_id: string; label: string; created_at: number };
 
 export type DownloadTaskRow = {
@@ -123,6 +126,7 @@ export type Tables = {
   api_keys: KeyRow;
   workflow_names: WorkflowNameRow;
   presses: PressRow;
+  archives: ArchiveRow;
   download_tasks: DownloadTaskRow;
   job_labels: JobLabelRow;
   set_up_tokens: { token_hash: string; created_at: number };

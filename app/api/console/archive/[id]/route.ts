@@ -1,0 +1,16 @@
+import { failed, ok } from "@/lib/shared/result";
+import { streamArchive } from "@/lib/server/archive/stream-archive";
+import { guarded, refusal } from "@/lib/server/bff/guard";
+import { openConnection } from "@/lib/server/connections/access";
+
+export const GET = guarded({ action: "fetchArchive", role: "viewer", connection: true }, async ({ request, viewer, console, params }) => {
+  const kept = await console.store.archives.find(viewer.memberId, String(params.id));
+  if (!kept) return failed(refusal("NOT_FOUND", "There is no such download; choose the assets again."));
+  const access = await openConnection(viewer, kept.connectionId);
+  if (!access.ok) return access;
+  const now = console.now();
+  const body = streamArchive(access.value, { choice: kept.choice, now, signal: request.signal });
+  const name = `assets-${new Date(now).toISOString().slice(0, 10)}.zip`;
+  const headers = { "content-type": "application/zip", "content-disposition": `attachment; filename="${name}"` };
+  return ok(new Response(body, { headers }));
+});

@@ -1,0 +1,86 @@
+// Many assets as one file: what is in it, what is said of what is not, and who may fetch it.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { readZip } from "@/tests/support/read-zip";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.dispose());
+
+async function unpack(file: Response): Promise<Record<string, string>> {
+  const files = readZip(Buffer.from(await file.arrayBuffer()));
+  return Object.fromEntries([...files].map(([name, bytes]) => [name, bytes.toString()]));
+}
+
+async function upload(name: string, text: string): Promise<string> {
+  const body = new FormData();
+  body.set("tags", '["input","zipped"]');
+  body.set("name", name);
+  body.set("file", new File([text], name));
+  const answer = await harness.request("/api/assets", { as: "operator", method: "POST", body });
+  expect(answer.status).toBe(201);
+  return ((await answer.json()) as { id: string }).id;
+}
+const choose = (json: unknown, query = "") => harness.request(`/api/console/archive${query}`, { as: "viewer", method: "POST", json });
+const idOf = async (answer: Response) => ((await answer.json()) as { id: string }).id;
+
+test("chosen assets come as one file with unique, harmless names, and what is not there is listed in it", async () => {
+  const ids = [await upload("a.png", "one"), await upload("A.png", "two"), await upload("../../etc/pass\u00fc.txt", "three")];
+  const answer = await choose({ ids: [...ids, "00000000-0000-4000-8000-000000000000"] });
+  expect(answer.status).toBe(201);
+  const file = await harness.request(`/api/console/archive/${await idOf(answer)}`, { as: "viewer" });
+  expect([file.status, file.headers.get("content-type")]).toEqual([200, "application/zip"]);
+  expect(file.headers.get("content-disposition")).toMatch(/^attachment; filename="assets-\d{4}-\d\d-\d\d\.zip"$/);
+  const files = await unpack(file);
+  expect(files["a.png"]).toBe("one");
+  expect(files["A (2).png"]).toBe("two");
+  expect(Object.keys(files).find((name) => name.endsWith("pass\u00fc.txt"))).not.toMatch(/^\.|\//);
+  expect(files["NOT INCLUDED.txt"]).toContain("00000000-0000-4000-8000-000000000000: NOT_FOUND");
+});
+
+test("everything that a list's filters match comes, counted beforehand", async () => {
+  const answer = await choose({ query: "include_tags=zipped&include_public=false" });
+  const body = (await answer.json()) as { id: string; count: number; isCut: boolean };
+  expect(body).toMatchObject({ count: 3, isCut: false });
+  const file = await harness.request(`/api/console/archive/${body.id}`, { as: "viewer" });
+  expect(Object.values(await unpack(file)).sort()).toEqual(["one", "three", "two"]);
+});
+
+test("a choice is its maker's own, and a wrong one is refused naming the field", async () => {
+  const id = await idOf(await choose({ query: "" }));
+  expect((await harness.request(`/api/console/archive/${id}`, { as: "operator" })).status).toBe(404);
+  expect((await choose({ ids: [] })).status).toBe(400);
+  expect((await choose({ query: "limit=many" })).status).toBe(400);
+});
+
+test("content that breaks off breaks the file, so that it never looks whole", async () => {
+  const service: LittleServer = await startLittleServer(({ url }, response) => {
+    const id = /^\/api\/assets\/(\w+)(\/content)?/.exec(url);
+    if (!id) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+    if (!id[2]) return answerJson(response, { id: id[1], name: `${id[1]}.bin`, tags: [] });
+    response.writeHead(200, { "content-length": "100" }).write("half", () => response.destroy());
+  });
+  const connection = await harness.connect(service.url, "sk-secret");
+  const id = await idOf(await choose({ ids: ["a1"] }, `?connection=${connection}`));
+  const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
+  await expect(file.arrayBuffer()).rejects.toThrow();
+  await service.close();
+});
+
+test("a service without the content extension hands files out by their hash", async () => {
+  const service = await startLittleServer(({ url }, response) => {
+    const at = new URL(url, "http://x");
+    if (at.pathname === "/api/assets/b1")
+      return answerJson(response, { id: "b1", name: "b.bin", asset_hash: "blake3:ff", tags: ["output"] });
+    if (at.pathname === "/api/view" && at.searchParams.get("filename") === "blake3:ff") return void response.writeHead(200).end("bytes");
+    answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+  });
+  const connection = await harness.connect(service.url, "sk-secret");
+  const id = await idOf(await choose({ ids: ["b1"] }, `?connection=${connection}`));
+  const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
+  expect(await unpack(file)).toEqual({ "b.bin": "bytes" });
+  await service.close();
+});
