@@ -3,7 +3,8 @@ import { streamArchive } from "@/lib/server/archive/stream-archive";
 import { guarded, refusal } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 
-export const GET = guarded({ action: "fetchArchive", role: "viewer", connection: true }, async ({ request, viewer, console, params }) => {
+/** The connection is the choice's own, whatever the address says. */
+export const GET = guarded({ action: "fetchArchive", role: "viewer", connection: false }, async ({ request, viewer, console, params }) => {
   const kept = await console.store.archives.find(viewer.memberId, String(params.id));
   if (!kept) return failed(refusal("NOT_FOUND", "There is no such download; choose the assets again."));
   const access = await openConnection(viewer, kept.connectionId);
