@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { CopyButton } from "@/components/ui/copy-button";
+import { writeExactJson } from "@/lib/contract/exact-json";
 
 /** More than this is no reading matter; the whole is in the copy and in the file. */
 const MOST_SHOWN = 200_000;
@@ -14,7 +15,7 @@ type GraphJsonProps = { json: unknown; fileName: string; className?: string };
 
 export function GraphJson({ json, fileName, className = "h-[360px] lg:h-[560px]" }: GraphJsonProps) {
   const t = useTranslations("graph");
-  const text = useMemo(() => JSON.stringify(json, null, 2), [json]);
+  const text = useMemo(() => writeExactJson(json, 2), [json]);
   function download() {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));

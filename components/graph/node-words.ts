@@ -1,3 +1,4 @@
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isLink, linksOf } from "@/lib/contract/graph";
 import { MASK } from "@/lib/contract/secret-texts";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
@@ -11,7 +12,7 @@ export function gistOf(node: GraphNode): string | undefined {
   const literals = Object.entries(node.inputs).filter(([, value]) => !isLink(value));
   const text = literals.find(([, value]) => typeof value === "string" && /\S/.test(value));
   if (typeof text?.[1] === "string") return text[1].slice(0, 200).trim().slice(0, 80);
-  const number = literals.find(([, value]) => typeof value === "number");
+  const number = literals.find(([, value]) => typeof value === "number" || typeof value === "bigint");
   return number && `${number[0]} ${String(number[1])}`;
 }
 
@@ -32,7 +33,7 @@ export type NodeInput = { name: string } & (
 export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
   return Object.entries(node.inputs).map(([name, value]) => {
     if (isLink(value)) return { name, kind: "link", source: value[0], output: value[1], isDangling: !Object.hasOwn(graph, value[0]) };
-    const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+    const text = typeof value === "string" ? value : writeExactJson(value, 2);
     return { name, kind: "literal", text, isMasked: text.includes(MASK) };
   });
 }

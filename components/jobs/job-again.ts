@@ -1,3 +1,4 @@
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { unwrapWorkflow } from "@/lib/contract/read-workflow";
 import { isObject, type JsonObject } from "@/lib/contract/json";
 import { isLink } from "@/lib/contract/graph";
@@ -33,7 +34,7 @@ export function someSeed(): number {
 
 /** Seeds that are numbers of their own; one that comes from another node changes there. */
 function isSeed(name: string, value: unknown): boolean {
-  return seedNames.has(name) && Number.isInteger(value);
+  return seedNames.has(name) && (Number.isInteger(value) || typeof value === "bigint");
 }
 
 function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
@@ -56,7 +57,7 @@ export function countSeeds(workflow: JsonObject): number {
 function maskedInputs(graph: Graph): MaskedInput[] {
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([input, value]) =>
-      !isLink(value) && JSON.stringify(value)?.includes(MASK) ? [{ nodeId, node: titleOfNode(node), input }] : [],
+      !isLink(value) && writeExactJson(value).includes(MASK) ? [{ nodeId, node: titleOfNode(node), input }] : [],
     ),
   );
 }

@@ -1,3 +1,4 @@
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type JobErrorView } from "@/lib/contract/job-error-view";
 import { type JobView, toJobView } from "@/lib/contract/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/outputs-view";
@@ -82,7 +83,7 @@ function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<st
     ...error,
     isInGraph: error.nodeId !== undefined && names.has(error.nodeId),
     ...(node && { node }),
-    ...(inputs && Object.keys(inputs).length > 0 && { inputs: JSON.stringify(inputs, null, 2) }),
+    ...(inputs && Object.keys(inputs).length > 0 && { inputs: writeExactJson(inputs, 2) }),
     ...(nodeErrors && { refused: refusedNodes(nodeErrors, names) }),
   };
 }

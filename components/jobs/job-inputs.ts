@@ -31,7 +31,7 @@ export function toInputs(workflow: unknown): JobInputs {
     if (!isObject(node) || !isObject(node.inputs)) continue;
     const values: Record<string, string> = Object.create(null);
     for (const [name, value] of Object.entries(node.inputs)) {
-      if (["string", "number", "boolean"].includes(typeof value)) values[name] = String(value).slice(0, LONGEST_VALUE);
+      if (["string", "number", "bigint", "boolean"].includes(typeof value)) values[name] = String(value).slice(0, LONGEST_VALUE);
     }
     found[id] = values;
   }

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
 import { viewUrl } from "@/lib/browser/urls";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type OutputView } from "@/lib/contract/outputs-view";
 
 type OutputMediaProps = { view: OutputView; node: string; connection?: string };
@@ -15,7 +16,7 @@ export function OutputMedia({ view, node, connection }: OutputMediaProps) {
   const t = useTranslations("jobs.job.outputs");
   const src = view.file && viewUrl({ ...view.file, connection });
   const isPlayed = view.kind === "video" || view.kind === "audio";
-  const text = view.text ?? (view.json === undefined ? undefined : JSON.stringify(view.json, null, 2));
+  const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (
     <li className="flex min-w-0 flex-col gap-1.5">
       {/* Only the length is asked for before somebody plays it; seeking asks for ranges. */}

@@ -2,6 +2,7 @@
 // Guarantees: whatever goes wrong (no network, a page instead of an answer, an abort) comes back as a Failure.
 // Must never: add a secret, or follow to another origin.
 
+import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 import { apiPath } from "./urls";
@@ -19,7 +20,7 @@ export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promi
       credentials: "same-origin",
       ...rest,
       headers: sent,
-      ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(json !== undefined && { body: writeExactJson(json) }),
     });
     const body = await response.text();
     if (!response.ok) return failed(readFailure(response.status, response.headers.get("retry-after"), body));
@@ -31,7 +32,7 @@ export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promi
 
 function readValue<T>(response: Response, body: string): Result<T, ApiFailure> {
   try {
-    const value: T = body === "" ? undefined : JSON.parse(body);
+    const value: T = parseExactJson(body, { means: undefined });
     return ok(value);
   } catch {
     // A sign-in page or a proxy's greeting with status 200: not an answer of ours.

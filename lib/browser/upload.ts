@@ -2,6 +2,7 @@
 // Guarantees: a value or a failure, never an exception; the bytes stream from the file and are not held; an abort ends the connection.
 // Must never: send anything twice by itself.
 
+import { parseExactJson } from "@/lib/contract/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 import { apiPath } from "./urls";
@@ -39,7 +40,7 @@ function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
   const { status, responseText } = request;
   if (status < 200 || status > 299) return failed(readFailure(status, request.getResponseHeader("retry-after"), responseText));
   try {
-    const value: T = JSON.parse(responseText);
+    const value: T = parseExactJson(responseText);
     return ok(value);
   } catch {
     // A sign-in page or a proxy's greeting with status 200: not an answer of ours.

@@ -12,13 +12,16 @@ const number = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
 /** Beyond it a number is read as JSON.parse reads it: the digits of a hostile one are not worth the time they take. */
 const MOST_DIGITS = 1000;
 
-/** Throws SyntaxError as JSON.parse does. */
-export function parseExactJson(text: string): unknown {
-  const rounded: unknown = JSON.parse(text);
-  if (!longRun.test(text)) return rounded;
-  const quoted = quoteLongIntegers(text);
+/**
+ * Throws SyntaxError as JSON.parse does. `T`: for a text whose shape somebody else has checked; as with JSON.parse, the caller names it.
+ * `empty`: what a text without a letter means, where it means something.
+ */
+export function parseExactJson<T = unknown>(text: string, empty?: { means: undefined }): T {
+  const read = { value: empty && text === "" ? empty.means : JSON.parse(text) };
+  const quoted = longRun.test(text) ? quoteLongIntegers(text) : undefined;
   // Two readings of one text: where one has a number and the other a text, the text has the digits.
-  return quoted === undefined ? rounded : restore(rounded, JSON.parse(quoted));
+  if (quoted !== undefined) restore(read, { value: JSON.parse(quoted) });
+  return read.value;
 }
 
 /** As JSON.stringify; what JSON has no word for (undefined, a function) is null. */
@@ -67,23 +70,18 @@ function afterString(text: string, start: number): number {
 }
 
 /** Both trees are ours alone and of one shape: the first is changed in place. No recursion: the depth is the sender's. */
-function restore(rounded: unknown, quoted: unknown): unknown {
-  if (typeof rounded === "number") return toExact(rounded, quoted);
+function restore(rounded: object, quoted: object): void {
   const open: [unknown, unknown][] = [[rounded, quoted]];
   for (let pair = open.pop(); pair; pair = open.pop()) {
     const [values, texts] = pair;
     if (!isRecord(values) || !isRecord(texts)) continue;
     for (const key of Object.keys(values)) {
       const value = values[key];
-      if (typeof value === "number") values[key] = toExact(value, texts[key]);
-      else if (typeof value === "object" && value !== null) open.push([value, texts[key]]);
+      const text = texts[key];
+      if (typeof value === "object") open.push([value, text]);
+      else if (typeof value === "number" && typeof text === "string") values[key] = BigInt(text);
     }
   }
-  return rounded;
-}
-
-function toExact(value: number, quoted: unknown): number | bigint {
-  return typeof quoted === "string" ? BigInt(quoted) : value;
 }
 
 /** Lists too: their places are keys. */

@@ -1,5 +1,7 @@
 // Reading JSON that somebody else wrote, without schemas: objects, texts, numbers, or undefined.
-// Guarantees: never throws. Free of zod: browsers load it with the first page.
+// Guarantees: never throws; whole numbers keep every digit (exact-json.ts). Free of zod: browsers load it with the first page.
+
+import { parseExactJson } from "./exact-json";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -10,7 +12,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** The parsed value; undefined where the text is no JSON (undefined is no JSON value, so the two cannot be confused). */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }
@@ -25,6 +27,8 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
+/** To reckon with: of a whole number beyond what a double holds, the nearest one. */
 export function numberOf(value: unknown): number | undefined {
+  if (typeof value === "bigint") return Number(value);
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }

@@ -106,7 +106,7 @@ function nameOfType(value: unknown): "list" | "text" | "number" | "boolean" | "n
   if (Array.isArray(value)) return "list";
   if (value === null || value === undefined) return "null";
   if (typeof value === "string") return "text";
-  return typeof value === "number" ? "number" : typeof value === "boolean" ? "boolean" : "object";
+  return typeof value === "number" || typeof value === "bigint" ? "number" : typeof value === "boolean" ? "boolean" : "object";
 }
 
 function tooLarge(limit: keyof typeof workflowLimits, found: number): WorkflowReading {

@@ -3,7 +3,7 @@
 
 import { z } from "zod";
 import { writeExactJson } from "../exact-json";
-import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText } from "./lenient";
+import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText, toldNumber } from "./lenient";
 import { sortOrders } from "./job";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
@@ -33,7 +33,7 @@ const assetFields = z.looseObject({
     .nullish()
     .transform((name) => name ?? ""),
   display_name: maybe(z.string()),
-  size: maybe(z.number()),
+  size: maybe(toldNumber),
   created_at: maybe(moment),
   updated_at: maybe(moment),
   created_new: maybe(z.boolean()),
@@ -121,7 +121,7 @@ export const assetEditBodySchema = z
 export const assetEditAnswerSchema = z.looseObject({ id: z.string(), updated_at: maybe(moment) });
 
 export const remoteMetadataSchema = z.looseObject({
-  content_length: z.number(),
+  content_length: toldNumber,
   content_type: maybe(z.string()),
   filename: maybe(z.string()),
   name: maybe(z.string()),

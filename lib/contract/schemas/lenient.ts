@@ -28,8 +28,11 @@ export function maybe<T extends z.ZodType>(schema: T) {
 
 export const freeForm = z.record(z.string(), z.unknown());
 
+/** A size, a count or a time as a service says it; of one with more digits than a double holds the first ones are enough. */
+export const toldNumber = z.union([z.number(), z.bigint().transform(Number)]);
+
 /** A moment as deployments send it: RFC 3339 text, seconds or milliseconds. `toMilliseconds` reads it. */
-export const moment = z.union([z.string(), z.number()]);
+export const moment = z.union([z.string(), toldNumber]);
 
 /** For the inside of free-form objects that custom nodes fill: what has another shape than ours counts as absent. Never for a request. */
 export function loosely<T extends z.ZodType>(schema: T) {
@@ -37,7 +40,7 @@ export function loosely<T extends z.ZodType>(schema: T) {
 }
 
 /** Node ids are texts; some nodes send them as numbers. */
-export const nodeIdText = z.union([z.string(), z.number().transform(String)]);
+export const nodeIdText = z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]);
 
 export function integerText(bounds: { min?: number; max?: number } = {}) {
   const number = z

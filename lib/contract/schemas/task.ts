@@ -1,7 +1,7 @@
 // Background tasks (downloads): the 202 answer, and the task as it is polled. Extra progress fields are our service's own.
 
 import { z } from "zod";
-import { freeForm, integerText, maybe, moment } from "./lenient";
+import { freeForm, integerText, maybe, moment, toldNumber } from "./lenient";
 
 export const taskStartedSchema = z.looseObject({ task_id: z.string(), status: z.string(), message: maybe(z.string()) });
 
@@ -18,8 +18,8 @@ export const taskSchema = z.looseObject({
   completed_at: maybe(moment),
   result: maybe(freeForm),
   error_message: maybe(z.string()),
-  bytes_total: maybe(z.number()),
-  bytes_downloaded: maybe(z.number()),
+  bytes_total: maybe(toldNumber),
+  bytes_downloaded: maybe(toldNumber),
   progress: maybe(z.number()),
 });
 

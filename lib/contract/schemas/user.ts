@@ -1,7 +1,7 @@
 // The user behind a key, and what the server says of itself.
 
 import { z } from "zod";
-import { loosely, maybe } from "./lenient";
+import { loosely, maybe, toldNumber } from "./lenient";
 
 /** `active` or `waitlisted`; other words are kept and shown. */
 export const userSchema = z.looseObject({
@@ -9,10 +9,10 @@ export const userSchema = z.looseObject({
   id: maybe(z.string()),
   email: maybe(z.string()),
   /** Our own service's, where a quota is set. */
-  storage: loosely(z.looseObject({ used_bytes: z.number(), quota_bytes: z.number() })),
+  storage: loosely(z.looseObject({ used_bytes: toldNumber, quota_bytes: toldNumber })),
 });
 
-export const featuresSchema = z.looseObject({ supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(z.number()) });
+export const featuresSchema = z.looseObject({ supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(toldNumber) });
 
 export const systemStatsSchema = z.looseObject({
   system: z.looseObject({ os: maybe(z.string()) }),

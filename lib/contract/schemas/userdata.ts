@@ -1,7 +1,7 @@
 // User data files: the list and the upload's answer. A local server may list bare names and answer with a bare path.
 
 import { z } from "zod";
-import { booleanText, maybe, moment } from "./lenient";
+import { booleanText, maybe, moment, toldNumber } from "./lenient";
 
 export const userdataQuerySchema = z.object({
   dir: z.string().max(2000).endsWith("/", "must end with /"),
@@ -12,7 +12,7 @@ export const userdataQuerySchema = z.object({
 
 export const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
 
-export const userdataFileSchema = z.looseObject({ path: z.string(), size: maybe(z.number()), modified: maybe(moment) });
+export const userdataFileSchema = z.looseObject({ path: z.string(), size: maybe(toldNumber), modified: maybe(moment) });
 export type UserdataFile = z.infer<typeof userdataFileSchema>;
 
 const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));

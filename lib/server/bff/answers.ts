@@ -2,6 +2,7 @@
 // Guarantees: nothing is stored by a cache unless a route says so; HTML that a service slipped in cannot run.
 
 import "server-only";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { errorStatus, isErrorCode } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
 
@@ -13,8 +14,9 @@ const always: Readonly<Record<string, string>> = {
     "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
 };
 
-export function jsonAnswer(value: unknown, status = 200): Response {
-  return Response.json(value ?? null, { status });
+export function jsonAnswer(value: unknown, status = 200, headers = new Headers()): Response {
+  headers.set("content-type", "application/json");
+  return new Response(writeExactJson(value), { status, headers });
 }
 
 export function emptyAnswer(status = 204): Response {
@@ -35,7 +37,7 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
   const status = statusOf(failure);
   // The rest of a body that is too large is not read: the connection cannot be used again.
   if (status === 413) headers.set("connection", "close");
-  return Response.json(body, { status, headers });
+  return jsonAnswer(body, status, headers);
 }
 
 export function statusOf({ code, status }: Failure): number {

@@ -3,6 +3,7 @@
 
 import "server-only";
 import { type z } from "zod";
+import { parseExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -52,7 +53,7 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promi
     // The service's own bound: beyond it the refusal would come from there, or from a stack that is full.
     if (isDeeperThan(text, DEEPEST_JSON))
       return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
-    json = JSON.parse(text);
+    json = parseExactJson(text);
   } catch {
     return failed(refusal("INVALID_JSON", "The body is no JSON."));
   }

@@ -3,6 +3,7 @@
 // of the CSV has the same cells. Times are UTC in RFC 3339.
 
 import "server-only";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobView } from "@/lib/contract/job-view";
 import { type JobListItem } from "@/lib/contract/schemas/job";
@@ -57,7 +58,7 @@ const csv: ExportFormat = {
 const json: ExportFormat = {
   type: "application/json; charset=utf-8",
   head: ({ exportedAt, total }) => `{"exported_at":${JSON.stringify(exportedAt)},"total":${total ?? "null"},"jobs":[`,
-  body: (jobs, isFirst) => jobs.map((job, index) => `${isFirst && index === 0 ? "" : ","}\n${JSON.stringify(job)}`).join(""),
+  body: (jobs, isFirst) => jobs.map((job, index) => `${isFirst && index === 0 ? "" : ","}\n${writeExactJson(job)}`).join(""),
   end({ count, failure }) {
     const why = failure && { code: failure.code, message: failure.message };
     return `\n],"count":${count},"complete":${!failure}${why ? `,"failure":${JSON.stringify(why)}` : ""}}\n`;

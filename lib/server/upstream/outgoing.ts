@@ -3,6 +3,7 @@
 // Must never: put an Origin on a request (a local server refuses one) or a header that came from a browser.
 
 import "server-only";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { fillPath, type Operation } from "@/lib/contract/operation";
 
 export type UploadBody = { stream: ReadableStream<Uint8Array>; contentType: string; contentLength?: number };
@@ -40,7 +41,7 @@ export function toRequest(url: URL, operation: Operation, input: CallInput, apiK
     const streamed = { method: operation.method, headers, body: input.body.stream, signal, redirect: "manual", duplex: "half" } as const;
     return new Request(url, streamed);
   }
-  const body = input.json === undefined ? undefined : JSON.stringify(toOutgoingJson(operation, input.json));
+  const body = input.json === undefined ? undefined : writeExactJson(toOutgoingJson(operation, input.json));
   if (body !== undefined) headers.set("content-type", "application/json");
   return new Request(url, { method: operation.method, headers, body, signal, redirect: "manual" });
 }

@@ -2,6 +2,7 @@
 // Guarantees: at most `jsonBytes` are held; a page of HTML with 200 is no answer. Must never: pass on what was not parsed.
 
 import "server-only";
+import { parseExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -57,7 +58,7 @@ function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
 function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
   if (text.trim() === "") return { ok: true, value: {} };
   try {
-    return { ok: true, value: JSON.parse(text) };
+    return { ok: true, value: parseExactJson(text) };
   } catch {
     return { ok: false };
   }

@@ -3,6 +3,7 @@
 // a refusal, or what is no JSON, is handed on as it came, for the reader of answers to judge.
 
 import "server-only";
+import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
 import { type Send } from "../send";
 import { readBytes } from "../streams";
 
@@ -45,7 +46,7 @@ export function openExchange(send: Send, request: Request, caught: RegExpExecArr
       const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity" });
       if (json !== undefined) headers.set("content-type", "application/json");
       const method = json === undefined ? "GET" : "POST";
-      const body = json === undefined ? undefined : JSON.stringify(json);
+      const body = json === undefined ? undefined : writeExactJson(json);
       return send(new Request(target, { method, headers, body, signal: request.signal, redirect: "manual" }));
     },
   };
@@ -58,13 +59,18 @@ export async function readLocal(answer: Response): Promise<Read> {
   const bytes = await readBytes(answer.body, MOST_BYTES);
   const text = bytes && new TextDecoder().decode(bytes);
   try {
-    return { ok: true, value: text === undefined ? undefined : (JSON.parse(text) as unknown) };
+    return { ok: true, value: text === undefined ? undefined : parseExactJson(text) };
   } catch {
     return { ok: false, answer: new Response(text, { status: answer.status, headers: answer.headers }) };
   }
 }
 
+/** An answer in the interface's words. */
+export function translated(value: unknown, status = 200): Response {
+  return new Response(writeExactJson(value), { status, headers: { "content-type": "application/json" } });
+}
+
 /** What a local server does not have, said in one line. */
 export function notThere(message: string): Response {
-  return Response.json({ code: "NOT_IMPLEMENTED", message }, { status: 501 });
+  return translated({ code: "NOT_IMPLEMENTED", message }, 501);
 }

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { type LocalExchange, readLocal, type Translation } from "./local-exchange";
+import { type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
 
 const promptSchema = z.tuple([z.number(), z.string(), z.unknown(), z.unknown(), z.unknown()]).rest(z.unknown());
 const entrySchema = z.looseObject({
@@ -37,11 +37,11 @@ export const historyTranslations: readonly Translation[] = [
       if (total instanceof Response) return total;
       const first = Math.max(0, total - offset - wanted);
       const count = Math.min(wanted, total - offset);
-      if (count <= 0) return Response.json({ history: [] });
+      if (count <= 0) return translated({ history: [] });
       const read = await readLocal(await exchange.ask("/api/history", { query: { max_items: count, offset: first } }));
       if (!read.ok) return read.answer;
       const entries = Object.entries(historySchema.parse(read.value)).reverse();
-      return Response.json({ history: entries.map(([id, entry]) => toEntry(id, entry)) });
+      return translated({ history: entries.map(([id, entry]) => toEntry(id, entry)) });
     },
   },
   {
@@ -52,9 +52,9 @@ export const historyTranslations: readonly Translation[] = [
       const read = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
       if (!read.ok) return read.answer;
       const entry = historySchema.parse(read.value)[id];
-      if (!entry) return Response.json({ code: "NOT_FOUND", message: "There is no such entry in the history." }, { status: 404 });
+      if (!entry) return translated({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
       const [priority, promptId, prompt, extraData, outputs] = entry.prompt;
-      return Response.json({
+      return translated({
         [id]: { ...entry, prompt: { priority, prompt_id: promptId, prompt, extra_data: extraData, outputs_to_execute: outputs } },
       });
     },
@@ -66,7 +66,7 @@ export const historyTranslations: readonly Translation[] = [
       const answer = await pass();
       if (answer.status >= 300) return answer;
       await answer.body?.cancel();
-      return Response.json({ code: "OK", message: "The history was changed." });
+      return translated({ code: "OK", message: "The history was changed." });
     },
   },
 ];

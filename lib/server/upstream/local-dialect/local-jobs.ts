@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { toMilliseconds } from "@/lib/contract/times";
-import { notThere, readLocal, type Translation } from "./local-exchange";
+import { notThere, readLocal, type Translation, translated } from "./local-exchange";
 
 const sortFields: Readonly<Record<string, string>> = { create_time: "created_at", execution_time: "execution_duration" };
 
@@ -35,7 +35,7 @@ export const jobTranslations: readonly Translation[] = [
     async speak({ ask, caught }) {
       const read = await readLocal(await ask(`/api/jobs/${caught[0] ?? ""}`));
       if (!read.ok) return read.answer;
-      return Response.json(toStatus(jobSchema.parse(read.value)));
+      return translated(toStatus(jobSchema.parse(read.value)));
     },
   },
 ];

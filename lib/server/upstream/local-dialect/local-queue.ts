@@ -3,7 +3,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { type LocalExchange, readLocal, type Translation } from "./local-exchange";
+import { type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
 
 /** [priority, job id, graph, extra_data, ids of the output nodes] */
 const itemSchema = z.tuple([z.number(), z.string(), z.unknown(), z.unknown(), z.unknown()]).rest(z.unknown());
@@ -27,7 +27,7 @@ export const queueTranslations: readonly Translation[] = [
       if (!queue.ok) return queue.answer;
       // The lowest priority goes first, whatever the order of the list.
       const pending = [...queue.value.queue_pending].sort((one, other) => one[0] - other[0]);
-      return Response.json({ queue_running: queue.value.queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
+      return translated({ queue_running: queue.value.queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
     },
   },
   {
@@ -39,14 +39,14 @@ export const queueTranslations: readonly Translation[] = [
       if (!before.ok) return before.answer;
       const waiting = idsOf(before.value.queue_pending);
       const meant = body.clear ? waiting : waiting.filter((id) => body.delete?.includes(id));
-      if (meant.length === 0) return Response.json({ deleted: [], cleared: body.clear === true });
+      if (meant.length === 0) return translated({ deleted: [], cleared: body.clear === true });
       const said = await exchange.ask("/api/queue", { json: body.clear ? { clear: true } : { delete: meant } });
       if (said.status >= 300) return said;
       await said.body?.cancel();
       const after = await readQueue(exchange);
       if (!after.ok) return after.answer;
       const left = new Set([...idsOf(after.value.queue_pending), ...idsOf(after.value.queue_running), ...(await recentIds(exchange))]);
-      return Response.json({ deleted: meant.filter((id) => !left.has(id)), cleared: body.clear === true });
+      return translated({ deleted: meant.filter((id) => !left.has(id)), cleared: body.clear === true });
     },
   },
 ];

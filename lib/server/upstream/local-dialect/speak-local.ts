@@ -6,7 +6,7 @@
 import "server-only";
 import { z } from "zod";
 import { type Send } from "../send";
-import { notThere, openExchange, readLocal, type Translation } from "./local-exchange";
+import { notThere, openExchange, readLocal, type Translation, translated } from "./local-exchange";
 import { historyTranslations } from "./local-history";
 import { jobTranslations } from "./local-jobs";
 import { queueTranslations } from "./local-queue";
@@ -20,7 +20,7 @@ const otherTranslations: readonly Translation[] = [
     path: /\/api\/user$/,
     async speak({ ask }) {
       const read = await readLocal(await ask("/api/system_stats"));
-      return read.ok ? Response.json({ status: "active" }) : read.answer;
+      return read.ok ? translated({ status: "active" }) : read.answer;
     },
   },
   {
@@ -39,7 +39,7 @@ const otherTranslations: readonly Translation[] = [
         if (query.get("dir") === "/") query.set("dir", "./");
       });
       // A folder is there once it holds something: until then it is an empty one.
-      return answer.status === 404 ? Response.json([]) : answer;
+      return answer.status === 404 ? translated([]) : answer;
     },
   },
   {
@@ -65,7 +65,7 @@ export function speakLocal(send: Send): Send {
         return await speak(openExchange(send, request, caught));
       } catch (error) {
         if (!(error instanceof z.ZodError)) throw error;
-        return Response.json(null); // no operation is answered by it: the reader of answers refuses it by its shape
+        return translated(null); // no operation is answered by it: the reader of answers refuses it by its shape
       }
     }
     return send(request);
