@@ -1,5 +1,7 @@
 import { type ReactNode } from "react";
 import { Shell } from "@/components/frame/shell";
+import { WaysIn } from "@/components/uploads/ways-in";
+import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { getFrame } from "@/lib/server/queries/frame";
 
@@ -9,6 +11,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   return (
     <Shell member={{ name: viewer.name, role: viewer.role }} connections={connections} currentId={connection?.id}>
       {children}
+      <WaysIn canAdd={hasRole(viewer.role, "operator")} />
     </Shell>
   );
 }

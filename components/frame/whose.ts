@@ -2,7 +2,7 @@ import { type ErrorCode } from "@/lib/contract/errors";
 
 export type Whose = "us" | "service" | "key" | "network" | "request" | "rights";
 /** What only a browser can meet, beside the console's own codes. */
-type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED";
+type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
 export type SaidCode = ErrorCode | BrowserCode | "UNKNOWN";
 
 /** Whose fault a failure is. Complete by type: a new code does not compile until somebody has decided. */
@@ -10,6 +10,7 @@ export const whoseFault: Readonly<Record<SaidCode, Whose>> = {
   UNKNOWN: "service",
   CONSOLE_UNREACHABLE: "network",
   ABORTED: "network",
+  FILE_UNREADABLE: "request",
   BAD_REQUEST: "request",
   INVALID_QUERY: "request",
   INVALID_BODY: "request",

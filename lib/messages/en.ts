@@ -11,11 +11,13 @@ import frame from "./en/frame.json";
 import graph from "./en/graph.json";
 import history from "./en/history.json";
 import jobs from "./en/jobs.json";
+import masks from "./en/masks.json";
 import queue from "./en/queue.json";
 import run from "./en/run.json";
 import settings from "./en/settings.json";
+import uploads from "./en/uploads.json";
 
-export const messages = { assets, auth, common, errors, files, frame, graph, history, jobs, queue, run, settings };
+export const messages = { assets, auth, common, errors, files, frame, graph, history, jobs, masks, queue, run, settings, uploads };
 export type Messages = typeof messages;
 export type Namespace = keyof Messages;
 

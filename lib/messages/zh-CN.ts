@@ -11,8 +11,25 @@ import frame from "./zh-CN/frame.json";
 import graph from "./zh-CN/graph.json";
 import history from "./zh-CN/history.json";
 import jobs from "./zh-CN/jobs.json";
+import masks from "./zh-CN/masks.json";
 import queue from "./zh-CN/queue.json";
 import run from "./zh-CN/run.json";
 import settings from "./zh-CN/settings.json";
+import uploads from "./zh-CN/uploads.json";
 
-export const messages: Messages = { assets, auth, common, errors, files, frame, graph, history, jobs, queue, run, settings };
+export const messages: Messages = {
+  assets,
+  auth,
+  common,
+  errors,
+  files,
+  frame,
+  graph,
+  history,
+  jobs,
+  masks,
+  queue,
+  run,
+  settings,
+  uploads,
+};

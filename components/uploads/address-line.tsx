@@ -1,0 +1,55 @@
+import { useTranslations } from "next-intl";
+import { failureText } from "@/components/frame/failure-text";
+import { Picture } from "@/components/ui/picture";
+import { formatBytes } from "@/lib/shared/format";
+import { type Address } from "./address";
+import { type SourceCheck } from "./use-address-checks";
+
+type AddressLineProps = { address: Address; check?: SourceCheck; refused?: string; locale: string };
+
+/** One address: what stands there, or why it is not fetched. The query never shows. */
+export function AddressLine({ address, check, refused, locale }: AddressLineProps) {
+  const facts = check?.kind === "known" ? check.facts : undefined;
+  return (
+    <div className="flex gap-3">
+      {facts?.picture ? <Remote picture={facts.picture} name={facts.name ?? address.shown} /> : null}
+      <div className="min-w-0 flex-1">
+        <p className="truncate" title={address.shown}>
+          {facts?.name ?? address.shown}
+        </p>
+        {facts?.name ? <p className="truncate text-sm text-ink-3">{address.shown}</p> : null}
+        {refused ? <p className="text-sm text-bad">{refused}</p> : <Verdict address={address} check={check} locale={locale} />}
+      </div>
+    </div>
+  );
+}
+
+function Remote({ picture, name }: { picture: string; name: string }) {
+  const t = useTranslations("uploads.url");
+  return <Picture src={picture} alt={t("picture", { name })} width={56} height={56} eager fit="cover" className="size-14 shrink-0" />;
+}
+
+function Verdict({ address, check, locale }: AddressLineProps) {
+  const t = useTranslations("uploads.url");
+  const errors = useTranslations("errors");
+  if (address.fault) return <p className="text-sm text-bad">{t(`fault.${address.fault}`)}</p>;
+  if (!check || check.kind === "asking") return <p className="text-sm text-ink-3">{t("asking")}</p>;
+  if (check.kind === "untold") return <p className="text-sm text-ink-3">{t("notAsked")}</p>;
+  if (check.kind === "refused") return <p className="text-sm text-bad">{t("refused", { reason: failureText(errors, check.failure) })}</p>;
+  const { sizeBytes, errors: faults, warnings } = check.facts;
+  return (
+    <>
+      <p className="text-sm text-ink-2">{sizeBytes === undefined ? t("unknownSize") : formatBytes(sizeBytes, locale)}</p>
+      {faults.map((message) => (
+        <p key={message} className="text-sm text-bad">
+          {t("refused", { reason: message })}
+        </p>
+      ))}
+      {warnings.map((message) => (
+        <p key={message} className="text-sm text-wait">
+          {t("warning", { message })}
+        </p>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+// Addresses as somebody types them, one a line: which of them a service may be asked for at all.
+// Guarantees: bounded; says what is wrong with each. The last word has the service.
+
+import { maskedAddress } from "@/lib/contract/download-task";
+
+export type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
+/** `shown` is without the query: it may hold a token. */
+export type Address = { url: string; shown: string; fault?: AddressFault };
+
+export const MOST_ADDRESSES = 100;
+const LONGEST = 4_000;
+
+export function readAddresses(text: string): { addresses: Address[]; isCut: boolean } {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const seen = new Set<string>();
+  const addresses = lines.slice(0, MOST_ADDRESSES).map((url): Address => {
+    const fault = seen.has(url) ? "twice" : faultOf(url);
+    seen.add(url);
+    return { url, shown: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
+  });
+  return { addresses, isCut: lines.length > MOST_ADDRESSES };
+}
+
+function faultOf(text: string): AddressFault | undefined {
+  if (text.length > LONGEST) return "long";
+  if (!URL.canParse(text)) return "none";
+  const { protocol, hostname, username, password } = new URL(text);
+  if (hostname === "") return protocol === "http:" || protocol === "https:" ? "host" : "scheme";
+  if (username !== "" || password !== "") return "credentials";
+  // A source on this very machine is something that only a service's own settings permit: it is asked.
+  if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
+  return "scheme";
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

@@ -1,0 +1,108 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { tellStored } from "@/components/frame/stored-assets";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type DraftFaults, newDraft, readDraft } from "./about";
+import { AboutForm } from "./about-form";
+import { readHash } from "./read-hash";
+import { readHabits } from "./upload-habits";
+import { type StoredAsset } from "./upload-item";
+
+/** An asset of content that is there already, by its hash alone. */
+export function HashDialog({ connection, onClose }: { connection?: string; onClose: () => void }) {
+  const t = useTranslations("uploads.hash");
+  const [text, setText] = useState("");
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: readHabits().tags }));
+  const [faults, setFaults] = useState<DraftFaults & { hash?: true; noTags?: true }>({});
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [made, setMade] = useState<StoredAsset>();
+  const [isBusy, setBusy] = useState(false);
+
+  async function add() {
+    const hash = readHash(text);
+    const about = readDraft(draft);
+    const noTags = about.ok && about.value.tags.length === 0;
+    setFaults({ ...(!about.ok && about.failure), ...(!hash && { hash: true }), ...(noTags && { noTags: true }) });
+    if (!hash || !about.ok || noTags) return;
+    setBusy(true);
+    setFailure(undefined);
+    setMade(undefined);
+    const { name, tags, metadata, previewId } = about.value;
+    const body = { hash, tags, ...(name !== "" && { name }), ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
+    const answer = await callApi<StoredAsset>(withQuery("/api/assets/from-hash", { connection }), { method: "POST", json: body });
+    const written =
+      answer.ok && previewId !== undefined
+        ? await callApi(withQuery(`/api/assets/${encodeURIComponent(answer.value.id)}`, { connection }), {
+            method: "PUT",
+            json: { preview_id: previewId },
+          })
+        : answer;
+    setBusy(false);
+    if (answer.ok) {
+      setMade(answer.value);
+      tellStored(answer.value.id);
+    }
+    if (!written.ok) setFailure(written.failure);
+  }
+
+  const isUnknown = failure?.status === 404;
+  const isAbsent = failure?.status === 405 || failure?.status === 501;
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title")} className="w-[min(560px,calc(100vw-24px))]">
+      <form
+        className="flex flex-col gap-3 text-ink"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isBusy) void add();
+        }}
+      >
+        <FormField label={t("hash")} hint={t("hint")} error={faults.hash && t("fault")}>
+          {(control) => (
+            <Input
+              {...control}
+              value={text}
+              spellCheck={false}
+              autoComplete="off"
+              className="font-mono"
+              onChange={({ target }) => setText(target.value)}
+            />
+          )}
+        </FormField>
+        <AboutForm draft={draft} faults={faults} onChange={setDraft} withName />
+        {faults.noTags ? <p className="text-sm text-bad">{t("tagsNeeded")}</p> : null}
+        <div aria-live="polite">
+          {isUnknown || isAbsent ? <p className="rounded-md bg-bad-soft px-3 py-2">{t(isAbsent ? "absent" : "unknown")}</p> : null}
+          {failure && !isUnknown && !isAbsent ? <FailureMessage failure={failure} /> : null}
+          {made ? (
+            <p className="rounded-md bg-ok-soft px-3 py-2">
+              {t(made.created_new === false ? "existing" : "made")}{" "}
+              <Link
+                href={withQuery(`/assets/${encodeURIComponent(made.id)}`, { connection })}
+                className="underline underline-offset-2"
+                onClick={onClose}
+              >
+                {t("open", { name: made.name || made.id })}
+              </Link>
+            </p>
+          ) : null}
+        </div>
+        <div className="mt-1 flex justify-end gap-2">
+          <Button onClick={onClose}>{t("close")}</Button>
+          <Button type="submit" tone="primary" busy={isBusy}>
+            {t("go")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

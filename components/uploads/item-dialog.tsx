@@ -1,0 +1,121 @@
+"use client";
+
+import Link from "next/link";
+import { useLocale, useTranslations } from "next-intl";
+import { type ReactNode, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Dialog } from "@/components/ui/dialog";
+import { withQuery } from "@/lib/browser/urls";
+import { formatBytes } from "@/lib/shared/format";
+import { type About, draftOf, type DraftFaults, mergeAbout, newDraft, readDraft } from "./about";
+import { AboutForm } from "./about-form";
+import { tabUploads } from "./tab-uploads";
+import { isAlarm, type UploadItem } from "./upload-item";
+import { stateText } from "./upload-words";
+
+const WIDE = "w-[min(560px,calc(100vw-24px))]";
+
+/** One file: its whole story, both hashes, and what stands on it. */
+export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () => void }) {
+  const t = useTranslations("uploads");
+  const errors = useTranslations("errors");
+  const locale = useLocale();
+  const { file, status, hash } = item;
+  const stored = status.kind === "done" ? status.asset : undefined;
+  const facts: [string, ReactNode][] = [
+    [t("item.state"), stateText(item, { t, errors, locale })],
+    [t("item.size"), formatBytes(file.size, locale)],
+    ...(hash ? [[t("item.hash"), <CopyableId key="ours" id={`blake3:${hash}`} />] satisfies [string, ReactNode]] : []),
+    ...(stored?.asset_hash ? [[t("item.theirs"), <CopyableId key="theirs" id={stored.asset_hash} />] satisfies [string, ReactNode]] : []),
+  ];
+  return (
+    <Dialog isOpen onClose={onClose} title={file.name} className={WIDE}>
+      {status.kind === "failed" ? (
+        <FailureMessage failure={status.failure} onRetry={() => tabUploads.again(item.key)} className="mb-3" />
+      ) : null}
+      {isAlarm(item) ? (
+        <p className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-ink">
+          <strong>{t("item.next")}</strong> {t("item.alarm")}
+        </p>
+      ) : null}
+      <dl className="mb-4 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1">
+        {facts.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-ink-3">{name}</dt>
+            <dd className="min-w-0 break-words text-ink">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {stored ? (
+        <p className="mb-4">
+          <Link
+            href={withQuery(`/assets/${encodeURIComponent(stored.id)}`, { connection: item.connection })}
+            className="text-accent underline underline-offset-2"
+            onClick={onClose}
+          >
+            {t("act.open")}
+          </Link>
+        </p>
+      ) : null}
+      <Describe
+        start={draftOf(item.about)}
+        withName
+        label={t(stored ? "item.saveStored" : "item.save")}
+        onSave={(about) => tabUploads.describe(new Set([item.key]), () => about)}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+/** All files of the list at once: what is filled in is added to each. */
+export function DescribeAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
+  const t = useTranslations("uploads.item");
+  const keys = new Set(items.map(({ key }) => key));
+  return (
+    <Dialog isOpen onClose={onClose} title={t("titleAll", { count: items.length })} className={WIDE}>
+      <p className="mb-3">{t("all")}</p>
+      <Describe
+        start={{ ...newDraft, tags: "" }}
+        label={t("save")}
+        onSave={(more) => tabUploads.describe(keys, ({ about }) => mergeAbout(about, more))}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+type DescribeProps = {
+  start: ReturnType<typeof draftOf>;
+  label: string;
+  withName?: boolean;
+  onSave: (about: About) => void;
+  onClose: () => void;
+};
+
+function Describe({ start, label, withName, onSave, onClose }: DescribeProps) {
+  const t = useTranslations("uploads.item");
+  const [draft, setDraft] = useState(start);
+  const [faults, setFaults] = useState<DraftFaults>({});
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const about = readDraft(draft);
+        if (!about.ok) return setFaults(about.failure);
+        onSave(about.value);
+        onClose();
+      }}
+    >
+      <AboutForm draft={draft} faults={faults} onChange={setDraft} withName={withName} />
+      <div className="mt-4 flex justify-end gap-2">
+        <Button onClick={onClose}>{t("close")}</Button>
+        <Button type="submit" tone="primary">
+          {label}
+        </Button>
+      </div>
+    </form>
+  );
+}

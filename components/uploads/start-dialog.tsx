@@ -1,0 +1,110 @@
+"use client";
+
+import { useLocale, useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Dialog } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/form-field";
+import { Select } from "@/components/ui/select";
+import { type Dropped } from "@/lib/browser/dropped-files";
+import { hashFirstUpTo } from "@/lib/browser/speeds";
+import { formatBytes } from "@/lib/shared/format";
+import { aboutFile, type DraftFaults, type FolderUse, newDraft, readDraft } from "./about";
+import { AboutForm } from "./about-form";
+import { tabUploads } from "./tab-uploads";
+import { keepHabits, readHabits } from "./upload-habits";
+import { type NewUpload } from "./upload-store";
+import { useUploadLimit } from "./use-upload-limit";
+
+const SHOWN = 4;
+const folderUses = ["none", "tags", "name"] as const;
+
+type StartDialogProps = {
+  /** Undefined while folders are read. */
+  dropped: Dropped | undefined;
+  connection?: { id: string; name: string };
+  onStart: (uploads: NewUpload[]) => void;
+  onClose: () => void;
+};
+
+/** What is about to be added, and what shall stand on it. Enter adds. */
+export function StartDialog({ dropped, connection, onStart, onClose }: StartDialogProps) {
+  const t = useTranslations("uploads.start");
+  const locale = useLocale();
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: readHabits().tags }));
+  const [faults, setFaults] = useState<DraftFaults>({});
+  const [use, setUse] = useState<FolderUse>("none");
+  const [isLast, setLast] = useState(false);
+  const limit = useUploadLimit(connection?.id);
+  const atOnce = hashFirstUpTo(tabUploads.speeds());
+
+  if (!dropped) return <Dialog isOpen onClose={onClose} title={t("reading")} actions={<Button onClick={onClose}>{t("cancel")}</Button>} />;
+  const { files, unreadable, isCut } = dropped;
+  const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
+  const tooLarge = limit === undefined ? 0 : files.filter(({ file }) => file.size > limit).length;
+  const hasFolders = files.some(({ path }) => path.includes("/"));
+
+  function start() {
+    const about = readDraft(draft);
+    if (!about.ok) return setFaults(about.failure);
+    keepHabits({ ask: !isLast, tags: draft.tags });
+    onStart(files.map(({ file, path }) => ({ file, about: aboutFile(about.value, path, use) })));
+  }
+
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title", { count: files.length })} className="w-[min(540px,calc(100vw-24px))]">
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          start();
+        }}
+      >
+        {files.length === 0 ? <p>{t("none")}</p> : null}
+        <ul className="rounded-md bg-sunken px-3 py-2 text-ink empty:hidden">
+          {files.slice(0, SHOWN).map(({ path, file }, at) => (
+            <li key={at} className="flex gap-3">
+              <span className="min-w-0 flex-1 truncate" title={path}>
+                {path}
+              </span>
+              <span className="shrink-0 text-ink-3">{formatBytes(file.size, locale)}</span>
+            </li>
+          ))}
+          {files.length > SHOWN ? <li className="text-ink-3">{t("more", { count: files.length - SHOWN })}</li> : null}
+        </ul>
+        <p>
+          {t("size", { size: formatBytes(bytes, locale), connection: connection?.name ?? "" })}{" "}
+          {atOnce === undefined ? t("hashFirst") : t("atOnce", { size: formatBytes(atOnce, locale) })}
+        </p>
+        {unreadable > 0 ? <p className="text-bad">{t("unreadable", { count: unreadable })}</p> : null}
+        {isCut ? <p className="text-bad">{t("cut", { count: files.length })}</p> : null}
+        {tooLarge > 0 ? <p className="text-bad">{t("tooLarge", { count: tooLarge, limit: formatBytes(limit ?? 0, locale) })}</p> : null}
+        <AboutForm draft={draft} faults={faults} onChange={setDraft} withName={files.length === 1} withHashHint />
+        {hasFolders ? (
+          <FormField label={<span className="text-ink">{t("folders")}</span>}>
+            {(control) => (
+              <Select {...control} value={use} onChange={({ target }) => setUse(folderUses.find((one) => one === target.value) ?? "none")}>
+                {folderUses.map((one) => (
+                  <option key={one} value={one}>
+                    {t(`folderUse.${one}`)}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </FormField>
+        ) : null}
+        <label className="flex items-center gap-2">
+          <Checkbox checked={isLast} onChange={({ target }) => setLast(target.checked)} />
+          {t("dontAsk")}
+        </label>
+        <div className="mt-1 flex justify-end gap-2">
+          <Button onClick={onClose}>{t("cancel")}</Button>
+          <Button type="submit" tone="primary" autoFocus disabled={files.length === 0}>
+            {t("go")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,64 @@
+import { tellStored } from "@/components/frame/stored-assets";
+import { callApi, type CallInit } from "@/lib/browser/api";
+import { createHashPool, makeHashWorker } from "@/lib/browser/hash-pool";
+import { patiently } from "@/lib/browser/patient-call";
+import { upload } from "@/lib/browser/upload";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { ok, type Result } from "@/lib/shared/result";
+import { type About, type Changes } from "./about";
+import { type Asking } from "./carry";
+import { type StoredAsset } from "./upload-item";
+import { createUploadStore } from "./upload-store";
+
+/** One for the tab: uploads outlive the page that started them. */
+export const tabUploads = createUploadStore(
+  {
+    hash: createHashPool(makeHashWorker),
+    byId: (id, asking) => call<StoredAsset>(asking, assetPath(id), {}),
+    fromHash: (hash, file, about, asking) =>
+      call<StoredAsset>(asking, "/api/assets/from-hash", {
+        method: "POST",
+        json: { hash: `blake3:${hash}`, tags: about.tags, ...(file.type && { mime_type: file.type }), ...written(file, about) },
+      }),
+    send: ({ id, file, about }, { connection, signal, onHold, onProgress }) => {
+      const fields = { id, tags: about.tags, preview_id: about.previewId, ...written(file, about) };
+      const form = new FormData();
+      // Fields before the bytes, so that a streaming reader knows what comes.
+      for (const [name, value] of Object.entries(fields))
+        if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
+      form.set("file", file, file.name);
+      const send = () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal });
+      return patiently(send, { signal, onWait: (ms) => onHold(ms !== undefined) });
+    },
+    change: writeChanges,
+    nowMs: () => performance.now(),
+  },
+  tellStored,
+);
+
+function call<T>({ connection, signal, onHold }: Asking, path: `/${string}`, init: CallInit) {
+  const ask = () => callApi<T>(withQuery(path, { connection }), { ...init, signal, cache: "no-store" });
+  return patiently(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
+}
+
+/** The first that is refused says why; what came before it stays written. */
+async function writeChanges(id: string, { addedTags, removedTags, fields }: Changes, asking: Asking): Promise<Result<unknown, ApiFailure>> {
+  const tags: `/${string}` = `${assetPath(id)}/tags`;
+  const calls: [`/${string}`, CallInit][] = [];
+  if (addedTags.length > 0) calls.push([tags, { method: "POST", json: { tags: addedTags } }]);
+  if (removedTags.length > 0) calls.push([tags, { method: "DELETE", json: { tags: removedTags } }]);
+  if (Object.keys(fields).length > 0) calls.push([assetPath(id), { method: "PUT", json: fields }]);
+  for (const [path, init] of calls) {
+    const result = await call(asking, path, init);
+    if (!result.ok) return result;
+  }
+  return ok(undefined);
+}
+
+const assetPath = (id: string): `/${string}` => `/api/assets/${encodeURIComponent(id)}`;
+
+function written(file: File, { name, metadata }: About) {
+  return { name: name || file.name, ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
+}

@@ -1,0 +1,75 @@
+// The queue of files: every change it can go through. Pure.
+// Guarantees: the order is that of choosing and never changes; a file that fails and an alarm stay until somebody deals with them;
+// what was stored is not changed by a pause.
+
+import { isProblem, isUnderWay, isUnfinished, type UploadItem } from "./upload-item";
+
+export type UploadQueue = { items: readonly UploadItem[]; isPaused: boolean };
+export type UploadFilter = "all" | "unfinished" | "problems" | "stored";
+
+export const noUploads: UploadQueue = { items: [], isPaused: false };
+/** Three at a time: enough to fill a line while one is hashed, few enough that each one moves. */
+export const AT_ONCE = 3;
+
+export type UploadAction =
+  | { type: "added"; items: readonly UploadItem[] }
+  | { type: "changed"; key: number; change: Partial<Omit<UploadItem, "key" | "file">> }
+  | { type: "removed"; keys: ReadonlySet<number> }
+  /** Stored ones leave the list; problems stay. */
+  | { type: "cleared" }
+  | { type: "paused"; isPaused: boolean };
+
+export function uploadReducer(queue: UploadQueue, action: UploadAction): UploadQueue {
+  const { items } = queue;
+  switch (action.type) {
+    case "added":
+      return { ...queue, items: [...items, ...action.items] };
+    case "changed": {
+      const at = items.findIndex(({ key }) => key === action.key);
+      const before = items[at];
+      return before ? { ...queue, items: items.with(at, { ...before, ...action.change }) } : queue;
+    }
+    case "removed":
+      return { ...queue, items: items.filter(({ key }) => !action.keys.has(key)) };
+    case "cleared":
+      return { ...queue, items: items.filter((item) => item.status.kind !== "done" || isProblem(item)) };
+    case "paused":
+      return { ...queue, isPaused: action.isPaused };
+  }
+}
+
+export function nextToStart({ items, isPaused }: UploadQueue): UploadItem | undefined {
+  if (isPaused || items.filter(isUnderWay).length >= AT_ONCE) return undefined;
+  return items.find(({ status }) => status.kind === "waiting");
+}
+
+export type Tally = { all: number; unfinished: number; problems: number; stored: number; underWay: number; paused: number; share: number };
+
+/** Bytes count, so that one film among a hundred notes does not make the bar a liar. */
+export function tallyOf(items: readonly UploadItem[]): Tally {
+  const tally = { all: items.length, unfinished: 0, problems: 0, stored: 0, underWay: 0, paused: 0, share: 0 };
+  let [bytes, through] = [0, 0];
+  for (const item of items) {
+    if (isUnfinished(item)) tally.unfinished += 1;
+    if (isUnderWay(item)) tally.underWay += 1;
+    if (isProblem(item)) tally.problems += 1;
+    if (item.status.kind === "done") tally.stored += 1;
+    if (item.status.kind === "paused") tally.paused += 1;
+    // An empty file is a step as well.
+    const weight = item.file.size + 1;
+    bytes += weight;
+    through += weight * shareOf(item);
+  }
+  return { ...tally, share: bytes === 0 ? 0 : through / bytes };
+}
+
+function shareOf({ status }: UploadItem): number {
+  if (status.kind === "done" || status.kind === "failed") return 1;
+  return status.kind === "sending" ? status.share : status.kind === "checking" ? 1 : 0;
+}
+
+export function filterItems(items: readonly UploadItem[], filter: UploadFilter): readonly UploadItem[] {
+  if (filter === "all") return items;
+  const wanted = { unfinished: isUnfinished, problems: isProblem, stored: ({ status }: UploadItem) => status.kind === "done" };
+  return items.filter(wanted[filter]);
+}

@@ -1,0 +1,172 @@
+// The uploads of this tab, outside every page: a look at a job and back finds them where they are.
+// Guarantees: three at a time, each file carried by one at most; what was paused, taken away or begun anew hears nothing of its former self;
+// a pause keeps what was hashed, and says when bytes were being sent.
+// Must never: start on the server; only handlers call it.
+
+import { newUuid } from "@/lib/browser/new-uuid";
+import { type Speeds, withSample } from "@/lib/browser/speeds";
+import { carry, type Learnt, type UploadPorts } from "./carry";
+import { type About, changesBetween } from "./about";
+import { isUnderWay, isUnfinished, type UploadItem, type UploadStatus } from "./upload-item";
+import { nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
+
+export type NewUpload = { file: File; about: About };
+export type UploadStore = ReturnType<typeof createUploadStore>;
+
+export function createUploadStore(ports: UploadPorts, onStored: (assetId: string) => void = () => undefined) {
+  let queue: UploadQueue = noUploads;
+  let speeds: Speeds = {};
+  let lastKey = 0;
+  const running = new Map<number, AbortController>();
+  const services = new Map<string | undefined, Learnt["service"]>();
+  const listeners = new Set<() => void>();
+
+  function dispatch(action: UploadAction) {
+    queue = uploadReducer(queue, action);
+    for (const notify of listeners) notify();
+  }
+  const change = (key: number, facts: Partial<Omit<UploadItem, "key" | "file">>) => dispatch({ type: "changed", key, change: facts });
+  const find = (key: number) => queue.items.find((item) => item.key === key);
+  const keysOf = (wanted: (item: UploadItem) => boolean) => new Set(queue.items.filter(wanted).map(({ key }) => key));
+
+  function pump() {
+    for (let item = nextToStart(queue); item; item = nextToStart(queue)) void start(item);
+  }
+
+  function learntOf(connection: string | undefined): Learnt {
+    const service = services.get(connection) ?? {};
+    services.set(connection, service);
+    return { service, speeds: () => speeds, measured: (what, sample) => (speeds = withSample(speeds, what, sample)) };
+  }
+
+  async function start(item: UploadItem) {
+    const mine = new AbortController();
+    const { key } = item;
+    running.set(key, mine);
+    const isMine = () => running.get(key) === mine;
+    const told = {
+      status: (status: UploadStatus) => isMine() && change(key, { status }),
+      // Where a hash was stopped is worth keeping after the pause as well, unless the file has begun anew.
+      know: (facts: Partial<UploadItem>) => (isMine() || !running.has(key)) && change(key, facts),
+    };
+    change(key, { status: { kind: "asking" } });
+    const status = await carry(item, { ports, learnt: learntOf(item.connection), told, signal: mine.signal }).catch(broken);
+    if (!isMine()) return;
+    running.delete(key);
+    change(key, { status });
+    if (status.kind === "done") {
+      onStored(status.asset.id);
+      // An asset that was made from a hash took no preview along; and somebody may have described the file meanwhile.
+      const carried = status.sentBytes > 0 ? item.about : { ...item.about, previewId: undefined };
+      void write(key, carried);
+    }
+    pump();
+  }
+
+  /** What shall stand on the stored asset and does not yet. */
+  async function write(key: number, before: About): Promise<void> {
+    const item = find(key);
+    if (item?.status.kind !== "done") return;
+    const changes = changesBetween(before, item.about);
+    if (!changes) return;
+    change(key, { changing: "now" });
+    const { connection } = item;
+    const asking = { connection, signal: new AbortController().signal, onHold: () => undefined };
+    const result = await ports.change(item.status.asset.id, changes, asking);
+    change(key, { changing: result.ok ? undefined : result.failure });
+  }
+
+  function stop(key: number) {
+    const connection = running.get(key);
+    running.delete(key);
+    connection?.abort();
+  }
+
+  function pause(key: number) {
+    const item = find(key);
+    if (!item || (item.status.kind !== "waiting" && !isUnderWay(item)) || item.status.kind === "checking") return;
+    const lost = item.status.kind === "sending";
+    stop(key);
+    // The last of its bytes may have left: the service is asked before they go again.
+    change(key, { status: { kind: "paused", lost }, ...(lost && { mayBeThere: true }) });
+  }
+
+  function wait(key: number) {
+    const item = find(key);
+    if (item?.status.kind !== "paused" && item?.status.kind !== "failed") return;
+    // An id that the service will not take is no use a second time.
+    const isIdSpent = item.status.kind === "failed" && item.status.failure.code === "ASSET_ID_UNAVAILABLE";
+    change(key, { status: { kind: "waiting" }, ...(isIdSpent && { id: newUuid(), mayBeThere: false }) });
+  }
+
+  return {
+    get: () => queue,
+    speeds: () => speeds,
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    add(uploads: readonly NewUpload[], connection?: string) {
+      const items = uploads.map((upload): UploadItem => ({
+        ...upload,
+        key: ++lastKey,
+        id: newUuid(),
+        connection,
+        mayBeThere: false,
+        status: { kind: "waiting" },
+      }));
+      dispatch({ type: "added", items });
+      pump();
+    },
+    pause(key: number) {
+      pause(key);
+      pump();
+    },
+    /** Also what failed. */
+    again(key: number) {
+      wait(key);
+      pump();
+    },
+    pauseAll() {
+      dispatch({ type: "paused", isPaused: true });
+      for (const key of keysOf(isUnderWay)) pause(key);
+    },
+    resumeAll() {
+      dispatch({ type: "paused", isPaused: false });
+      for (const key of keysOf(({ status }) => status.kind === "paused")) wait(key);
+      pump();
+    },
+    retryAll() {
+      for (const key of keysOf(({ status }) => status.kind === "failed")) wait(key);
+      pump();
+    },
+    /** Ends its connection where it has one. */
+    remove(key: number) {
+      stop(key);
+      dispatch({ type: "removed", keys: new Set([key]) });
+      pump();
+    },
+    cancelAll() {
+      const keys = keysOf(isUnfinished);
+      keys.forEach(stop);
+      dispatch({ type: "removed", keys });
+      dispatch({ type: "paused", isPaused: false });
+    },
+    clear: () => dispatch({ type: "cleared" }),
+    /** Goes along with what waits; is written afterwards to what is stored or on its way. */
+    describe(keys: ReadonlySet<number>, about: (item: UploadItem) => About) {
+      for (const key of keys) {
+        const item = find(key);
+        if (!item) continue;
+        change(key, { about: about(item) });
+        void write(key, item.about);
+      }
+    },
+  };
+}
+
+/** A mistake of ours: said as one, and the queue goes on. */
+function broken(cause: unknown): UploadStatus {
+  console.error(cause);
+  return { kind: "failed", failure: { code: "INTERNAL", message: "", status: 0 } };
+}

@@ -1,0 +1,68 @@
+import { type useTranslations } from "next-intl";
+import { failureText } from "@/components/frame/failure-text";
+import { type Tone } from "@/components/ui/tone";
+import { formatBytes } from "@/lib/shared/format";
+import { isAlarm, type UploadItem } from "./upload-item";
+
+type Words = { t: ReturnType<typeof useTranslations<"uploads">>; errors: ReturnType<typeof useTranslations<"errors">>; locale: string };
+
+export function toneOf(item: UploadItem): Tone {
+  const { kind } = item.status;
+  if (kind === "failed" || isAlarm(item)) return "bad";
+  if (kind === "done") return "ok";
+  if (kind === "paused") return "off";
+  return kind === "waiting" || kind === "holding" ? "wait" : "run";
+}
+
+/** What a file is doing, and why in this way, in one line. */
+export function stateText(item: UploadItem, { t, errors, locale }: Words): string {
+  const { status, sentWhole } = item;
+  switch (status.kind) {
+    case "waiting":
+    case "asking":
+    case "holding":
+      return t(`state.${status.kind}`);
+    case "hashing":
+    case "checking":
+      return t(`state.${status.kind}`, { share: status.share });
+    case "sending":
+      return joined([t("state.sending", { share: status.share }), sentWhole && t(`whole.${sentWhole}`)]);
+    case "paused":
+      return t(status.lost ? "state.pausedLost" : "state.paused");
+    case "failed":
+      return `${t("state.failed")}: ${failureText(errors, status.failure)}`;
+    case "done":
+      return joined([doneText(item, { t, errors, locale }), checkText(item, t), changingText(item, { t, errors, locale })]);
+  }
+}
+
+function doneText({ status, file, about }: UploadItem, { t, locale }: Words): string | undefined {
+  if (status.kind !== "done") return undefined;
+  if (status.sentBytes > 0 || file.size === 0) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
+  const name = status.asset.name;
+  const isOther = name !== undefined && name !== "" && name !== (about.name || file.name);
+  return isOther ? t("state.knownAs", { name }) : t("state.known");
+}
+
+function checkText({ status }: UploadItem, t: Words["t"]): string | undefined {
+  if (status.kind !== "done") return undefined;
+  const { check } = status;
+  if (check.kind === "differs") return t("state.differs", { theirs: check.theirs });
+  return check.kind === "verified" ? t("state.verified") : t(`unchecked.${check.why}`);
+}
+
+function changingText({ changing }: UploadItem, { t, errors }: Words): string | undefined {
+  if (changing === undefined) return undefined;
+  if (changing === "now") return t("changing.now");
+  const isAbsent = [404, 405, 501].includes(changing.status);
+  return t("changing.failed", { reason: isAbsent ? t("changing.absent") : failureText(errors, changing) });
+}
+
+function joined(parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join(" · ");
+}
+
+/** 0 to 1 of what is under way now; undefined where nothing can be told. */
+export function shareOfStep({ status }: UploadItem): number | undefined {
+  return status.kind === "hashing" || status.kind === "sending" || status.kind === "checking" ? status.share : undefined;
+}

@@ -1,0 +1,53 @@
+"use client";
+
+import { useCallback, useState } from "react";
+import { tellStored } from "@/components/frame/stored-assets";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { usePoll } from "@/lib/browser/use-poll";
+import { withQuery } from "@/lib/browser/urls";
+import { type DownloadTask, type DownloadTasks } from "@/lib/contract/download-task";
+
+export type Downloads = ReturnType<typeof useDownloads>;
+
+const told = new Set<string>();
+
+/** Lists hear of an asset once, and not of those that an earlier visit brought. */
+function readDownloads(answer: DownloadTasks): DownloadTasks {
+  for (const { id, state, assetId } of answer.tasks) {
+    if (state === "working") told.add(id);
+    else if (told.delete(id) && state === "completed" && assetId) tellStored(assetId);
+  }
+  return answer;
+}
+
+const motion = ({ underWay }: DownloadTasks) => (underWay > 0 ? ("moving" as const) : ("background" as const));
+
+/** The background downloads of a connection, whoever started them and wherever. */
+export function useDownloads(connection: string | undefined) {
+  const path = connection === undefined ? undefined : withQuery("/api/console/tasks", { connection });
+  const poll = usePoll<DownloadTasks, DownloadTasks>(path, { read: readDownloads, motion });
+  const [busy, setBusy] = useState<ReadonlySet<string>>(new Set());
+  const [failures, setFailures] = useState<ReadonlyMap<string, ApiFailure>>(new Map());
+  const { refresh } = poll;
+
+  const act = useCallback(
+    async (id: string, verb: "cancel" | "retry" | "forget") => {
+      setBusy((now) => new Set(now).add(id));
+      const own: `/${string}` = `/api/console/tasks/${encodeURIComponent(id)}`;
+      const result =
+        verb === "forget" ? await callApi(own, { method: "DELETE" }) : await callApi<DownloadTask>(`${own}/${verb}`, { method: "POST" });
+      setFailures((now) => {
+        const next = new Map(now);
+        if (result.ok) next.delete(id);
+        else next.set(id, result.failure);
+        return next;
+      });
+      await refresh();
+      setBusy((now) => new Set([...now].filter((one) => one !== id)));
+    },
+    [refresh],
+  );
+
+  return { list: poll.value, atMs: poll.atMs, failure: poll.failure, refresh, act, busy, failures };
+}

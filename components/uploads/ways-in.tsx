@@ -1,0 +1,80 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { usePathname } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
+import { onWayIn, type WayIn } from "@/components/frame/ways-in";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type Dropped, filesOfInput } from "@/lib/browser/dropped-files";
+import { withQuery } from "@/lib/browser/urls";
+import { useWindowFiles } from "./use-window-files";
+import { type WayRequest } from "./way-request";
+
+/** All that is behind the door comes with the first file. */
+const UploadsRoom = dynamic(() => import("./uploads-room").then(({ UploadsRoom }) => UploadsRoom), { ssr: false });
+
+type Wish = WayRequest extends infer R ? (R extends WayRequest ? Omit<R, "id"> : never) : never;
+
+/** Stands once beside the pages: takes what is dropped, pasted or picked, wherever somebody is. */
+export function WaysIn({ canAdd }: { canAdd: boolean }) {
+  const t = useTranslations("frame.ways");
+  const connection = useConnection();
+  const [request, setRequest] = useState<WayRequest>();
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  // On the Run page a dropped file is a workflow or a picture of one.
+  const isElsewhere = usePathname() !== "/run";
+
+  const wish = (wanted: Wish) => setRequest((last) => ({ ...wanted, id: (last?.id ?? 0) + 1 }));
+  function takeFiles(dropped: Promise<Dropped>) {
+    if (!canAdd) return showToast({ tone: "bad", text: t("refused") });
+    wish({ way: "files", dropped });
+  }
+  const open = useEffectEvent((way: WayIn) => {
+    if (!canAdd && way !== "tray") showToast({ tone: "bad", text: t("refused") });
+    else if (way === "files") files.current?.click();
+    else if (way === "folder") folder.current?.click();
+    else wish({ way });
+  });
+  useEffect(() => onWayIn(open), []);
+  const resume = useEffectEvent(() => wish({ way: "resume" }));
+  const connectionId = connection?.id;
+  useEffect(() => {
+    if (connectionId === undefined) return;
+    const asking = new AbortController();
+    void callApi<{ underWay: number }>(withQuery("/api/console/tasks", { connection: connectionId, count: true }), {
+      signal: asking.signal,
+    }).then((answer) => {
+      if (answer.ok && answer.value.underWay > 0) resume();
+    });
+    return () => asking.abort();
+  }, [connectionId]);
+  const isOver = useWindowFiles({ isOn: isElsewhere, onFiles: takeFiles });
+
+  const picker = { type: "file", multiple: true, hidden: true } as const;
+  // React knows no such attribute; browsers do.
+  const asFolder: Record<string, string> = { webkitdirectory: "" };
+  const onPicked = ({ target }: { target: HTMLInputElement }) => {
+    const picked = filesOfInput(target.files);
+    // The same file chosen again must be a change again.
+    target.value = "";
+    if (picked.length > 0) takeFiles(Promise.resolve({ files: picked, unreadable: 0, isCut: false }));
+  };
+  return (
+    <>
+      <input {...picker} ref={files} data-testid="asset-files" onChange={onPicked} />
+      <input {...picker} ref={folder} data-testid="asset-folder" {...asFolder} onChange={onPicked} />
+      {isOver ? (
+        <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
+          <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
+            {canAdd ? t("drop", { connection: connection?.name ?? "" }) : t("refused")}
+          </p>
+        </div>
+      ) : null}
+      {request ? <UploadsRoom request={request} connection={connection} canAdd={canAdd} /> : null}
+    </>
+  );
+}
