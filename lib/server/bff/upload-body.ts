@@ -23,24 +23,28 @@ export function openUpload(request: Request, operation: Operation): Result<Count
   let broken: "client-gone" | "truncated" | undefined;
   const reader = (request.body ?? new Blob([]).stream()).getReader();
   let counted = 0;
-  const stream = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const next = await reader.read();
-        if (!next.done) {
-          counted += next.value.byteLength;
-          return controller.enqueue(next.value);
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const next = await reader.read();
+          if (!next.done) {
+            counted += next.value.byteLength;
+            return controller.enqueue(next.value);
+          }
+        } catch (error) {
+          broken = "client-gone";
+          return controller.error(error);
         }
-      } catch (error) {
-        broken = "client-gone";
-        return controller.error(error);
-      }
-      if (contentLength === undefined || counted === contentLength) return controller.close();
-      broken = "truncated";
-      controller.error(new Error(`the upload ended after ${counted} of ${contentLength} bytes`));
+        if (contentLength === undefined || counted === contentLength) return controller.close();
+        broken = "truncated";
+        controller.error(new Error(`the upload ended after ${counted} of ${contentLength} bytes`));
+      },
+      cancel: (reason) => reader.cancel(reason),
     },
-    cancel: (reason) => reader.cancel(reason),
-  });
+    // Nothing is read before the service asks: a sender may be waiting to hear whether it has to send at all.
+    { highWaterMark: 0 },
+  );
   const type = operation.body?.kind === "octets" ? "application/octet-stream" : contentType;
   return ok({ body: { stream, contentType: type, contentLength }, broken: () => broken });
 }

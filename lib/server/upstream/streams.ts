@@ -34,6 +34,23 @@ export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
   });
 }
 
+/** Tells of each chunk that passes. Nothing is read before somebody asks: a sender may be waiting to hear whether it has to send at all. */
+export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await reader.read();
+        if (next.done) return controller.close();
+        onChunk();
+        controller.enqueue(next.value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
 /** Undefined when there is more than `limit`; the rest is not read. */
 export async function readBytes(source: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | undefined> {
   if (source === null) return new Uint8Array(0);

@@ -13,6 +13,7 @@ import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
 import { type Answered, readAnswer } from "./read-answer";
 import { type Send } from "./send";
+import { watched } from "./streams";
 
 export type UpstreamLimits = {
   /** Until a read has been answered in full. */
@@ -61,7 +62,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const reads = operation.method === "GET" || operation.method === "HEAD";
     const limitMs = reads ? limits.readMs : limits.writeMs;
     const deadline = createDeadline(limitMs, input.signal);
-    const moving = input.body && { ...input, body: { ...input.body, stream: input.body.stream.pipeThrough(touching(deadline.touch)) } };
+    const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
       const request = toRequest(toUrl(options.baseUrl, operation, input), operation, moving ?? input, options.apiKey, deadline.signal);
       const answer = await options.send(request);
@@ -121,14 +122,5 @@ function waited(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
     const timer = setTimeout(() => done(true), ms);
     if (signal?.aborted) gone();
     else signal?.addEventListener("abort", gone, { once: true });
-  });
-}
-
-function touching(touch: () => void): TransformStream<Uint8Array, Uint8Array> {
-  return new TransformStream({
-    transform(chunk, controller) {
-      touch();
-      controller.enqueue(chunk);
-    },
   });
 }
