@@ -1,14 +1,13 @@
 "use client";
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
-import { useRef } from "react";
+import { type MouseEvent, useRef } from "react";
 import { cn } from "@/components/ui/cn";
 import { features, type Features, type Sizing, type Sorting } from "./features";
+import { TableBody } from "./table-body";
 import { TableHead } from "./table-head";
-import { TableRow } from "./table-row";
-import { LightRows } from "./light-rows";
+import { type RowMarks } from "./table-row";
 import { useRowKeys } from "./use-row-keys";
-import { CHUNK, useWindow } from "./use-window";
 
 type DataTableProps<Row extends RowData> = {
   /** Read out before the table; not shown. */
@@ -19,10 +18,14 @@ type DataTableProps<Row extends RowData> = {
   rows: readonly Row[];
   rowId: (row: Row) => string;
   isSelected?: (row: Row) => boolean;
+  /** Instead of `isSelected`, for lists whose rows are many: a row that is marked draws itself, and the table nothing. */
+  marks?: RowMarks;
   /** An act on this row is under way. */
   isBusy?: (row: Row) => boolean;
   /** The words of a row. With them, rows far from view stand as text alone: quick, and still found by the browser's own search. */
   lightText?: (row: Row) => string;
+  /** A press anywhere in the rows; one listener serves them all. */
+  onPress?: (event: MouseEvent<HTMLElement>) => void;
   sorting?: Sorting;
   sizing?: Sizing;
   /** Columns keep their widths whatever they hold. Each look then has a width but one. */
@@ -33,18 +36,10 @@ type DataTableProps<Row extends RowData> = {
 
 /** Rows keep their identity over polls (`rowId`), so that a new answer changes cells and never scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowId, isSelected, isBusy, lightText, sorting, sizing, isFixed, isCompact, className } = props;
+  const { caption, columns, rows, rowId, lightText, sorting, sizing, isFixed, isCompact, className, ...ofRows } = props;
   const element = useRef<HTMLTableElement>(null);
   useRowKeys(element);
   const table = useTable({ features, columns, data: rows, getRowId: rowId });
-  const { from, to } = useWindow(element, rows.length, lightText !== undefined);
-  const model = table.getRowModel().rows;
-  const light = (first: number, last: number) =>
-    lightText
-      ? chunksBetween(first, last).map((at) => (
-          <LightRows key={`light-${at}`} rows={rows.slice(at, Math.min(at + CHUNK, last))} textOf={lightText} />
-        ))
-      : null;
   return (
     <table
       ref={element}
@@ -53,25 +48,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     >
       <caption className="sr-only">{caption}</caption>
       <TableHead table={table} sorting={sorting} sizing={sizing} />
-      <tbody>
-        {light(0, from)}
-        {model.slice(from, to).map((row, index) => (
-          <TableRow
-            key={row.id}
-            row={row}
-            columns={columns}
-            render={table.FlexRender}
-            index={lightText ? from + index + 2 : undefined}
-            isBusy={isBusy?.(row.original) ?? false}
-            isSelected={isSelected?.(row.original) ?? false}
-          />
-        ))}
-        {light(Math.min(to, rows.length), rows.length)}
-      </tbody>
+      <TableBody element={element} model={table.getRowModel().rows} rows={rows} columns={columns} lightText={lightText} {...ofRows} />
     </table>
   );
-}
-
-function chunksBetween(first: number, last: number): number[] {
-  return Array.from({ length: Math.ceil((last - first) / CHUNK) }, (_, index) => first + index * CHUNK);
 }
