@@ -27,9 +27,17 @@ export function withQuery(path: `/${string}`, values: QueryValues): `/${string}`
 export type FileName = { filename: string; subfolder?: string; type?: string };
 export type ThumbnailEdge = 128 | 256 | 512 | 1024;
 
-export function thumbnailUrl(wanted: { connection?: string; asset?: string; file?: FileName; edge: ThumbnailEdge }): string {
-  const { connection, asset, file, edge } = wanted;
-  return apiPath(withQuery("/api/console/thumbnail", { asset, ...file, edge, connection }));
+type WantedThumbnail = {
+  connection?: string;
+  asset?: string;
+  /** What makes the asset's picture what it is: with it, a browser keeps the picture for good. */
+  version?: string;
+  file?: FileName;
+  edge: ThumbnailEdge;
+};
+
+export function thumbnailUrl({ connection, asset, version, file, edge }: WantedThumbnail): string {
+  return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, connection }));
 }
 
 /** The file itself, in full. */

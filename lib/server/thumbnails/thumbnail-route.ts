@@ -11,7 +11,9 @@ import { openConnection } from "../connections/access";
 import { edges, getThumbnail } from "./thumbnail";
 
 const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
-const assetQuery = z.object({ edge, asset: z.string().min(1).max(200) });
+/** What the picture is of, as the page knows it (content hash, preview): under one version it never changes. */
+const version = z.string().min(1).max(300).optional();
+const assetQuery = z.object({ edge, version, asset: z.string().min(1).max(200) });
 const fileQuery = z.object({
   edge,
   filename: z.string().min(1).max(1000),
@@ -29,11 +31,13 @@ export function thumbnailRoute(): Handler {
     if (!query.ok) return query;
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, ...subject } = wanted;
-    const thumbnail = await getThumbnail(access.value, console.thumbnails, { subject, edge: size });
+    const kept = "version" in wanted ? wanted.version : undefined;
+    const thumbnail = await getThumbnail(access.value, console.thumbnails, { subject, edge: size, version: kept });
     if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access.value));
     const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
-    // A content-addressed file of a named connection never changes; an asset may get another preview.
-    const forever = named !== undefined && "filename" in wanted && /^[0-9a-f]{64}\b/.test(wanted.filename);
+    // A content-addressed file of a named connection never changes, nor does an asset of one version; else it may get another preview.
+    const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
+    const forever = named !== undefined && isFixed;
     const headers = {
       etag,
       "cache-control": forever ? "private, max-age=31536000, immutable" : "private, no-cache",

@@ -6,6 +6,7 @@ import "server-only";
 import { operations } from "@/lib/contract/operations";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { createTurns } from "@/lib/shared/turns";
 import { type Access } from "../connections/access";
 import { openAddress } from "../upstream/open-bytes";
 import { readBytes } from "../upstream/streams";
@@ -17,25 +18,30 @@ export type ThumbnailSubject = { asset: string } | { filename: string; subfolder
 
 const MOST_BYTES = 64 * 1024 ** 2;
 const LIMIT_MS = 15_000;
+/** Each holds one file whole while it is made: this bounds the memory that a wall of pictures can take. */
+const MADE_AT_ONCE = 6;
+const turns = createTurns(MADE_AT_ONCE);
 
 const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
 
 export function getThumbnail(
   access: Access,
   cache: ThumbnailCache,
-  wanted: { subject: ThumbnailSubject; edge: number },
+  wanted: { subject: ThumbnailSubject; edge: number; version?: string },
 ): Promise<Result<Uint8Array, Failure>> {
-  const { subject, edge } = wanted;
+  const { subject, edge, version = "" } = wanted;
   const named = "asset" in subject ? ["asset", subject.asset] : ["file", subject.type, subject.subfolder, subject.filename];
   // The fingerprint belongs to the name: another key may see other things under the same id.
-  const name = [access.connection.id, access.connection.baseUrl, access.fingerprint ?? "", String(edge), ...named];
-  return cache.get(name, async () => {
-    const opened = await open(access, subject, edge);
-    if (!opened.ok) return opened;
-    const bytes = await readWhole(opened.value);
-    const thumbnail = bytes && (await toThumbnail(bytes, edge));
-    return thumbnail ? ok(thumbnail) : failed(nothing);
-  });
+  const name = [access.connection.id, access.connection.baseUrl, access.fingerprint ?? "", String(edge), version, ...named];
+  return cache.get(name, () => turns(() => make(access, subject, edge)));
+}
+
+async function make(access: Access, subject: ThumbnailSubject, edge: number): Promise<Result<Uint8Array, Failure>> {
+  const opened = await open(access, subject, edge);
+  if (!opened.ok) return opened;
+  const bytes = await readWhole(opened.value);
+  const thumbnail = bytes && (await toThumbnail(bytes, edge));
+  return thumbnail ? ok(thumbnail) : failed(nothing);
 }
 
 async function open(access: Access, subject: ThumbnailSubject, edge: number): Promise<Result<Response, Failure>> {
@@ -53,7 +59,12 @@ function view(
   file: { filename: string; subfolder: string; type: string },
   edge: number,
 ): Promise<Result<Response, Failure>> {
-  return access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal: AbortSignal.timeout(LIMIT_MS) });
+  const signal = AbortSignal.timeout(limitMsOf(access));
+  return access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal });
+}
+
+function limitMsOf({ upstreamOptions: { limits } }: Access): number {
+  return Math.min(LIMIT_MS, limits?.readMs ?? LIMIT_MS);
 }
 
 async function preview(access: Access, previewUrl: string, edge: number): Promise<Result<Response, Failure>> {
@@ -67,8 +78,8 @@ async function preview(access: Access, previewUrl: string, edge: number): Promis
     const file = { subfolder: url.searchParams.get("subfolder") ?? "", type: url.searchParams.get("type") ?? "output" };
     if (filename) return view(access, { ...file, filename }, edge);
   }
-  const options = { ...access.upstreamOptions, limitMs: LIMIT_MS, now: Date.now };
-  return openAddress(options, url, { signal: AbortSignal.timeout(LIMIT_MS) });
+  const limitMs = limitMsOf(access);
+  return openAddress({ ...access.upstreamOptions, limitMs, now: Date.now }, url, { signal: AbortSignal.timeout(limitMs) });
 }
 
 async function readWhole(answer: Response): Promise<Uint8Array | undefined> {

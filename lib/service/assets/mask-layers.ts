@@ -18,7 +18,7 @@ import { createTogether } from "./create-asset";
 import { findByName } from "./file-names";
 import { type ImageFile, requireImage } from "./image-limits";
 import { stageFile, type StagedFile } from "./staged-file";
-import { createTurns } from "./turns";
+import { createTurns } from "@/lib/shared/turns";
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
 export type MaskNames = { result: string; mask: string; paint: string; painted: string };

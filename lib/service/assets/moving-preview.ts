@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { MOST_PIXELS } from "./image-limits";
-import { createTurns } from "./turns";
+import { createTurns } from "@/lib/shared/turns";
 
 const run = promisify(execFile);
 const MOST_MS = 20_000;

@@ -10,7 +10,7 @@ import { drawPlaceholder, GROUND } from "./placeholder";
 import { type PreviewKind, previewKindOf } from "./preview-kind";
 import { shrink } from "./shrink";
 import { createThumbnailCache } from "./thumbnail-cache";
-import { createTurns } from "./turns";
+import { createTurns } from "@/lib/shared/turns";
 
 const AT_ONCE = 2;
 const MOST_CACHED_BYTES = 512 * 1024 ** 2;

@@ -3,6 +3,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
 
 let harness: Harness;
 let service: LittleServer;
@@ -59,6 +60,41 @@ test("an unchanged thumbnail is answered 304, and a content-addressed one is kep
   const again = await ask(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
   expect([again.status, await again.text()]).toEqual([304, ""]);
 });
+
+test("an asset of one version is kept for good, another version is made anew, and without one it is asked for again", async () => {
+  files.set("/shown/v.png", { type: "image/png", bytes: png });
+  previews.set("v", "/shown/v.png");
+  const made = () => service.seen.filter(({ url }) => url === "/shown/v.png").length;
+  const one = await ask("asset=v&edge=128&version=blake3:1");
+  expect([one.headers.get("cache-control"), made()]).toEqual(["private, max-age=31536000, immutable", 1]);
+  await ask("asset=v&edge=128&version=blake3:1");
+  expect(made()).toBe(1);
+  await ask("asset=v&edge=128&version=blake3:2");
+  expect(made()).toBe(2);
+  expect((await ask("asset=v&edge=128")).headers.get("cache-control")).toBe("private, no-cache");
+});
+
+test.each(["without an end and without a length", "that stands still"])(
+  "a body %s is given up, and its connection closed",
+  async (kind) => {
+    let isGone = false;
+    const bad = await startLittleServer((_, response) => {
+      response.on("close", () => (isGone = true));
+      response.writeHead(200, { "content-type": "image/png" }).write(png.subarray(0, 100));
+      if (kind === "that stands still") return;
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(1024 ** 2)));
+        response.once("drain", more);
+      };
+      more();
+    });
+    const there = await harness.connect(bad.url, "sk-secret-key");
+    const answer = await harness.request(`/api/console/thumbnail?connection=${there}&filename=x&edge=128`, { as: "viewer" });
+    expect(answer.status).toBe(404);
+    await until("the connection is closed", () => isGone);
+    await bad.close();
+  },
+);
 
 test("the pictures of the embedded service have thumbnails", async () => {
   const { assets } = await (await harness.request("/api/assets?include_tags=input&connection=embedded", { as: "viewer" })).json();

@@ -1,4 +1,5 @@
 // Work that is heavy for the machine, a few pieces at a time; the others wait in the order in which they came.
+// Guarantees: never more than `atOnce` under way, whatever way a piece ends.
 
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
