@@ -45,6 +45,8 @@ const schema = z.object({
   LIGHTDESK_USER_QUOTA_BYTES: whole(1, 1e15, "the most bytes that one user may store").optional(),
   LIGHTDESK_RETENTION_DAYS: whole(1, 36_500, "after how many days an ended job leaves the history").optional(),
   LIGHTDESK_RETENTION_JOBS: whole(1, 1e9, "how many ended jobs of a user stay in the history").optional(),
+  LIGHTDESK_RETENTION_TASK_DAYS: whole(1, 36_500, "after how many days an ended task goes, from 1 to 36500").default(30),
+  LIGHTDESK_RETENTION_TASKS: whole(0, 1e9, "how many ended tasks of a user stay").default(1000),
   LIGHTDESK_DOWNLOAD_HOSTS: hosts.optional(),
   LIGHTDESK_DOWNLOADS_AT_ONCE: whole(1, 32, "how many downloads run at once, from 1 to 32").default(2),
   LIGHTDESK_MAX_DOWNLOAD_BYTES: whole(1, 1e15, "the largest download in bytes").default(100 * GIB),
@@ -73,6 +75,9 @@ export type ServiceSettings = {
   retentionDays?: number;
   /** Of one user; without it count removes nothing. */
   retentionJobs?: number;
+  retentionTaskDays: number;
+  /** Ended ones of one user. */
+  retentionTasks: number;
   /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
   downloadHosts?: readonly string[];
   downloadsAtOnce: number;
@@ -103,6 +108,8 @@ export function readServiceSettings(source: Source): SettingsReading {
       userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
       retentionDays: values.LIGHTDESK_RETENTION_DAYS,
       retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
+      retentionTaskDays: values.LIGHTDESK_RETENTION_TASK_DAYS,
+      retentionTasks: values.LIGHTDESK_RETENTION_TASKS,
       downloadHosts: values.LIGHTDESK_DOWNLOAD_HOSTS,
       downloadsAtOnce: values.LIGHTDESK_DOWNLOADS_AT_ONCE,
       maxDownloadBytes: values.LIGHTDESK_MAX_DOWNLOAD_BYTES,

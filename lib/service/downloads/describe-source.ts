@@ -3,9 +3,15 @@
 
 import { asRefusal, ServiceError } from "../service-error";
 import { discard, type OpenedSource, type OpenSource } from "./open-source";
-import { readContentRange, readFileName, readLength } from "./source-headers";
+import { isPage, readContentRange, readFileName, readLength } from "./source-headers";
 
-export type SourceDescription = { contentLength?: number; contentType?: string; fileName: string; promisedSha256?: string };
+export type SourceDescription = {
+  contentLength?: number;
+  contentType?: string;
+  fileName: string;
+  isPage: boolean;
+  promisedSha256?: string;
+};
 
 const PATIENCE_MS = 20_000;
 
@@ -34,6 +40,7 @@ function toDescription({ status, headers, promisedSha256, body }: OpenedSource, 
   const type = status === 200 || status === 206 ? headers["content-type"] : undefined;
   return {
     fileName: readFileName(headers, url),
+    isPage: type !== undefined && isPage(headers, url),
     ...(length !== undefined && { contentLength: length }),
     ...(type !== undefined && { contentType: type.slice(0, 200) }),
     ...(promisedSha256 !== undefined && { promisedSha256 }),

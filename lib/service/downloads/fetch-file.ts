@@ -7,7 +7,7 @@
 import { ServiceError } from "../service-error";
 import { discard, type OpenedSource, type OpenSource, unreachable } from "./open-source";
 import { type PartialFile } from "./partial-file";
-import { readContentRange, readEncoding, readFileName, readLength, readUnsatisfiedLength, readValidator } from "./source-headers";
+import { isPage, readContentRange, readEncoding, readFileName, readLength, readUnsatisfiedLength, readValidator } from "./source-headers";
 
 /** What the source said of the file whose bytes are kept. */
 export type KnownFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
@@ -26,8 +26,12 @@ export type Fetching = {
   pause(ms: number, signal: AbortSignal): Promise<void>;
 };
 
+export const noFile =
+  "The source answers with a web page instead of a file. Perhaps it wants somebody to sign in, or this is the address of a page about the file.";
+
 const PAUSES_MS = [250, 1000, 3000];
-const LONGEST_PAUSE_MS = 30_000;
+/** What a source asks for is granted up to here; beyond it, the person is told. */
+const LONGEST_PAUSE_MS = 120_000;
 const MOST_CONNECTIONS = 10_000;
 /** Less than this is no progress: a source that sends a byte at a time is not followed for ever. */
 const PROGRESS_BYTES = 1024;
@@ -51,8 +55,8 @@ export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefin
       furthest = Math.max(furthest, partial.size());
       const pauseMs = PAUSES_MS[failures];
       failures += 1;
-      if (pauseMs === undefined) throw error;
-      await fetching.pause(Math.min(LONGEST_PAUSE_MS, Math.max(pauseMs, retryAfterOf(error))), signal);
+      if (pauseMs === undefined || retryAfterOf(error) > LONGEST_PAUSE_MS) throw error;
+      await fetching.pause(Math.max(pauseMs, retryAfterOf(error)), signal);
     }
   }
 }
@@ -71,6 +75,7 @@ async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
     const encoding = readEncoding(source.headers);
     if (encoding !== undefined)
       throw new ServiceError("UNPROCESSABLE", `The source sends the file encoded (${encoding}) though it was asked for it as it is.`);
+    if (source.status === 200 && isPage(source.headers, url)) throw new ServiceError("UNPROCESSABLE", noFile);
     if (source.status === 416 && from !== undefined && readUnsatisfiedLength(source.headers) === size && overlap === 0) return true;
     const again =
       from !== undefined && source.status === 206 && isSameFile(source, state.known, from) ? await partial.readEnd(size - from) : undefined;

@@ -6,7 +6,7 @@ import { type Readable } from "node:stream";
 import { request } from "undici";
 import { ServiceError } from "../service-error";
 import { type SourceAgents } from "./source-agents";
-import { type Headers, readPromisedSha256 } from "./source-headers";
+import { type Headers, readPromisedSha256, readRetryAfter } from "./source-headers";
 import { type SourcePolicy } from "./sources";
 
 export type Wish = {
@@ -89,6 +89,7 @@ function refusalOf(status: number, headers: Headers): ServiceError {
   if (status === 401 || status === 403) return new ServiceError("FORBIDDEN", "The source wants to know who is asking.");
   if (status === 404 || status === 410) return new ServiceError("NOT_FOUND", "The source has no such file.");
   if (!passing.includes(status)) return new ServiceError("UNPROCESSABLE", `The source answered ${status}.`);
-  const seconds = Number(headers["retry-after"]);
-  return unreachable(`The source answered ${status}.`, Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined);
+  const waitMs = readRetryAfter(headers, Date.now());
+  const wish = waitMs === undefined ? "" : ` It asks to be left alone for ${Math.ceil(waitMs / 1000)} s.`;
+  return unreachable(`The source answered ${status}.${wish}`, waitMs);
 }

@@ -20,7 +20,7 @@ import { type OpenSource } from "./open-source";
 import { openPartialFile } from "./partial-file";
 import { readFileName } from "./source-headers";
 import { requireSource, type SourcePolicy } from "./sources";
-import { changeTask, type StoredTask } from "./task-rows";
+import { changeTask, rememberSource, type StoredTask } from "./task-rows";
 
 export type RunParts = {
   database: Database;
@@ -93,18 +93,18 @@ async function endWithKnownContent(parts: RunParts, task: StoredTask, file: Know
   const hash = file.promisedSha256 === undefined ? undefined : `sha256:${file.promisedSha256}`;
   if (hash === undefined || !findVisibleContent(parts.database, task.user_id, hash)) return false;
   const { asset } = await createFromHash(parts, hash, { ...wantedOf(parts, task), name: file.fileName ?? "" });
-  await parts.database.commit(() => void complete(parts, task.id, asset));
+  await parts.database.commit(() => void complete(parts, task, asset));
   return true;
 }
 
 async function endWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
   await createTogether(parts, [{ staged, wanted: { ...wantedOf(parts, task), name } }], ([created]) => {
-    if (created) complete(parts, task.id, created.asset);
+    if (created) complete(parts, task, created.asset);
   });
 }
 
 /** Inside a commit. */
-function complete({ database, now }: RunParts, id: string, asset: StoredAsset): void {
+function complete({ database, now }: RunParts, task: StoredTask, asset: StoredAsset): void {
   const { name, size, media_type, hash } = asset;
   const result = {
     success: true,
@@ -115,7 +115,8 @@ function complete({ database, now }: RunParts, id: string, asset: StoredAsset): 
     hash: `blake3:${hash}`,
   };
   const counts = { bytes_total: size, bytes_downloaded: size };
-  changeTask(database, id, { status: "completed", completed_at: now(), ...counts, result: JSON.stringify(result) }, now());
+  rememberSource(database, task, hash);
+  changeTask(database, task.id, { status: "completed", completed_at: now(), ...counts, result: JSON.stringify(result) }, now());
 }
 
 /** A preview that was deleted meanwhile is left out: the download is not lost over it. */

@@ -40,6 +40,20 @@ export function readPromisedSha256(headers: Headers): string | undefined {
   return /^"?([0-9a-f]{64})"?$/i.exec(one(headers, "x-linked-etag")?.trim() ?? "")?.[1]?.toLowerCase();
 }
 
+/** Of a 429 or 503: seconds, or a date (RFC 9110, 10.2.3). */
+export function readRetryAfter(headers: Headers, now: number): number | undefined {
+  const text = one(headers, "retry-after")?.trim() ?? "";
+  const waitMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /[a-z]/i.test(text) ? Date.parse(text) - now : NaN;
+  return waitMs > 0 ? waitMs : undefined;
+}
+
+/** A page for people where a file was asked for: somebody has to sign in, or the address is that of a page. A page by its name is a file. */
+export function isPage(headers: Headers, url: URL): boolean {
+  const isMarkup = /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(one(headers, "content-type") ?? "");
+  const isHandedOver = /^\s*attachment\b/i.test(one(headers, "content-disposition") ?? "");
+  return isMarkup && !isHandedOver && !/\.(x?html?|xht|mht(ml)?)$/i.test(readFileName(headers, url));
+}
+
 /** Undefined for plain bytes. They are asked for as they are; what came encoded would be stored encoded. */
 export function readEncoding(headers: Headers): string | undefined {
   const encoding = one(headers, "content-encoding")?.trim().toLowerCase();
@@ -49,11 +63,13 @@ export function readEncoding(headers: Headers): string | undefined {
 /** From Content-Disposition (RFC 6266), else the last part of the address. Never a path, never empty. */
 export function readFileName(headers: Headers, url: URL): string {
   const disposition = one(headers, "content-disposition") ?? "";
-  const extended = /;\s*filename\*\s*=\s*UTF-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
+  const [, charset = "", extended] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
   const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");
   const plain = /;\s*filename\s*=\s*([^";\s]+)/i.exec(disposition)?.[1];
   const last = url.pathname.split("/").findLast((part) => part !== "");
-  const named = [decode(extended), quoted ?? plain, decode(last)].map((name) => toSafeName(name ?? "")).find((name) => name !== "");
+  const named = [decode(extended, charset), fromBytes(quoted ?? plain), decode(last)]
+    .map((name) => toSafeName(name ?? ""))
+    .find((name) => name !== "");
   return named ?? "download";
 }
 
@@ -69,12 +85,24 @@ function toSafeName(text: string): string {
   return [...name.slice(0, LONGEST_NAME - ending.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + ending;
 }
 
-function decode(text: string | undefined): string | undefined {
+function decode(text: string | undefined, charset = "utf-8"): string | undefined {
   if (text === undefined) return undefined;
   try {
-    return decodeURIComponent(text);
+    return /^iso-8859-1$/i.test(charset) ? text.replace(/%([0-9a-f]{2})/gi, fromHex) : decodeURIComponent(text);
   } catch {
     return text;
+  }
+}
+
+const fromHex = (_: string, digits: string) => String.fromCharCode(parseInt(digits, 16));
+
+/** A header arrives as one letter a byte. Many send UTF-8 as it is: what can be read as that is meant as that. */
+function fromBytes(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(text, "latin1"));
+  } catch {
+    return text; // ISO 8859-1 after all
   }
 }
 

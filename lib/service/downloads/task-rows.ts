@@ -3,9 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
 import { writeExactJson } from "@/lib/contract/exact-json";
-import { readRecord } from "../jobs/job-row";
 import { type Database, query } from "../store/database";
 import { type TaskRow } from "../store/schema";
+import { hideSecrets, nameOfSource } from "./source-secrets";
 
 export type StoredTask = Selectable<TaskRow>;
 export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
@@ -22,7 +22,7 @@ export function insertTask(database: Database, userId: number, wanted: WantedDow
         user_id: userId,
         status: "created",
         source_url: url.href,
-        payload: writeExactJson({ source_url: url.href, tags, user_metadata: metadata, preview_id: previewId }),
+        payload: writeExactJson({ source_url: hideSecrets(url.href), tags, user_metadata: metadata, preview_id: previewId }),
         tags: JSON.stringify(tags),
         metadata: writeExactJson(metadata),
         preview_id: previewId,
@@ -35,9 +35,10 @@ export function insertTask(database: Database, userId: number, wanted: WantedDow
   return task;
 }
 
-/** Only while it is unfinished; false where it has ended. */
+/** Only while it is unfinished; false where it has ended. With its end its address goes, which may hold a token. */
 export function changeTask(database: Database, id: string, changes: Partial<StoredTask>, at: number): boolean {
-  const change = query.updateTable("tasks").set({ ...changes, update_time: at });
+  const isEnd = typeof changes.completed_at === "number";
+  const change = query.updateTable("tasks").set({ ...changes, update_time: at, ...(isEnd && { source_url: "" }) });
   return database.run(change.where("id", "=", id).where("status", "in", unfinished)) > 0;
 }
 
@@ -58,8 +59,18 @@ export function countUnfinished(database: Database, userId: number): number {
 
 /** The hash that this user fetched from there last. Others' downloads say nothing: they would tell what others have. */
 export function findEarlierHash(database: Database, userId: number, url: URL): string | undefined {
-  const done = query.selectFrom("tasks").select("result").where("user_id", "=", userId).where("status", "=", "completed");
-  const row = database.row(done.where("source_url", "=", url.href).orderBy("create_time", "desc").limit(1));
-  const hash = row?.result ? readRecord(row.result).hash : undefined;
-  return typeof hash === "string" ? hash : undefined;
+  const own = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
+  const hash = database.row(own.where("source", "=", nameOfSource(url.href)))?.hash;
+  return hash === undefined ? undefined : `blake3:${hash}`;
+}
+
+/** Inside the commit that ends the task. */
+export function rememberSource(database: Database, { user_id, source_url }: StoredTask, hash: string): void {
+  const values = { user_id, source: nameOfSource(source_url), hash };
+  database.run(
+    query
+      .insertInto("fetched_sources")
+      .values(values)
+      .onConflict((conflict) => conflict.columns(["user_id", "source"]).doUpdateSet({ hash })),
+  );
 }

@@ -7,6 +7,7 @@ import { findAsset } from "../assets/asset-row";
 import { toAsset } from "../assets/asset-view";
 import { createFromHash } from "../assets/create-asset";
 import { requireSomeRoom } from "../assets/quota";
+import { noFile } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-view";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
@@ -55,9 +56,12 @@ export function downloadRoutes(parts: Parts): Route[] {
 
     route(operations.getRemoteMetadata, async ({ request }) => {
       const { url } = readQuery(request, remoteQuerySchema);
-      const { contentLength = -1, contentType, fileName } = await downloads.describe(await downloads.requireSource(url, "url"));
+      const { contentLength = -1, contentType, fileName, isPage } = await downloads.describe(await downloads.requireSource(url, "url"));
       const message = `The file is larger than the ${settings.maxDownloadBytes} bytes that this service downloads.`;
-      const errors = contentLength > settings.maxDownloadBytes ? [{ code: "FILE_TOO_LARGE", message, field: "content_length" }] : [];
+      const errors = [
+        ...(contentLength > settings.maxDownloadBytes ? [{ code: "FILE_TOO_LARGE", message, field: "content_length" }] : []),
+        ...(isPage ? [{ code: "UNPROCESSABLE", message: noFile, field: "url" }] : []),
+      ];
       return json({
         content_length: contentLength,
         content_type: contentType,

@@ -123,12 +123,16 @@ export type TaskRow = {
   completed_at: number | null;
   result: string | null;
   error_message: string | null;
+  /** Empty once the task has ended. */
   source_url: string;
   /** What goes into If-Range: a strong entity tag or a date. */
   validator: string | null;
   promised_sha256: string | null;
   file_name: string | null;
 };
+
+/** Content that was downloaded, by the hash of the address it came from. */
+export type FetchedSourceRow = { user_id: number; source: string; hash: string };
 
 export type Tables = {
   users: UserRow;
@@ -149,4 +153,5 @@ export type Tables = {
   assets_unsearched: AssetUnsearchedRow;
   mask_layers: MaskLayersRow;
   tasks: TaskRow;
+  fetched_sources: FetchedSourceRow;
 };
