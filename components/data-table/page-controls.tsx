@@ -7,15 +7,22 @@ import { useNumber } from "@/components/ui/use-numbers";
 
 const sizes = [25, 50, 100, 250, 500, 1000];
 
-type PageControlsProps = { offset: number; limit: number; total?: number; onGo: (change: { offset: number; limit?: number }) => void };
+type PageControlsProps = {
+  offset: number;
+  limit: number;
+  total?: number;
+  /** What the service gives at once. */
+  most?: number;
+  onGo: (change: { offset: number; limit?: number }) => void;
+};
 
 /** How many rows a page has, and a jump to any of them. The first row in view stays on the page when its size changes. */
-export function PageControls({ offset, limit, total, onGo }: PageControlsProps) {
+export function PageControls({ offset, limit, total, most = 1000, onGo }: PageControlsProps) {
   const t = useTranslations("common.paging");
   const number = useNumber();
   const page = Math.floor(offset / limit) + 1;
   const pages = total === undefined ? undefined : Math.max(1, Math.ceil(total / limit));
-  const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b);
+  const choices = [...new Set([...sizes.filter((size) => size <= most), limit])].sort((a, b) => a - b);
   return (
     <>
       <Select
