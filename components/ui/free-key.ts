@@ -1,5 +1,5 @@
 /** Whether a key pressed here is part of a text, so that it is nobody's shortcut. */
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox";
   return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);

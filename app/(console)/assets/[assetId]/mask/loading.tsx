@@ -1,0 +1,5 @@
+import { MaskSkeleton } from "@/components/mask/mask-skeleton";
+
+export default async function Loading() {
+  return <MaskSkeleton />;
+}

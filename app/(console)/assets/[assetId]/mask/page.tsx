@@ -1,0 +1,31 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { Suspense } from "react";
+import { pathParam, textParam } from "@/app/(console)/jobs/jobs-query";
+import { stamp } from "@/app/(console)/stamp";
+import { PageMessages } from "@/components/frame/page-messages";
+import { MaskScreen } from "@/components/mask/mask-screen";
+import { MaskSkeleton } from "@/components/mask/mask-skeleton";
+import { toAssetView } from "@/lib/contract/asset-view";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { getAsset } from "@/lib/server/queries/assets";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("masks"))("title") };
+}
+
+export default async function MaskPage({ params, searchParams }: PageProps<"/assets/[assetId]/mask">) {
+  const viewer = await requireViewer();
+  const assetId = pathParam((await params).assetId);
+  const connection = textParam(await searchParams, "connection");
+  const asset = stamp(getAsset(viewer, assetId, connection), toAssetView);
+  return (
+    <PageMessages messages={await pickMessages("assets", "masks")}>
+      <Suspense fallback={<MaskSkeleton />}>
+        <MaskScreen key={assetId} assetId={assetId} connection={connection} canSave={hasRole(viewer.role, "operator")} asset={asset} />
+      </Suspense>
+    </PageMessages>
+  );
+}

@@ -1,0 +1,54 @@
+// Which picture a mask is drawn for, and the names under which a service may know it.
+// Guarantees: pure; the surest name comes first. It is the name that POST /api/upload/mask is told as original_ref.
+
+import { type FileName } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { textOf } from "@/lib/contract/json";
+
+export type MaskSource = {
+  /** The same for the same picture, so that a drawing that was left is found again. */
+  key: string;
+  title: string;
+  files: readonly FileName[];
+  connection?: string;
+  /** What is known before anything is fetched. */
+  known: {
+    bytes?: number;
+    width?: number;
+    height?: number;
+    isPicture?: boolean;
+    /** What an earlier mask was drawn over. */ original?: string;
+  };
+  /** Where there is a preview for a service that does not hand out files. */
+  assetId?: string;
+};
+
+export function sourceOfAsset(asset: AssetView, connection?: string): MaskSource {
+  const type = ["output", "temp", "input"].find((word) => asset.tags.includes(word));
+  const names = asset.hash === undefined ? [asset.name] : [asset.hash, asset.name];
+  const { sizeBytes, width, height, kind, metadata } = asset;
+  return {
+    key: `${connection ?? ""} asset ${asset.id}`,
+    title: asset.name,
+    files: names.map((filename) => ({ filename, subfolder: "", type })),
+    connection,
+    known: {
+      bytes: sizeBytes,
+      width,
+      height,
+      isPicture: kind === "image" && !/\.svg$/i.test(asset.name),
+      original: textOf(metadata.original_hash),
+    },
+    assetId: asset.id,
+  };
+}
+
+export function sourceOfFile(file: Required<FileName>, title: string, connection?: string): MaskSource {
+  const { filename, subfolder, type } = file;
+  return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, known: {} };
+}
+
+/** Only what is known of it travels; some services want a subfolder, be it empty. */
+export function originalRef({ filename, subfolder = "", type }: FileName): string {
+  return JSON.stringify({ filename, subfolder, ...(type && { type }) });
+}

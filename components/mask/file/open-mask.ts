@@ -1,0 +1,145 @@
+// From a picture's names to something to draw on: its size, what is shown, and the mask that it has already.
+// Guarantees: never throws; judged by what is known, then by its length, then by its header, before a pixel is decoded; where the service
+// hands out no files, the preview is shown and the mask still has the original's size; where an earlier mask cannot be read, that is said.
+
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type FileName, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Coverage, emptyCoverage } from "../drawing/coverage";
+import { type Size } from "../drawing/geometry";
+import { fetchFile, type FetchOptions, type FetchRefusal } from "./fetch-file";
+import { type TooLarge, tooLarge } from "./limits";
+import { type MaskSource } from "./mask-source";
+import { naturalSize, type ShownPicture, showPicture } from "./shown-picture";
+import { readInWorker } from "./worker-client";
+
+/** Where the mask that the drawing begins with came from; `unread`: there is one, and it could not be read. */
+export type Earlier = "none" | "layers" | "alpha" | "unread";
+
+export type OpenedMask = {
+  coverage: Coverage;
+  /** Absent where nothing can be shown of it. */
+  picture?: ShownPicture;
+  earlier: Earlier;
+  /** For original_ref, the surest first. */
+  refs: readonly FileName[];
+  /** The picture is a preview; the mask has the original's size all the same. */
+  isPreview: boolean;
+};
+
+export type OpenRefusal =
+  | { kind: "not-picture" }
+  | { kind: "broken" }
+  | { kind: "unknown-size" }
+  | { kind: "too-large"; why: TooLarge }
+  | { kind: "failed"; failure: ApiFailure };
+
+export type OpenMask = (source: MaskSource, options: FetchOptions) => Promise<Result<OpenedMask, OpenRefusal>>;
+
+export const openMask: OpenMask = async (source, options) => {
+  const { known, files, connection } = source;
+  if (known.isPicture === false) return failed({ kind: "not-picture" });
+  const why = tooLarge(known);
+  if (why) return failed({ kind: "too-large", why });
+  let refusal: FetchRefusal | undefined;
+  for (const [index, name] of files.entries()) {
+    const file = await fetchFile(viewUrl({ ...name, connection }), options);
+    // What answered goes first when the mask is sent.
+    if (file.ok) return openFile(source, file.value, [name, ...files.slice(0, index), ...files.slice(index + 1)], options);
+    refusal = file.failure;
+    if (refusal.kind !== "failed" || refusal.failure.status !== 404) break;
+  }
+  if (!refusal || refusal.kind === "too-large") return failed(refusal ?? { kind: "broken" });
+  return isNotHandedOut(refusal.failure) && source.assetId
+    ? openPreview(source, source.assetId, options, refusal.failure)
+    : failed(refusal);
+};
+
+/** The service lacks GET /api/view, or says of an asset that is there that it is not. */
+const isNotHandedOut = ({ status }: ApiFailure) => status === 404 || status === 405 || status === 501;
+
+async function openFile(
+  source: MaskSource,
+  file: Blob,
+  refs: readonly FileName[],
+  options: FetchOptions,
+): Promise<Result<OpenedMask, OpenRefusal>> {
+  const size = await naturalSize(file);
+  if (!size || size.width === 0 || size.height === 0) return failed({ kind: file.type.startsWith("image/") ? "broken" : "not-picture" });
+  const why = tooLarge(size);
+  if (why) return failed({ kind: "too-large", why });
+  const earlier = await earlierMask(source, file, size, options);
+  const beneath = earlier.coverage ? await withoutMask(source, refs, size, options) : undefined;
+  const picture = await showPicture(beneath?.file ?? file, size);
+  if (!picture) return failed({ kind: "broken" });
+  return ok({
+    coverage: earlier.coverage ?? emptyCoverage(size),
+    picture,
+    earlier: earlier.from,
+    refs: beneath?.ref ? [beneath.ref, ...refs] : refs,
+    isPreview: false,
+  });
+}
+
+async function earlierMask(
+  { files, connection }: MaskSource,
+  file: Blob,
+  size: Size,
+  options: FetchOptions,
+): Promise<{ coverage?: Coverage; from: Earlier }> {
+  const filename = files[0]?.filename ?? "";
+  const layers = await callApi<{ mask?: string | null }>(withQuery("/api/files/mask-layers", { filename, connection }), {
+    signal: options.signal,
+  });
+  const layer = layers.ok ? layers.value?.mask : undefined;
+  if (layer) {
+    const fetched = await fetchFile(viewUrl({ filename: layer, type: "input", connection }), { signal: options.signal });
+    const coverage = fetched.ok ? await readOrNothing(fetched.value, "layer", size) : "unreadable";
+    if (typeof coverage === "object") return { coverage, from: "layers" };
+  }
+  const own = await readOrNothing(file, "picture", size);
+  if (typeof own === "object") return { coverage: own, from: "alpha" };
+  return { from: layer || own === "unreadable" ? "unread" : "none" };
+}
+
+async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size): Promise<Coverage | "nothing" | "unreadable"> {
+  const coverage = await readInWorker(file, kind).catch(() => "unreadable" as const);
+  if (coverage === "unreadable" || coverage === undefined) return coverage ?? "nothing";
+  return coverage.width === size.width && coverage.height === size.height ? coverage : "unreadable";
+}
+
+/** What the mask was drawn over: the original itself, which is then the one to refer to, or the same colours without alpha. */
+async function withoutMask(
+  { known, connection }: MaskSource,
+  refs: readonly FileName[],
+  size: Size,
+  { signal }: FetchOptions,
+): Promise<{ file: Blob; ref?: FileName } | undefined> {
+  const isSame = async (file: Blob) => {
+    const found = await naturalSize(file);
+    return found?.width === size.width && found.height === size.height;
+  };
+  if (known.original) {
+    const ref = { filename: known.original, subfolder: "", type: "input" };
+    const original = await fetchFile(viewUrl({ ...ref, connection }), { signal });
+    if (original.ok && (await isSame(original.value))) return { file: original.value, ref };
+  }
+  const [first] = refs;
+  const opaque = first && (await fetchFile(`${viewUrl({ ...first, connection })}&channel=rgb`, { signal }));
+  return opaque?.ok && (await isSame(opaque.value)) ? { file: opaque.value } : undefined;
+}
+
+async function openPreview(
+  { known, files, connection }: MaskSource,
+  asset: string,
+  options: FetchOptions,
+  why: ApiFailure,
+): Promise<Result<OpenedMask, OpenRefusal>> {
+  const preview = await fetchFile(thumbnailUrl({ asset, edge: 1024, connection }), options);
+  if (!preview.ok) return failed({ kind: "failed", failure: why });
+  if (known.width === undefined || known.height === undefined) return failed({ kind: "unknown-size" });
+  const size = { width: known.width, height: known.height };
+  const picture = await showPicture(preview.value, size, true);
+  return ok({ coverage: emptyCoverage(size), picture, earlier: "none", refs: files, isPreview: true });
+}

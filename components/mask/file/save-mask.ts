@@ -1,0 +1,66 @@
+// A mask on its way to the service: packed, measured, sent.
+// Guarantees: never throws; nothing is sent that the service would refuse for its size; a name that the service does not know is followed
+// by the next one, since a refusal stored nothing; any other refusal comes back as it is.
+
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { upload } from "@/lib/browser/upload";
+import { type FileName, withQuery } from "@/lib/browser/urls";
+import { failed, type Result } from "@/lib/shared/result";
+import { type Coverage } from "../drawing/coverage";
+import { MOST_BYTES } from "./limits";
+import { originalRef } from "./mask-source";
+
+export type SavedMask = {
+  name: string;
+  subfolder?: string | null;
+  type?: string | null;
+  display_name?: string | null;
+  metadata?: { related_files?: { mask?: string | null; paint?: string | null; painted?: string | null } | null } | null;
+};
+
+export type SaveFailure =
+  { kind: "not-packed"; reason: string } | { kind: "too-heavy"; bytes: number } | { kind: "failed"; failure: ApiFailure };
+
+export type SavePorts = {
+  encode: (coverage: Coverage) => Promise<Blob>;
+  send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
+};
+export type SendOptions = { onProgress: (share: number) => void; signal: AbortSignal };
+
+export async function saveMask(
+  coverage: Coverage,
+  refs: readonly FileName[],
+  { encode, send }: SavePorts,
+  options: SendOptions,
+): Promise<Result<SavedMask, SaveFailure>> {
+  let file: Blob;
+  try {
+    file = await encode(coverage);
+  } catch (error) {
+    return failed({ kind: "not-packed", reason: error instanceof Error ? error.message : String(error) });
+  }
+  if (file.size > MOST_BYTES) return failed({ kind: "too-heavy", bytes: file.size });
+  for (const [index, ref] of refs.entries()) {
+    const sent = await send(file, ref, options);
+    if (sent.ok) return sent;
+    if (index === refs.length - 1 || !isUnknownName(sent.failure)) return failed({ kind: "failed", failure: sent.failure });
+  }
+  return failed({ kind: "not-packed", reason: "the picture has no name" });
+}
+
+/** Services answer 400 or 404 for a reference that they cannot follow; a picture that they cannot take has a code of its own. */
+function isUnknownName({ status, code }: ApiFailure): boolean {
+  return status === 404 || (status === 400 && code !== "INVALID_IMAGE");
+}
+
+/** Fields before the bytes, so that a streaming reader knows where they go. The name is the family's, and new each time. */
+export function sendMask(connection: string | undefined): SavePorts["send"] {
+  return async (file, ref, options) => {
+    const form = new FormData();
+    form.set("original_ref", originalRef(ref));
+    form.set("image", file, `clipspace-mask-${Date.now()}.png`);
+    const answer = await upload<SavedMask>(withQuery("/api/upload/mask", { connection }), { form, ...options });
+    if (!answer.ok || typeof answer.value?.name === "string") return answer;
+    return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
+  };
+}

@@ -1,0 +1,99 @@
+// What each key means in the editor, as data: the list that people read and the keys that work are one.
+// Must never: take a key of the browser, nor a letter that somebody types into a field (the caller asks for that).
+
+export const tools = ["brush", "eraser", "rectangle", "lasso", "fill", "hand"] as const;
+export type Tool = (typeof tools)[number];
+
+export type Command =
+  | { do: "tool"; tool: Tool }
+  | {
+      do: "undo" | "redo" | "invert" | "clear" | "save" | "fit" | "actual" | "zoomIn" | "zoomOut" | "toggleMask" | "look" | "keys" | "swap";
+    }
+  | { do: "size"; by: number }
+  | { do: "hardness"; by: number }
+  | { do: "cursor"; dx: -1 | 0 | 1; dy: -1 | 0 | 1; pace: "pixel" | "step" | "leap" }
+  | { do: "press" | "stick" | "letGo" };
+
+type Pressed = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean };
+
+const letters: Readonly<Record<string, Command>> = {
+  b: { do: "tool", tool: "brush" },
+  e: { do: "tool", tool: "eraser" },
+  r: { do: "tool", tool: "rectangle" },
+  l: { do: "tool", tool: "lasso" },
+  g: { do: "tool", tool: "fill" },
+  h: { do: "tool", tool: "hand" },
+  x: { do: "swap" },
+  i: { do: "invert" },
+  delete: { do: "clear" },
+  backspace: { do: "clear" },
+  m: { do: "toggleMask" },
+  v: { do: "look" },
+  "[": { do: "size", by: -1 },
+  "]": { do: "size", by: 1 },
+  "{": { do: "hardness", by: -0.1 },
+  "}": { do: "hardness", by: 0.1 },
+  "0": { do: "fit" },
+  "1": { do: "actual" },
+  "+": { do: "zoomIn" },
+  "=": { do: "zoomIn" },
+  "-": { do: "zoomOut" },
+  "?": { do: "keys" },
+  " ": { do: "press" },
+  enter: { do: "stick" },
+  escape: { do: "letGo" },
+};
+const arrows: Readonly<Record<string, readonly [-1 | 0 | 1, -1 | 0 | 1]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+/** Those that belong to the drawing alone: with the focus on a button they are the button's. */
+export function isForCanvas({ do: act }: Command): boolean {
+  return act === "cursor" || act === "press" || act === "stick";
+}
+
+export function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed): Command | undefined {
+  const letter = key.toLowerCase();
+  if (ctrlKey || metaKey) {
+    if (altKey) return undefined;
+    if (letter === "z") return { do: shiftKey ? "redo" : "undo" };
+    if (letter === "y" && !shiftKey) return { do: "redo" };
+    return letter === "s" && !shiftKey ? { do: "save" } : undefined;
+  }
+  const arrow = arrows[key];
+  if (arrow) return { do: "cursor", dx: arrow[0], dy: arrow[1], pace: altKey ? "pixel" : shiftKey ? "leap" : "step" };
+  return altKey ? undefined : Object.hasOwn(letters, letter) ? letters[letter] : undefined;
+}
+
+/** The list, in the order in which it is read. */
+export const keyList = [
+  { act: "brush", shown: ["B"] },
+  { act: "eraser", shown: ["E"] },
+  { act: "rectangle", shown: ["R"] },
+  { act: "lasso", shown: ["L"] },
+  { act: "fill", shown: ["G"] },
+  { act: "hand", shown: ["H"] },
+  { act: "swap", shown: ["X"] },
+  { act: "size", shown: ["[", "]"] },
+  { act: "hardness", shown: ["{", "}"] },
+  { act: "move", shown: ["←", "↑", "↓", "→"] },
+  { act: "leap", shown: ["Shift", "→"] },
+  { act: "pixel", shown: ["Alt", "→"] },
+  { act: "press", shown: ["Space"] },
+  { act: "stick", shown: ["Enter"] },
+  { act: "undo", shown: ["Ctrl", "Z"] },
+  { act: "redo", shown: ["Ctrl", "Y"] },
+  { act: "invert", shown: ["I"] },
+  { act: "clear", shown: ["Del"] },
+  { act: "toggleMask", shown: ["M"] },
+  { act: "look", shown: ["V"] },
+  { act: "zoom", shown: ["+", "-"] },
+  { act: "fit", shown: ["0"] },
+  { act: "actual", shown: ["1"] },
+  { act: "pan", shown: ["Space"] },
+  { act: "save", shown: ["Ctrl", "S"] },
+  { act: "letGo", shown: ["Esc"] },
+] as const;

@@ -1,0 +1,60 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useEffect, useRef, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { showToast } from "@/components/ui/toast-store";
+import { type FileName } from "@/lib/browser/urls";
+import { sourceOfFile } from "./file/mask-source";
+import { openMask } from "./file/open-mask";
+import { type SavedMask, sendMask } from "./file/save-mask";
+import { encodeInWorker } from "./file/worker-client";
+import { MaskOpening } from "./mask-opening";
+
+type MaskDialogProps = {
+  /** The picture that an input names. */
+  file: Required<FileName>;
+  title: string;
+  connection?: string;
+  /** The picture with its mask: what the input is to name from now on. */
+  onSaved: (saved: SavedMask) => void;
+  onClose: () => void;
+};
+
+/** The editor over a page that has to stay as it is. Closing it loses nothing: opened again for the same picture, it goes on. */
+export function MaskDialog({ file, title, connection, onSaved, onClose }: MaskDialogProps) {
+  const t = useTranslations("masks");
+  const common = useTranslations("common");
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [source] = useState(() => sourceOfFile(file, title, connection));
+  const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection) }));
+  useEffect(() => {
+    const element = dialog.current;
+    if (element && !element.open) element.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-label={t("title")}
+      onCancel={(event) => {
+        // One of a dialog within bubbles up to here.
+        if (event.target !== dialog.current) return;
+        event.preventDefault();
+        onClose();
+      }}
+      className="m-0 flex size-full max-h-none max-w-none flex-col bg-bg p-0 text-ink"
+    >
+      <MaskOpening
+        source={source}
+        open={openMask}
+        ports={ports}
+        canSave
+        trail={`${t("trail")} /`}
+        wayBack={<Button onClick={onClose}>{common("close")}</Button>}
+        onClose={onClose}
+        onSaved={onSaved}
+        onKept={() => showToast({ tone: "wait", text: t("kept.toast", { name: title }) })}
+      />
+    </dialog>
+  );
+}

@@ -1,0 +1,169 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { PageHeader } from "@/components/frame/page-header";
+import { Button } from "@/components/ui/button";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { rectangle } from "./drawing/shapes";
+import { type OpenSession } from "./file/mask-session";
+import { type SavedMask, type SavePorts } from "./file/save-mask";
+import { type Command } from "./input/keys";
+import { KeyDialog } from "./screen/key-dialog";
+import { MaskCanvas } from "./screen/mask-canvas";
+import { createPainter } from "./screen/painter";
+import { SaveOutcome } from "./screen/save-outcome";
+import { createSettingsStore } from "./screen/settings-store";
+import { SettingsPanel } from "./screen/settings-panel";
+import { StatusBar } from "./screen/status-bar";
+import { ToolRail } from "./screen/tool-rail";
+import { useEditorKeys } from "./screen/use-editor-keys";
+import { useSave } from "./screen/use-save";
+import { createViewStore } from "./screen/view-store";
+
+export type MaskEditorProps = {
+  session: OpenSession;
+  title: string;
+  /** Where the editor stands: "Assets / photo.png /". */
+  trail?: ReactNode;
+  connection?: string;
+  canSave: boolean;
+  ports: SavePorts;
+  /** Said once above the drawing: where its beginning came from. */
+  note?: string;
+  /** Who asked for a mask takes it from here; otherwise a receipt shows what became of it. */
+  onSaved?: (saved: SavedMask) => void;
+  onClose?: () => void;
+};
+
+export function MaskEditor({ session, title, trail, connection, canSave, ports, note, onSaved, onClose }: MaskEditorProps) {
+  const t = useTranslations("masks");
+  const common = useTranslations("common");
+  const { drawing } = session;
+  const { width, height } = drawing.coverage;
+  const state = useSyncExternalStore(drawing.subscribe, drawing.state, drawing.state);
+  const [size] = useState(() => ({ width, height }));
+  const [{ subscribe, get, change }] = useState(() => createSettingsStore(size));
+  const settings = useSyncExternalStore(subscribe, get, get);
+  const root = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const [views] = useState(() => createViewStore(size));
+  const [painter] = useState(() => createPainter({ drawing, views, settings: get }));
+  const [isPanelOpen, setPanelOpen] = useState(false);
+  const [areKeysOpen, setKeysOpen] = useState(false);
+  const saving = useSave(session, ports, onSaved);
+
+  useEffect(() => frame.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    if (!state.isUnsaved) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener("beforeunload", warn);
+    return () => window.removeEventListener("beforeunload", warn);
+  }, [state.isUnsaved]);
+
+  function perform(command: Command): boolean {
+    if (command.do === "letGo") {
+      const had = painter.drop() || painter.cursor() !== undefined;
+      painter.hideCursor();
+      return had;
+    }
+    acts[command.do](command);
+    return true;
+  }
+  const acts: Record<Command["do"], (command: Command) => void> = {
+    tool: (command) => command.do === "tool" && change({ tool: command.tool }),
+    size: (command) => command.do === "size" && change({ sizeBy: command.by }),
+    hardness: (command) => command.do === "hardness" && change({ hardnessBy: command.by }),
+    cursor: (command) => command.do === "cursor" && painter.moveCursor(command),
+    swap: () => change("swap"),
+    look: () => change("nextLook"),
+    toggleMask: () => change({ isShown: !settings.isShown }),
+    undo: () => void drawing.undo(),
+    redo: () => void drawing.redo(),
+    invert: () => void drawing.invert(),
+    clear: () => void drawing.clear(),
+    save: () => void (canSave && saving.save()),
+    fit: views.fit,
+    actual: views.actual,
+    zoomIn: views.zoomIn,
+    zoomOut: views.zoomOut,
+    keys: () => setKeysOpen(true),
+    press: () => undefined,
+    stick: painter.stick,
+    letGo: () => undefined,
+  };
+  const isSpaceDown = useEditorKeys({ root, frame, painter, onCommand: perform });
+  const isSaving = saving.state.kind === "packing" || saving.state.kind === "sending";
+
+  return (
+    <div ref={root} className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-dvh">
+      <PageHeader trail={trail} title={<span className="break-all">{title}</span>}>
+        <span className="text-ink-3 max-sm:sr-only">{state.isUnsaved ? t("status.unsaved") : state.undo ? t("status.saved") : null}</span>
+        {isSaving ? <Saving share={saving.state.kind === "sending" ? saving.state.share : 0} onStop={saving.stop} /> : null}
+        {onClose ? <Button onClick={onClose}>{common("close")}</Button> : null}
+        {canSave ? (
+          <Button tone="primary" busy={isSaving || state.isBusy} onClick={() => void saving.save()}>
+            {isSaving ? t("act.saving") : t("act.save")}
+          </Button>
+        ) : (
+          <span className="text-ink-2">{t("save.viewer")}</span>
+        )}
+      </PageHeader>
+      <div className="flex min-h-0 flex-1 max-lg:flex-col">
+        <ToolRail
+          tool={settings.tool}
+          state={state}
+          isPanelOpen={isPanelOpen}
+          onCommand={perform}
+          onPanel={() => setPanelOpen((open) => !open)}
+        />
+        <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
+          {note ? (
+            <p role="status" className="shrink-0 border-b border-line bg-off-soft px-3.5 py-1.5 text-ink-2">
+              {note}
+            </p>
+          ) : null}
+          <div className="relative flex min-h-0 flex-1">
+            <MaskCanvas
+              frame={frame}
+              title={title}
+              session={session}
+              views={views}
+              painter={painter}
+              settings={settings}
+              wantsPan={() => settings.tool === "hand" || isSpaceDown()}
+            />
+            <SaveOutcome
+              state={onSaved && saving.state.kind === "saved" ? { kind: "idle" } : saving.state}
+              connection={connection}
+              onAgain={() => void saving.save()}
+              onDismiss={saving.forget}
+            />
+          </div>
+          <StatusBar drawing={drawing} state={state} views={views} painter={painter} isShown={settings.isShown} onCommand={perform} />
+        </div>
+        <SettingsPanel
+          size={size}
+          settings={settings}
+          isBusy={state.isBusy}
+          isOpen={isPanelOpen}
+          onChange={change}
+          onRectangle={(rect, isErasing) => void drawing.shape("rectangle", rectangle(size, rect), isErasing)}
+        />
+      </div>
+      <KeyDialog isOpen={areKeysOpen} onClose={() => setKeysOpen(false)} />
+    </div>
+  );
+}
+
+function Saving({ share, onStop }: { share: number; onStop: () => void }) {
+  const t = useTranslations("masks");
+  return (
+    <span className="flex items-center gap-2">
+      <ProgressBar value={share} label={t(share === 0 ? "save.packing" : "save.sending")} className="max-sm:hidden" />
+      <Button size="small" onClick={onStop}>
+        {t("act.stop")}
+      </Button>
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+"use client";
+
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { use, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { PageHeader } from "@/components/frame/page-header";
+import { buttonStyle } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { showToast } from "@/components/ui/toast-store";
+import { withQuery } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { sourceOfAsset } from "./file/mask-source";
+import { openMask } from "./file/open-mask";
+import { sendMask } from "./file/save-mask";
+import { encodeInWorker } from "./file/worker-client";
+import { MaskOpening } from "./mask-opening";
+
+type MaskScreenProps = { assetId: string; connection?: string; canSave: boolean; asset: Promise<Result<{ value: AssetView }, Failure>> };
+
+/** A mask over an asset, on a page of its own. */
+export function MaskScreen({ assetId, connection, canSave, asset: reading }: MaskScreenProps) {
+  const t = useTranslations("masks");
+  const assets = useTranslations("assets");
+  const router = useRouter();
+  const asset = use(reading);
+  const connectionId = useConnection()?.id;
+  const page = withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection });
+  const own = withQuery(`/assets/${encodeURIComponent(assetId)}/mask`, { connection });
+  const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connectionId) }));
+  const trail = (
+    <>
+      <Link href={withQuery("/assets", { connection })} className="rounded-sm hover:text-ink max-sm:hidden">
+        {assets("title")} /
+      </Link>{" "}
+      <Link href={page} className="rounded-sm hover:text-ink">
+        {t("trail")} /
+      </Link>
+    </>
+  );
+  if (!asset.ok) {
+    return (
+      <>
+        <PageHeader trail={trail} title={assetId.slice(0, 8)} />
+        {asset.failure.code === "NOT_FOUND" ? (
+          <EmptyState
+            title={assets("page.missing")}
+            text={assets("page.missingText")}
+            action={
+              <Link href={withQuery("/assets", { connection })} className={buttonStyle()}>
+                {assets("page.back")}
+              </Link>
+            }
+          />
+        ) : (
+          <FailureMessage failure={asset.failure} onRetry={() => router.refresh()} className="mx-4 mt-4 md:mx-5" />
+        )}
+      </>
+    );
+  }
+  const source = sourceOfAsset(asset.value.value, connectionId);
+  return (
+    <MaskOpening
+      source={source}
+      open={openMask}
+      ports={ports}
+      canSave={canSave}
+      trail={trail}
+      wayBack={
+        <Link href={page} className={buttonStyle()}>
+          {t("refused.back")}
+        </Link>
+      }
+      onKept={() =>
+        showToast({
+          tone: "wait",
+          text: t("kept.toast", { name: source.title }),
+          action: { label: t("kept.back"), run: () => router.push(own) },
+        })
+      }
+    />
+  );
+}

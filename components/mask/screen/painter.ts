@@ -1,0 +1,169 @@
+// The hand that draws: what pointers and keys ask for becomes strokes, areas and marks on the screen. Free of the DOM.
+// Guarantees: one gesture at a time; a gesture that is dropped leaves no trace; the keyboard's cursor reaches every pixel.
+
+import { between, type Point } from "../drawing/geometry";
+import { type MaskDocument } from "../drawing/mask-document";
+import { lasso, rectangle } from "../drawing/shapes";
+import { toPicture } from "../drawing/viewport";
+import { type Command } from "../input/keys";
+import { type Settings } from "./settings";
+import { type ViewStore } from "./view-store";
+
+/** In pixels of the picture. */
+export type Marks = {
+  brush?: { at: Point; diameter: number };
+  cross?: Point;
+  outline?: readonly Point[];
+};
+/** In pixels of the frame. */
+export type Touch = Point & { pressure: number };
+
+type Gesture =
+  | { kind: "stroke" }
+  | { kind: "rectangle"; from: Point; to: Point; isErasing: boolean }
+  | { kind: "lasso"; points: Point[]; isErasing: boolean };
+export type Painter = ReturnType<typeof createPainter>;
+
+const PACES = { pixel: 0, step: 8, leap: 64 } as const;
+
+type Parts = { drawing: MaskDocument; views: ViewStore; settings: () => Settings };
+
+export function createPainter({ drawing, views, settings }: Parts) {
+  let gesture: Gesture | undefined;
+  let hover: Point | undefined;
+  let cursor: Point | undefined;
+  const listeners = new Set<() => void>();
+  const { width, height } = drawing.coverage;
+
+  function marks(): Marks {
+    const { tool, diameter } = settings();
+    const at = cursor ?? hover;
+    return {
+      ...(at && (tool === "brush" || tool === "eraser") && { brush: { at, diameter } }),
+      ...(cursor && { cross: cursor }),
+      ...(gesture?.kind === "lasso" && { outline: gesture.points }),
+      ...(gesture?.kind === "rectangle" && { outline: cornersOf(gesture) }),
+    };
+  }
+  function mark(): void {
+    for (const listen of listeners) listen();
+  }
+
+  function begin(at: Point, pressure: number, isEraserEnd: boolean): void {
+    const { tool, isErasing, diameter, hardness } = settings();
+    const erases = isErasing || isEraserEnd;
+    if (tool === "brush" || tool === "eraser") {
+      const brush = { diameter, hardness, isErasing: tool === "eraser" || isEraserEnd };
+      if (drawing.begin(brush, { ...at, pressure })) gesture = { kind: "stroke" };
+    } else if (drawing.state().isBusy) return;
+    else if (tool === "rectangle") gesture = { kind: "rectangle", from: at, to: at, isErasing: erases };
+    else if (tool === "lasso") gesture = { kind: "lasso", points: [at], isErasing: erases };
+    else if (tool === "fill") void drawing.fill(at, erases);
+    mark();
+  }
+  function extend(points: readonly (Point & { pressure: number })[]): void {
+    const last = points.at(-1);
+    if (!last) return;
+    if (gesture?.kind === "stroke") drawing.extend(points);
+    if (gesture?.kind === "lasso") gesture.points.push(...points.map(({ x, y }) => ({ x, y })));
+    if (gesture?.kind === "rectangle") gesture.to = { x: last.x, y: last.y };
+    if (!cursor) hover = last;
+    mark();
+  }
+  function end(): void {
+    const ended = gesture;
+    gesture = undefined;
+    if (ended?.kind === "stroke") drawing.end();
+    if (ended?.kind === "lasso" && ended.points.length > 2)
+      void drawing.shape("lasso", lasso({ width, height }, ended.points), ended.isErasing);
+    if (ended?.kind === "rectangle") {
+      void drawing.shape("rectangle", rectangle({ width, height }, between(ended.from, ended.to)), ended.isErasing);
+    }
+    mark();
+  }
+  function drop(): boolean {
+    const had = gesture !== undefined;
+    if (gesture?.kind === "stroke") drawing.drop();
+    gesture = undefined;
+    mark();
+    return had;
+  }
+  const toPoint = (touch: Touch) => ({ ...toPicture(views.view(), touch), pressure: settings().followsPressure ? touch.pressure : 1 });
+
+  /** In the middle of what is seen. */
+  function showCursor(): Point {
+    const { x, y } = toPicture(views.view(), { x: views.frame().width / 2, y: views.frame().height / 2 });
+    cursor ??= inside({ x, y });
+    mark();
+    return cursor;
+  }
+  /** On the middle of a pixel. */
+  function inside({ x, y }: Point): Point {
+    const hold = (value: number, most: number) => Math.min(most - 1, Math.max(0, Math.floor(value))) + 0.5;
+    return { x: hold(x, width), y: hold(y, height) };
+  }
+  function moveCursor({ dx, dy, pace }: Extract<Command, { do: "cursor" }>): void {
+    const from = showCursor();
+    const step = Math.max(1, Math.round(PACES[pace] / views.scale()));
+    cursor = inside({ x: from.x + dx * step, y: from.y + dy * step });
+    views.reveal(cursor);
+    if (gesture) extend([{ ...cursor, pressure: 1 }]);
+    mark();
+  }
+
+  return {
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    begin: (touch: Touch, isEraserEnd: boolean) => {
+      cursor = undefined;
+      const { pressure, ...at } = toPoint(touch);
+      begin(at, pressure, isEraserEnd);
+    },
+    extend: (touches: readonly Touch[]) => extend(touches.map(toPoint)),
+    end,
+    drop,
+    hover(at: Point | undefined): void {
+      if (gesture && cursor) return;
+      cursor = undefined;
+      hover = at && toPicture(views.view(), at);
+      mark();
+    },
+    showCursor,
+    hideCursor(): void {
+      if (gesture && cursor) end();
+      cursor = undefined;
+      mark();
+    },
+    cursor: () => cursor,
+    isDrawing: () => gesture !== undefined,
+    moveCursor,
+    /** Space goes down: drawing goes on until it comes up. False where there is no cursor to draw at. */
+    press(): boolean {
+      if (!cursor) return false;
+      if (!gesture) begin(cursor, 1, false);
+      return true;
+    },
+    /** Space comes up. */
+    lift(): void {
+      if (cursor && gesture) end();
+    },
+    /** Enter: down, and up with the next. */
+    stick(): void {
+      if (gesture) return end();
+      begin(showCursor(), 1, false);
+    },
+    marks,
+  };
+}
+
+function cornersOf({ from, to }: { from: Point; to: Point }): Point[] {
+  const { left, top, right, bottom } = between(from, to);
+  return [
+    { x: left, y: top },
+    { x: right, y: top },
+    { x: right, y: bottom },
+    { x: left, y: bottom },
+  ];
+}

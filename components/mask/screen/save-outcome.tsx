@@ -1,0 +1,108 @@
+"use client";
+
+import Link from "next/link";
+import { useLocale, useTranslations } from "next-intl";
+import { X } from "lucide-react";
+import useSWR from "swr";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { viewUrl, withQuery } from "@/lib/browser/urls";
+import { formatBytes } from "@/lib/shared/format";
+import { findAsset } from "../file/find-asset";
+import { MOST_BYTES } from "../file/limits";
+import { type SavedMask, type SaveFailure } from "../file/save-mask";
+import { type SaveState } from "./use-save";
+
+type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => void; onDismiss: () => void };
+
+/** Over the drawing, which it does not move. */
+export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutcomeProps) {
+  if (state.kind === "saved") return <Receipt saved={state.saved} connection={connection} onDismiss={onDismiss} />;
+  return state.kind === "failed" ? <Failed failure={state.failure} onAgain={onAgain} /> : null;
+}
+
+function Failed({ failure, onAgain }: { failure: SaveFailure; onAgain: () => void }) {
+  const t = useTranslations("masks.save");
+  const locale = useLocale();
+  const again = <Button onClick={onAgain}>{t("again")}</Button>;
+  return (
+    <div className="absolute inset-x-2 bottom-2 z-10 mx-auto max-w-[640px] rounded-lg bg-bg shadow-xl">
+      {failure.kind === "failed" ? (
+        <>
+          <p className="px-3.5 pt-2.5 font-semibold">{t("failed")}</p>
+          <FailureMessage failure={failure.failure} actions={again} className="m-2" />
+        </>
+      ) : (
+        <FailureNotice
+          title={t("failed")}
+          next={
+            failure.kind === "too-heavy"
+              ? t("tooHeavy", { size: formatBytes(failure.bytes, locale), most: formatBytes(MOST_BYTES, locale) })
+              : t("notPacked", { reason: failure.reason })
+          }
+          actions={again}
+        />
+      )}
+    </div>
+  );
+}
+
+function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connection?: string; onDismiss: () => void }) {
+  const t = useTranslations("masks.save");
+  const common = useTranslations("common");
+  const name = saved.display_name ?? saved.name;
+  const { data: asset } = useSWR(["masks.asset", saved.name, connection], () => findAsset(saved, connection), { revalidateOnFocus: false });
+  const { mask, paint, painted } = saved.metadata?.related_files ?? {};
+  const layers = Object.entries({ mask, paint, painted } as const).flatMap(([layer, file]) => (file ? [{ layer, file }] : []));
+  const file = viewUrl({ filename: saved.name, subfolder: saved.subfolder ?? undefined, type: saved.type ?? "input", connection });
+  return (
+    <div
+      role="status"
+      className="absolute inset-x-2 bottom-2 z-10 mx-auto flex max-w-[640px] items-start gap-2.5 rounded-lg border border-line bg-surface p-3 shadow-xl"
+    >
+      <span className="mt-0.5 text-ok">
+        <ToneIcon tone="ok" />
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className="font-semibold break-words">{t("saved", { name })}</p>
+        {layers.length > 0 ? (
+          <p className="text-ink-2">
+            {t("layers")}{" "}
+            {layers.map(({ layer, file: filename }) => (
+              <a
+                key={layer}
+                href={viewUrl({ filename, type: "input", connection })}
+                target="_blank"
+                rel="noreferrer"
+                className="mr-2 text-accent underline-offset-2 hover:underline"
+              >
+                {t(`layer.${layer === "mask" || layer === "paint" ? layer : "painted"}`)}
+              </a>
+            ))}
+          </p>
+        ) : null}
+        <p className="mt-2 flex flex-wrap gap-2">
+          {asset ? (
+            <>
+              <Link href={withQuery(`/assets/${encodeURIComponent(asset)}`, { connection })} className={buttonStyle()}>
+                {t("openAsset")}
+              </Link>
+              <Link href={withQuery("/run", { asset, connection })} className={buttonStyle()}>
+                {t("use")}
+              </Link>
+            </>
+          ) : (
+            <a href={file} target="_blank" rel="noreferrer" className={buttonStyle()}>
+              {t("openFile")}
+            </a>
+          )}
+        </p>
+      </div>
+      <Button tone="quiet" size="icon" aria-label={common("dismiss")} title={common("dismiss")} onClick={onDismiss}>
+        <X aria-hidden="true" className="size-4" />
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+// What the tools are set to. Guarantees: every value stays within its bounds, whoever asks for more.
+
+import { type Size } from "../drawing/geometry";
+import { type Tool } from "../input/keys";
+
+export const colours = ["red", "green", "blue", "yellow", "white"] as const;
+export type OverlayColour = (typeof colours)[number];
+export const looks = ["overlay", "mask", "result"] as const;
+export type LookKind = (typeof looks)[number];
+
+export type Settings = {
+  tool: Tool;
+  /** Of the brush, in pixels of the picture. */
+  diameter: number;
+  /** 0 all soft to 1 sharp. */
+  hardness: number;
+  /** A pen that presses less draws a thinner line. */
+  followsPressure: boolean;
+  /** Rectangle, lasso and fill take away instead. */
+  isErasing: boolean;
+  look: LookKind;
+  colour: OverlayColour;
+  opacity: number;
+  isShown: boolean;
+};
+
+export const rgbOf: Readonly<Record<OverlayColour, readonly [number, number, number]>> = {
+  red: [239, 68, 68],
+  green: [34, 197, 94],
+  blue: [59, 130, 246],
+  yellow: [250, 204, 21],
+  white: [255, 255, 255],
+};
+
+/** A quarter of the longer edge covers a picture in a few strokes; beyond 2,000 pixels a stroke would lag behind the hand. */
+export function largestBrush({ width, height }: Size): number {
+  return Math.min(2_000, Math.max(64, Math.round(Math.max(width, height) / 4)));
+}
+
+export function firstSettings(size: Size): Settings {
+  return {
+    tool: "brush",
+    diameter: Math.min(largestBrush(size), Math.max(4, Math.round(Math.max(size.width, size.height) / 24))),
+    hardness: 0.8,
+    followsPressure: true,
+    isErasing: false,
+    look: "overlay",
+    colour: "red",
+    opacity: 0.5,
+    isShown: true,
+  };
+}
+
+export type Change = Partial<Settings> | { sizeBy: number } | { hardnessBy: number } | "swap" | "nextLook";
+
+export function changed(settings: Settings, change: Change, size: Size): Settings {
+  if (change === "swap") return swapped(settings);
+  if (change === "nextLook") {
+    const next = looks[(looks.indexOf(settings.look) + 1) % looks.length] ?? "overlay";
+    return { ...settings, look: next, isShown: true };
+  }
+  if ("sizeBy" in change) {
+    const by = Math.max(1, settings.diameter * 0.15) * change.sizeBy;
+    return changed(settings, { diameter: settings.diameter + by }, size);
+  }
+  if ("hardnessBy" in change) return changed(settings, { hardness: settings.hardness + change.hardnessBy }, size);
+  const next = { ...settings, ...change };
+  return {
+    ...next,
+    diameter: within(Math.round(next.diameter), 1, largestBrush(size)),
+    hardness: within(Math.round(next.hardness * 100) / 100, 0, 1),
+    opacity: within(next.opacity, 0.1, 1),
+  };
+}
+
+/** Painting and erasing change places, whichever tool is in the hand. */
+function swapped(settings: Settings): Settings {
+  if (settings.tool === "brush") return { ...settings, tool: "eraser" };
+  if (settings.tool === "eraser") return { ...settings, tool: "brush" };
+  return { ...settings, isErasing: !settings.isErasing };
+}
+
+function within(value: number, least: number, most: number): number {
+  return Number.isFinite(value) ? Math.min(most, Math.max(least, value)) : least;
+}

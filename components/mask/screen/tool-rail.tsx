@@ -1,0 +1,118 @@
+"use client";
+
+import {
+  Brush,
+  Contrast,
+  Eraser,
+  Hand,
+  Keyboard,
+  Lasso,
+  PaintBucket,
+  Redo2,
+  SlidersHorizontal,
+  SquareDashed,
+  Trash2,
+  Undo2,
+} from "lucide-react";
+import { useTranslations } from "next-intl";
+import { type ComponentType, type ReactNode } from "react";
+import { cn } from "@/components/ui/cn";
+import { type MaskState } from "../drawing/mask-document";
+import { type Command, type Tool, tools } from "../input/keys";
+
+const icons: Readonly<Record<Tool, ComponentType<{ className?: string }>>> = {
+  brush: Brush,
+  eraser: Eraser,
+  rectangle: SquareDashed,
+  lasso: Lasso,
+  fill: PaintBucket,
+  hand: Hand,
+};
+const letterOf: Readonly<Record<Tool, string>> = { brush: "B", eraser: "E", rectangle: "R", lasso: "L", fill: "G", hand: "H" };
+
+type ToolRailProps = {
+  tool: Tool;
+  state: MaskState;
+  isPanelOpen: boolean;
+  onCommand: (command: Command) => void;
+  onPanel: () => void;
+};
+
+/** Down the left side on wide screens, a row under the thumb on narrow ones. */
+export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolRailProps) {
+  const t = useTranslations("masks");
+  const named = (name: string, key: string) => t("toolKey", { name, key });
+  const { undo, redo, isBusy } = state;
+  return (
+    <div
+      role="toolbar"
+      aria-label={t("tools")}
+      className="flex shrink-0 gap-1 overflow-x-auto border-line bg-bg p-1.5 max-lg:order-1 max-lg:border-t lg:flex-col lg:overflow-x-visible lg:border-r"
+    >
+      {tools.map((one) => {
+        const Icon = icons[one];
+        return (
+          <RailButton
+            key={one}
+            label={named(t(`tool.${one}`), letterOf[one])}
+            isOn={tool === one}
+            onPress={() => onCommand({ do: "tool", tool: one })}
+          >
+            <Icon className="size-4" />
+          </RailButton>
+        );
+      })}
+      <span aria-hidden="true" className="shrink-0 bg-line max-lg:mx-0.5 max-lg:w-px lg:my-0.5 lg:h-px" />
+      <RailButton
+        label={named(undo ? t("undoOf", { act: t(`step.${undo}`) }) : t("act.undo"), "Ctrl Z")}
+        isOff={!undo || isBusy}
+        onPress={() => onCommand({ do: "undo" })}
+      >
+        <Undo2 className="size-4" />
+      </RailButton>
+      <RailButton
+        label={named(redo ? t("redoOf", { act: t(`step.${redo}`) }) : t("act.redo"), "Ctrl Y")}
+        isOff={!redo || isBusy}
+        onPress={() => onCommand({ do: "redo" })}
+      >
+        <Redo2 className="size-4" />
+      </RailButton>
+      <RailButton label={named(t("act.invert"), "I")} isOff={isBusy} onPress={() => onCommand({ do: "invert" })}>
+        <Contrast className="size-4" />
+      </RailButton>
+      <RailButton label={named(t("act.clear"), "Del")} isOff={isBusy} onPress={() => onCommand({ do: "clear" })}>
+        <Trash2 className="size-4" />
+      </RailButton>
+      <span className="lg:mt-auto" />
+      <RailButton label={named(t("act.keys"), "?")} onPress={() => onCommand({ do: "keys" })}>
+        <Keyboard className="size-4" />
+      </RailButton>
+      <RailButton label={t("act.settings")} isOn={isPanelOpen} onPress={onPanel} className="lg:hidden">
+        <SlidersHorizontal className="size-4" />
+      </RailButton>
+    </div>
+  );
+}
+
+type RailButtonProps = { label: string; isOn?: boolean; isOff?: boolean; onPress: () => void; className?: string; children: ReactNode };
+
+/** One that has nothing to do stays where the focus is, and says so. */
+function RailButton({ label, isOn, isOff = false, onPress, className, children }: RailButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      aria-pressed={isOn}
+      aria-disabled={isOff || undefined}
+      onClick={isOff ? undefined : onPress}
+      className={cn(
+        "grid size-9 shrink-0 place-items-center rounded-md text-ink-2 transition-colors duration-100 hover:bg-off-soft hover:text-ink aria-disabled:opacity-40 lg:size-8",
+        isOn && "bg-ink text-bg hover:bg-ink hover:text-bg",
+        className,
+      )}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,78 @@
+"use client";
+
+import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } from "react";
+import { type Contact, type Move, nextHands, noHands } from "../input/pointers";
+import { type Painter, type Touch } from "./painter";
+import { type ViewStore } from "./view-store";
+
+type Parts = { frame: RefObject<HTMLElement | null>; painter: Painter; views: ViewStore; wantsPan: () => boolean };
+
+const WHEEL = 0.0015;
+const PINCH = 0.01;
+
+/** Pointers and wheel of the drawing, as props for its frame. */
+export function useHands({ frame, painter, views, wantsPan }: Parts) {
+  const hands = useRef(noHands);
+
+  const placeOf = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
+    const box = frame.current?.getBoundingClientRect();
+    return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
+  };
+  const touchOf = (event: globalThis.PointerEvent): Touch => ({
+    ...placeOf(event),
+    // A mouse says 0.5 and most screens say nothing true: only a pen presses.
+    pressure: event.pointerType === "pen" && event.pressure > 0 ? event.pressure : 1,
+  });
+
+  function perform(move: Move, event: PointerEvent): void {
+    const native = event.nativeEvent;
+    if (move.do === "begin") painter.begin(touchOf(native), move.isEraser);
+    else if (move.do === "extend") {
+      // Between two frames a pen reports many places: all of them are drawn.
+      const all = native.getCoalescedEvents?.() ?? [];
+      painter.extend((all.length > 0 ? all : [native]).map(touchOf));
+    } else if (move.do === "end") painter.end();
+    else if (move.do === "drop") painter.drop();
+    else if (move.do === "pan") views.pan(move.by);
+    else {
+      views.pan(move.by);
+      views.zoom(move.factor, move.at);
+    }
+  }
+
+  function follow(kind: Contact["kind"], event: PointerEvent): void {
+    const { pointerType, pointerId, button } = event;
+    const device = pointerType === "pen" || pointerType === "touch" ? pointerType : "mouse";
+    const contact: Contact = { kind, id: pointerId, device, at: placeOf(event), button, wantsPan: wantsPan() };
+    const next = nextHands(hands.current, contact);
+    hands.current = next.hands;
+    for (const move of next.moves) perform(move, event);
+    if (kind === "move" && !next.hands.drawing && device !== "touch") painter.hover(contact.at);
+  }
+
+  const onWheel = useEffectEvent((event: WheelEvent) => {
+    event.preventDefault();
+    if (event.shiftKey && !event.ctrlKey) return views.pan({ x: -(event.deltaX || event.deltaY), y: 0 });
+    views.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? PINCH : WHEEL)), placeOf(event));
+  });
+  useEffect(() => {
+    const element = frame.current;
+    // React listens passively to wheels, and a passive listener cannot keep the page still.
+    const listen = (event: WheelEvent) => onWheel(event);
+    element?.addEventListener("wheel", listen, { passive: false });
+    return () => element?.removeEventListener("wheel", listen);
+  }, [frame]);
+
+  return {
+    onPointerDown(event: PointerEvent<HTMLElement>) {
+      event.currentTarget.setPointerCapture?.(event.pointerId);
+      event.currentTarget.focus({ preventScroll: true });
+      follow("down", event);
+    },
+    onPointerMove: (event: PointerEvent<HTMLElement>) => follow("move", event),
+    onPointerUp: (event: PointerEvent<HTMLElement>) => follow("up", event),
+    onPointerCancel: (event: PointerEvent<HTMLElement>) => follow("cancel", event),
+    onPointerLeave: () => painter.hover(undefined),
+    onContextMenu: (event: { preventDefault: () => void }) => event.preventDefault(),
+  };
+}

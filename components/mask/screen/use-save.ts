@@ -1,0 +1,37 @@
+"use client";
+
+import { useEffect, useRef, useState } from "react";
+import { type OpenSession } from "../file/mask-session";
+import { type SavedMask, type SaveFailure, saveMask, type SavePorts } from "../file/save-mask";
+
+export type SaveState =
+  | { kind: "idle" }
+  | { kind: "packing" }
+  | { kind: "sending"; share: number }
+  | { kind: "saved"; saved: SavedMask }
+  | { kind: "failed"; failure: SaveFailure };
+
+/** One saving at a time; whatever becomes of it, the drawing stays. */
+export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (saved: SavedMask) => void) {
+  const [state, setState] = useState<SaveState>({ kind: "idle" });
+  const turn = useRef<AbortController>(undefined);
+  useEffect(() => () => turn.current?.abort(), []);
+
+  async function save(): Promise<void> {
+    if (turn.current || drawing.state().isBusy || drawing.isStroking()) return;
+    const mine = new AbortController();
+    turn.current = mine;
+    const version = drawing.version();
+    setState({ kind: "packing" });
+    const onProgress = (share: number) =>
+      setState((now) => (now.kind === "packing" || now.kind === "sending" ? { kind: "sending", share } : now));
+    const result = await saveMask(drawing.coverage, opened.refs, ports, { onProgress, signal: mine.signal });
+    turn.current = undefined;
+    if (mine.signal.aborted && !result.ok) return setState({ kind: "idle" });
+    if (!result.ok) return setState({ kind: "failed", failure: result.failure });
+    drawing.saved(version);
+    setState({ kind: "saved", saved: result.value });
+    onSaved?.(result.value);
+  }
+  return { state, save, stop: () => turn.current?.abort(), forget: () => setState({ kind: "idle" }) };
+}

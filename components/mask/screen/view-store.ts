@@ -1,0 +1,48 @@
+// What is seen and how large its frame is, outside React: a pan draws canvases sixty times a second and no component.
+
+import { type Point, type Size } from "../drawing/geometry";
+import { fitted, panned, revealed, type View, zoomed } from "../drawing/viewport";
+
+export type ViewStore = ReturnType<typeof createViewStore>;
+
+const STEP = 1.25;
+
+export function createViewStore(picture: Size) {
+  let frame: Size = { width: 1, height: 1 };
+  let view: View = fitted(picture, frame);
+  /** Until somebody moves it, the picture fits its frame, whatever its size becomes. */
+  let isFitted = true;
+  const listeners = new Set<() => void>();
+
+  function set(next: View, fits = false): void {
+    isFitted = fits;
+    if (next.x === view.x && next.y === view.y && next.scale === view.scale) return;
+    view = next;
+    for (const listen of listeners) listen();
+  }
+  const middle = (): Point => ({ x: frame.width / 2, y: frame.height / 2 });
+  const zoom = (factor: number, at: Point = middle()) => set(zoomed(view, factor, at, picture, frame));
+
+  return {
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    view: () => view,
+    frame: () => frame,
+    scale: () => view.scale,
+    resize(next: Size): void {
+      if (next.width === 0 || next.height === 0) return;
+      frame = next;
+      set(isFitted ? fitted(picture, frame) : panned(view, { x: 0, y: 0 }, picture, frame), isFitted);
+      for (const listen of listeners) listen();
+    },
+    fit: () => set(fitted(picture, frame), true),
+    actual: () => zoom(1 / view.scale),
+    zoomIn: () => zoom(STEP),
+    zoomOut: () => zoom(1 / STEP),
+    zoom,
+    pan: (by: Point) => set(panned(view, by, picture, frame)),
+    reveal: (point: Point) => set(revealed(view, point, picture, frame), isFitted),
+  };
+}
