@@ -5,7 +5,12 @@ import { writeExactJson } from "@/lib/contract/exact-json";
 const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 export function json(value: unknown, status = 200): Response {
-  return new Response(writeExactJson(value), { status, headers: { ...PLAIN_HEADERS, "content-type": "application/json; charset=utf-8" } });
+  return jsonText(writeExactJson(value), status);
+}
+
+/** For what is JSON already. */
+export function jsonText(value: string, status = 200): Response {
+  return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": "application/json; charset=utf-8" } });
 }
 
 export function text(value: string, status: number): Response {

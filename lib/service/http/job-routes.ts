@@ -11,7 +11,7 @@ import { toDetail, toListItem, toStatus } from "../jobs/job-view";
 import { listJobs } from "../jobs/list-jobs";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
-import { json } from "./answers";
+import { json, jsonText } from "./answers";
 import { readJson, requireFew } from "./read-json";
 import { readQuery } from "./read-query";
 import { type Call, route, type Route } from "./route";
@@ -40,7 +40,7 @@ export function jobRoutes(parts: Parts): Route[] {
 
     route(operations.getJob, (call) => {
       const job = requireJob(call);
-      return json(toDetail(database, job, engine.progressOf(job.id)));
+      return jsonText(toDetail(database, job, engine.progressOf(job.id)));
     }),
 
     route(operations.getJobStatus, (call) => json(toStatus(requireJob(call)))),

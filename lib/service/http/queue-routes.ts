@@ -6,9 +6,10 @@ import { historyQuerySchema, type ManageBody, manageBodySchema } from "@/lib/con
 import { listHistory, manageHistory, toHistoryEntry } from "../jobs/history";
 import { findJob } from "../jobs/job-row";
 import { listQueue, manageQueue } from "../jobs/queue";
+import { objectText } from "../jobs/stored-texts";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
-import { empty, json } from "./answers";
+import { empty, json, jsonText } from "./answers";
 import { readJson, requireFew } from "./read-json";
 import { readQuery } from "./read-query";
 import { route, type Route } from "./route";
@@ -25,11 +26,11 @@ export function queueRoutes(parts: Parts): Route[] {
   }
 
   return [
-    route(operations.listQueue, ({ user }) => json(listQueue(database, user.id))),
+    route(operations.listQueue, ({ user }) => jsonText(listQueue(database, user.id))),
     route(operations.manageQueue, async ({ request, user }) => json(await manageQueue(parts, user.id, await readManageBody(request)))),
 
     route(operations.listHistory, ({ request, user }) =>
-      json({ history: listHistory(database, user.id, readQuery(request, historyQuerySchema)) }),
+      jsonText(objectText({}, { history: listHistory(database, user.id, readQuery(request, historyQuerySchema)) })),
     ),
     route(operations.manageHistory, async ({ request, user }) => {
       const body = await readManageBody(request);
@@ -43,7 +44,7 @@ export function queueRoutes(parts: Parts): Route[] {
       const job = findJob(database, call.user.id, call.param("job_id"));
       const entry = job && toHistoryEntry(database, job);
       if (!job || !entry) throw new ServiceError("NOT_FOUND", "The history holds no such job.");
-      return json({ [job.id]: entry });
+      return jsonText(objectText({}, { [job.id]: entry }));
     }),
 
     route(operations.interrupt, async ({ request, user }) => {

@@ -32,12 +32,16 @@ export function readStrings(text: string): string[] {
 }
 
 /** The details of one job: what is damaged is said, and not taken for empty. */
-export function parseStored(text: string): unknown {
+function parseStored(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch (cause) {
-    throw new ServiceError("INTERNAL", DAMAGED, undefined, { cause });
+    throw damaged(cause);
   }
+}
+
+export function damaged(cause?: unknown): ServiceError {
+  return new ServiceError("INTERNAL", DAMAGED, undefined, { cause });
 }
 
 /** In a list: what cannot be read is left empty, so that one damaged row does not take all others with it. */

@@ -2,9 +2,10 @@
 // Outputs, preview and timeline are there in terminal states only; progress while it runs.
 
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database, query } from "../store/database";
-import { orEmpty, parseStored, readRecord, type StoredJob } from "./job-row";
+import { type Database } from "../store/database";
+import { orEmpty, readRecord, type StoredJob } from "./job-row";
 import { type Progress } from "./run-record";
+import { inputTexts, objectText, resultTexts } from "./stored-texts";
 import { isTerminal } from "./transitions";
 
 export function toListItem(job: StoredJob, progress: Progress | undefined) {
@@ -29,16 +30,18 @@ function view(job: StoredJob, progress: Progress | undefined, read: (text: strin
   };
 }
 
-export function toDetail(database: Database, job: StoredJob, progress: Progress | undefined) {
-  const inputs = readInputs(database, job.seq);
+/** As JSON text: the graph in it is not read to be shown. */
+export function toDetail(database: Database, job: StoredJob, progress: Progress | undefined): string {
+  const inputs = inputTexts(database, job.seq);
   const result = isTerminal(job.state) ? readResult(database, job) : undefined;
-  return {
-    ...view(job, progress, readRecord),
-    create_time: Math.floor(job.create_time / 1000),
-    update_time: Math.floor(job.update_time / 1000),
-    ...(inputs && { workflow: { prompt: inputs.prompt, extra_data: inputs.extra_data } }),
-    ...(result && { outputs: result.outputs, execution_status: result.status, execution_meta: result.meta }),
-  };
+  const times = { create_time: Math.floor(job.create_time / 1000), update_time: Math.floor(job.update_time / 1000) };
+  return objectText(
+    { ...view(job, progress, readRecord), ...times },
+    {
+      ...(inputs && { workflow: objectText({}, { prompt: inputs.prompt, extra_data: inputs.extra_data }) }),
+      ...(result && { outputs: result.outputs, execution_status: result.status, execution_meta: result.meta }),
+    },
+  );
 }
 
 /** The status view has its own word for a failure. */
@@ -63,21 +66,15 @@ export function toStatus(job: StoredJob) {
   };
 }
 
-export function readInputs(database: Database, seq: number) {
-  const row = database.row(
-    query.selectFrom("job_inputs").select(["prompt", "extra_data", "outputs_to_execute"]).where("job_seq", "=", seq),
-  );
-  return row && { prompt: readRecord(row.prompt), extra_data: readRecord(row.extra_data), outputs_to_execute: row.outputs_to_execute };
-}
-
-export function readResult(database: Database, job: StoredJob) {
-  const row = database.row(query.selectFrom("job_results").selectAll().where("job_seq", "=", job.seq));
-  if (!row) return undefined;
-  const messages = parseStored(row.messages);
+/** Each as JSON text. */
+export function readResult(database: Database, job: StoredJob): { outputs: string; status: string; meta: string } | undefined {
+  const texts = resultTexts(database, job.seq);
   const completed = job.state === "completed";
-  return {
-    outputs: readRecord(row.outputs),
-    status: { status_str: completed ? "success" : "error", completed, messages },
-    meta: readRecord(row.meta),
-  };
+  return (
+    texts && {
+      outputs: texts.outputs,
+      status: objectText({ status_str: completed ? "success" : "error", completed }, { messages: texts.messages }),
+      meta: texts.meta,
+    }
+  );
 }

@@ -6,33 +6,30 @@ import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
 import { type Engine } from "./engine";
 import { cancelPending } from "./finish";
-import { orEmpty, readRecord, readStrings } from "./job-row";
+import { listText, objectText, queueColumns } from "./stored-texts";
 
 /** A tuple holds a whole graph: a bound keeps one answer from filling the memory. GET /api/prompt counts exactly. */
 const MOST_LISTED = 5000;
 
-/** [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
-export function listQueue(database: Database, userId: number) {
-  const tuples = (state: KnownJobState) =>
-    database
-      .rows(
-        query
-          .selectFrom("jobs")
-          .innerJoin("job_inputs", "job_seq", "seq")
-          .select(["id", "prompt", "outputs_to_execute", "create_time"])
-          .where("user_id", "=", userId)
-          .where("state", "=", state)
-          .orderBy("seq")
-          .limit(MOST_LISTED),
-      )
-      .map((job, index) => [
-        index + 1,
-        job.id,
-        orEmpty(() => readRecord(job.prompt), {}),
-        orEmpty(() => readStrings(job.outputs_to_execute), []),
-        { create_time: job.create_time },
-      ]);
-  return { queue_running: tuples("in_progress"), queue_pending: tuples("pending") };
+/** As JSON text: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
+export function listQueue(database: Database, userId: number): string {
+  const tuples = (state: KnownJobState) => {
+    const jobs = database.rows(
+      query
+        .selectFrom("jobs")
+        .innerJoin("job_inputs", "job_seq", "seq")
+        .select(["id", "create_time", ...queueColumns])
+        .where("user_id", "=", userId)
+        .where("state", "=", state)
+        .orderBy("seq")
+        .limit(MOST_LISTED),
+    );
+    // A damaged row stands empty among the others.
+    const tuple = ({ id, prompt, outputs_to_execute: outputs, create_time }: (typeof jobs)[number], index: number) =>
+      listText([String(index + 1), JSON.stringify(id), prompt ?? "{}", outputs ?? "[]", JSON.stringify({ create_time })]);
+    return listText(jobs.map(tuple));
+  };
+  return objectText({}, { queue_running: tuples("in_progress"), queue_pending: tuples("pending") });
 }
 
 type QueueParts = { database: Database; engine: Engine; now: () => number };
