@@ -24,6 +24,8 @@ type DataTableProps<Row extends RowData> = {
   isBusy?: (row: Row) => boolean;
   /** The words of a row. With them, rows far from view stand as text alone: quick, and still found by the browser's own search. */
   lightText?: (row: Row) => string;
+  /** `rows` are a part of a longer list, whose other rows are not here at all. */
+  part?: { first: number; total: number };
   /** A press anywhere in the rows; one listener serves them all. */
   onPress?: (event: MouseEvent<HTMLElement>) => void;
   sorting?: Sorting;
@@ -36,19 +38,27 @@ type DataTableProps<Row extends RowData> = {
 
 /** Rows keep their identity over polls (`rowId`), so that a new answer changes cells and never scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowId, lightText, sorting, sizing, isFixed, isCompact, className, ...ofRows } = props;
+  const { caption, columns, rows, rowId, lightText, part, sorting, sizing, isFixed, isCompact, className, ...ofRows } = props;
   const element = useRef<HTMLTableElement>(null);
   useRowKeys(element);
   const table = useTable({ features, columns, data: rows, getRowId: rowId });
   return (
     <table
       ref={element}
-      aria-rowcount={lightText ? rows.length + 1 : undefined}
+      aria-rowcount={part ? part.total + 1 : lightText ? rows.length + 1 : undefined}
       className={cn("data-table", isFixed && "fixed-columns", isCompact && "compact-rows", className)}
     >
       <caption className="sr-only">{caption}</caption>
       <TableHead table={table} sorting={sorting} sizing={sizing} />
-      <TableBody element={element} model={table.getRowModel().rows} rows={rows} columns={columns} lightText={lightText} {...ofRows} />
+      <TableBody
+        element={element}
+        model={table.getRowModel().rows}
+        rows={rows}
+        columns={columns}
+        lightText={lightText}
+        firstRow={part?.first}
+        {...ofRows}
+      />
     </table>
   );
 }

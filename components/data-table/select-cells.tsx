@@ -1,6 +1,6 @@
 "use client";
 
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 import { Checkbox } from "@/components/ui/checkbox";
 import { type SelectionStore } from "./selection-store";
 
@@ -13,12 +13,11 @@ type SelectRowProps = { id: string; label: string; store: SelectionStore };
 /** The whole cell can be pressed, above the row's link. */
 export function SelectRow({ id, label, store }: SelectRowProps) {
   const isOn = useChosen(store, () => store.has(id));
-  const cell = useRef<HTMLLabelElement>(null);
-  // The row shows it too, without being drawn again.
-  useEffect(() => void cell.current?.closest("tr")?.toggleAttribute("data-chosen", isOn), [isOn]);
   return (
-    <label ref={cell} className="select-cell">
-      <Checkbox
+    <label className="select-cell">
+      {/* The plain element, and the row's colour from the stylesheet: choosing all draws as many of these as the window holds. */}
+      <input
+        type="checkbox"
         aria-label={label}
         checked={isOn}
         onChange={({ currentTarget, nativeEvent }) =>

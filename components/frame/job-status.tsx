@@ -1,4 +1,5 @@
 import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
 import { type JobState, toJobState } from "@/lib/contract/states";
@@ -14,6 +15,10 @@ const jobTone: Readonly<Record<JobState, Tone>> = {
 
 /** The state of a job from the word that the service sent. A word nobody knows is shown as it is; the raw word is one hover away. */
 export function JobStatus({ word, state = toJobState(word) }: { word: string; state?: JobState }) {
-  const t = useTranslations("frame.states");
+  return statusBadge(useTranslations("frame.states"), word, state);
+}
+
+/** The same without a component of its own, for lists of many. */
+export function statusBadge(t: ReturnType<typeof useTranslations<"frame.states">>, word: string, state: JobState): ReactNode {
   return <StatusBadge tone={jobTone[state]} word={state === "unknown" ? word : t(state)} title={t("raw", { word })} />;
 }

@@ -1,10 +1,52 @@
 "use client";
 
 import { useRouter, useSearchParams } from "next/navigation";
-import { useCallback, useEffect } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 
 /** From here on a panel has room beside the list. */
 const WIDE = "(min-width: 1024px)";
+
+/** What is open beside a list. A store and not state of the page: a press marks its row at once, and the list is not drawn for it. */
+export type Opened = {
+  subscribe: (listener: () => void) => () => void;
+  get: () => string | undefined;
+  has: (id: string) => boolean;
+  /** False where there is no room beside the list. */
+  open: (id: string) => boolean;
+  close: () => void;
+  /** The address may have changed by other ways. */
+  settle: () => void;
+};
+
+function createOpened(name: string, first: string | undefined): Opened {
+  let shown = first;
+  const listeners = new Set<() => void>();
+  const become = (id: string | undefined) => {
+    if (id === shown) return;
+    shown = id;
+    for (const notify of listeners) notify();
+  };
+  const named = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    get: () => shown,
+    has: (id) => id === shown,
+    open(id) {
+      if (!window.matchMedia(WIDE).matches) return false;
+      become(id);
+      window.history[named() === undefined ? "pushState" : "replaceState"](null, "", addressWith(name, id));
+      return true;
+    },
+    close() {
+      become(undefined);
+      window.history.pushState(null, "", addressWith(name, undefined));
+    },
+    settle: () => become(named()),
+  };
+}
 
 /** The page's address with one of its parameters changed or taken away. */
 function addressWith(name: string, value: string | undefined): string {
@@ -15,22 +57,18 @@ function addressWith(name: string, value: string | undefined): string {
 }
 
 /** What the parameter `name` names, open beside the list; on a narrow screen its own page. The list stays as it is: nothing is asked of the server. */
-export function useOpened(name: string, pageOf: (id: string) => `/${string}`) {
+export function useOpened(name: string, pageOf: (id: string) => `/${string}`): Opened {
   const router = useRouter();
   const id = useSearchParams()?.get(name) ?? undefined;
+  const [opened] = useState(() => createOpened(name, id));
+  useEffect(() => opened.settle(), [opened, id]);
   useEffect(() => {
     // A link made on a wide screen still leads to the thing on a narrow one.
     if (id !== undefined && !window.matchMedia(WIDE).matches) router.replace(pageOf(id));
   }, [id, pageOf, router]);
-  const open = useCallback(
-    (wanted: string) => {
-      if (!window.matchMedia(WIDE).matches) return false;
-      const isOpen = new URL(window.location.href).searchParams.has(name);
-      window.history[isOpen ? "replaceState" : "pushState"](null, "", addressWith(name, wanted));
-      return true;
-    },
-    [name],
-  );
-  const close = useCallback(() => window.history.pushState(null, "", addressWith(name, undefined)), [name]);
-  return { id, open, close };
+  return opened;
+}
+
+export function useOpenedId(opened: Opened): string | undefined {
+  return useSyncExternalStore(opened.subscribe, opened.get, opened.get);
 }

@@ -1,7 +1,7 @@
 "use client";
 
 import { useRouter } from "next/navigation";
-import { useOptimistic, useTransition } from "react";
+import { useCallback, useEffect, useOptimistic, useRef, useTransition } from "react";
 
 /** Where a list stands, and how to get to another place of it. */
 export type PlaceOf<Query> = {
@@ -9,6 +9,7 @@ export type PlaceOf<Query> = {
   query: Query;
   isMoving: boolean;
   hrefOf: (change: Partial<Query>) => string;
+  /** The same function for as long as the page is there. */
   go: (change: Partial<Query>) => void;
 };
 
@@ -19,14 +20,17 @@ export function usePlace<Query extends { offset: number }>(query: Query, hrefFor
   const [shown, show] = useOptimistic(query);
   const changed = (change: Partial<Query>) => ({ ...shown, offset: 0, ...change });
   const hrefOf = (change: Partial<Query>) => hrefFor(changed(change));
-  return {
-    query: shown,
-    isMoving,
-    hrefOf,
-    go: (change) =>
+  const latest = useRef({ changed, hrefOf });
+  useEffect(() => {
+    latest.current = { changed, hrefOf };
+  });
+  const go = useCallback(
+    (change: Partial<Query>) =>
       startTransition(() => {
-        show(changed(change));
-        router.push(hrefOf(change));
+        show(latest.current.changed(change));
+        router.push(latest.current.hrefOf(change));
       }),
-  };
+    [router, show, startTransition],
+  );
+  return { query: shown, isMoving, hrefOf, go };
 }

@@ -1,6 +1,5 @@
 "use client";
 
-import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
@@ -9,10 +8,10 @@ import { Cut } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ColumnChoice, isValueId, shownColumns, valueOf } from "./column-choice";
-import { RanCell, StateCell, SubmittedCell, WhatCell } from "./job-cells";
+import { type CellWords, ranCell, stateCell, submittedCell, whatCell } from "./job-cells";
 import { jobLooks } from "./job-looks";
 import { type JobRow } from "./job-row";
-import { RowLink } from "./job-row-link";
+import { rowHref, rowLink } from "./job-row-link";
 import { ValueCell } from "./job-value-cell";
 
 const column = columnsFor<JobRow>();
@@ -23,13 +22,12 @@ type Where = {
   /** `?connection=` of the page's own address, which its links keep. */
   linked: string | undefined;
   selection: SelectionStore;
-  onOpen: (id: string) => boolean;
 };
-type Words = ReturnType<typeof useTranslations<"jobs">>;
 
 /** The chosen columns in the chosen order; the boxes to select by stand first. */
-export function jobColumns(t: Words, where: Where, choice: ColumnChoice) {
-  const named = namedColumns(t, where);
+export function jobColumns(words: CellWords, where: Where, choice: ColumnChoice) {
+  const { t } = words;
+  const named = namedColumns(words, where);
   return [
     column.display({
       id: "select",
@@ -52,7 +50,9 @@ export function jobColumns(t: Words, where: Where, choice: ColumnChoice) {
   ];
 }
 
-function namedColumns(t: Words, { connection, linked, onOpen }: Where) {
+function namedColumns(words: CellWords, { connection, linked }: Where) {
+  const { t } = words;
+  const hrefOf = (id: string) => rowHref(id, linked);
   return {
     preview: column.display({
       id: "preview",
@@ -72,7 +72,7 @@ function namedColumns(t: Words, { connection, linked, onOpen }: Where) {
       id: "status",
       header: t("column.status"),
       meta: jobLooks.status,
-      cell: ({ row }) => <StateCell row={row.original} linked={linked} />,
+      cell: ({ row }) => stateCell({ row: row.original, words, hrefOf }),
     }),
     job: column.display({
       id: "job",
@@ -80,7 +80,7 @@ function namedColumns(t: Words, { connection, linked, onOpen }: Where) {
       meta: jobLooks.job,
       cell: ({ row }) => (
         <span className="inline-flex items-center gap-0.5">
-          <RowLink id={row.original.id} linked={linked} onOpen={onOpen} />
+          {rowLink(row.original.id, hrefOf(row.original.id))}
           <CopyButton text={row.original.id} label={t("copyId")} />
         </span>
       ),
@@ -95,7 +95,7 @@ function namedColumns(t: Words, { connection, linked, onOpen }: Where) {
       id: "what",
       header: t("column.what"),
       meta: jobLooks.what,
-      cell: ({ row }) => <WhatCell row={row.original} linked={linked} />,
+      cell: ({ row }) => whatCell({ row: row.original, words, hrefOf }),
     }),
     outputs: column.display({
       id: "outputs",
@@ -107,8 +107,13 @@ function namedColumns(t: Words, { connection, linked, onOpen }: Where) {
       id: "submitted",
       header: t("column.submitted"),
       meta: jobLooks.submitted,
-      cell: ({ row }) => <SubmittedCell row={row.original} linked={linked} />,
+      cell: ({ row }) => submittedCell({ row: row.original, words, hrefOf }),
     }),
-    ran: column.display({ id: "ran", header: t("column.ran"), meta: jobLooks.ran, cell: ({ row }) => <RanCell row={row.original} /> }),
+    ran: column.display({
+      id: "ran",
+      header: t("column.ran"),
+      meta: jobLooks.ran,
+      cell: ({ row }) => ranCell({ row: row.original, words, hrefOf }),
+    }),
   };
 }

@@ -1,6 +1,5 @@
 "use client";
 
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { use, useEffect, useState } from "react";
@@ -22,6 +21,7 @@ import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { type JobRow, type JobsView, toJobsView } from "./job-row";
 import { jobsApiPath, jobsHref, type JobsPlace } from "./jobs-address";
+import { JobsBeside } from "./jobs-beside";
 import { JobsEmpty } from "./jobs-empty";
 import { JobsFilters } from "./jobs-filters";
 import { JobsSelected } from "./jobs-selected";
@@ -30,8 +30,6 @@ import { JobsTools } from "./jobs-tools";
 import { useColumnChoice } from "./use-column-choice";
 import { useJobsPlace } from "./use-jobs-place";
 import { useOpenJob } from "./use-open-job";
-
-const JobPanel = dynamic(() => import("./panel/job-panel").then((module) => module.JobPanel), { ssr: false });
 
 type JobsScreenProps = {
   query: JobsQuery;
@@ -64,11 +62,6 @@ export function JobsScreen({ query, connection, view: bare, canRun, jobs }: Jobs
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${failure?.code}`);
   const [choice, choose] = useColumnChoice(connectionId);
   const opened = useOpenJob(connection);
-  const at = opened.id === undefined ? -1 : rows.findIndex(({ id }) => id === opened.id);
-  const neighbour = (by: -1 | 1) => {
-    const next = at < 0 ? undefined : rows[at + by]?.id;
-    return next === undefined ? undefined : () => void opened.open(next);
-  };
   return (
     <>
       <PageHeader title={t("title")} count={view?.total}>
@@ -85,34 +78,22 @@ export function JobsScreen({ query, connection, view: bare, canRun, jobs }: Jobs
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <NewRows count={newCount} text={t("newRows", { count: newCount })} />
-      <div className="flex items-start">
-        <div className={opened.id === undefined ? "min-w-0 flex-1" : "with-panel min-w-0 flex-1"}>
-          {view && rows.length > 0 ? (
-            <JobsTable
-              rows={rows}
-              place={place}
-              connection={connectionId}
-              linked={connection}
-              selection={selection}
-              choice={choice}
-              onChoose={choose}
-              openId={opened.id}
-              onOpen={opened.open}
-            />
-          ) : null}
-        </div>
-        {opened.id !== undefined ? (
-          <JobPanel
-            jobId={opened.id}
+      <JobsBeside opened={opened} rows={rows} connection={connectionId} linked={connection} canRun={canRun} isMoving={place.isMoving}>
+        {view && rows.length > 0 ? (
+          <JobsTable
+            rows={rows}
+            sortBy={place.query.sort_by}
+            sortOrder={place.query.sort_order}
+            onGo={place.go}
             connection={connectionId}
             linked={connection}
-            canRun={canRun}
-            onClose={opened.close}
-            onNext={neighbour(1)}
-            onPrevious={neighbour(-1)}
+            selection={selection}
+            choice={choice}
+            onChoose={choose}
+            opened={opened}
           />
         ) : null}
-      </div>
+      </JobsBeside>
       {view && rows.length === 0 ? <JobsEmpty place={place} total={view.total} canRun={canRun} /> : null}
       <JobsSelected
         store={selection}

@@ -2,13 +2,15 @@
 
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useMemo, useState } from "react";
+import { memo, useDeferredValue, useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
+import { useWhenIdle } from "@/components/ui/use-when-idle";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobRow } from "./job-row";
 
-const BulkBar = dynamic(() => import("./bulk/bulk-bar").then((module) => module.BulkBar), { ssr: false });
+const loadBar = () => import("./bulk/bulk-bar");
+const BulkBar = dynamic(() => loadBar().then((module) => module.BulkBar), { ssr: false });
 
 type JobsSelectedProps = {
   store: SelectionStore;
@@ -20,11 +22,18 @@ type JobsSelectedProps = {
   onDone: () => void;
 };
 
-/** What is selected: the offer to take all that match, and what can be done with them. */
-export function JobsSelected({ store, query, rows, total, connection, canRun, onDone }: JobsSelectedProps) {
+/** What is selected: the offer to take all that match, and what can be done with them. The boxes answer a press; this may come a frame later. */
+export function JobsSelected(props: JobsSelectedProps) {
+  const ids = useDeferredValue(useChosen(props.store, props.store.ids));
+  const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
+  useWhenIdle(loadBar);
+  return <Selected {...props} ids={ids} isMatching={isMatching} />;
+}
+
+type SelectedProps = JobsSelectedProps & { ids: ReadonlySet<string>; isMatching: boolean };
+
+const Selected = memo(function Selected({ store, query, rows, total, connection, canRun, onDone, ids, isMatching }: SelectedProps) {
   const t = useTranslations("jobs.selected");
-  const ids = useChosen(store, store.ids);
-  const isMatching = useChosen(store, store.isMatching);
   const selection = useMemo(
     () => (isMatching ? { kind: "matching" as const, query, total: total ?? ids.size } : { kind: "ids" as const, ids: [...ids] }),
     [isMatching, ids, query, total],
@@ -52,4 +61,4 @@ export function JobsSelected({ store, query, rows, total, connection, canRun, on
       <BulkBar selection={selection} rows={rows} connection={connection} canRun={canRun} onDone={onDone} onClear={store.clear} />
     </>
   );
-}
+});

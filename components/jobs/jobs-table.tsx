@@ -1,35 +1,42 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useCallback, useEffect, useMemo } from "react";
+import { memo, useCallback, useEffect, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { type Sizing, type Sorting } from "@/components/data-table/features";
 import { type SelectionStore } from "@/components/data-table/selection-store";
+import { type Opened } from "@/components/frame/use-opened";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type ColumnChoice, type ColumnId } from "./column-choice";
 import { jobColumns } from "./job-columns";
 import { type JobRow } from "./job-row";
+import { useRowPress } from "./job-row-link";
 import { useColumnName } from "./use-column-name";
-import { type Place } from "./use-jobs-place";
+import { type JobsChange } from "./use-jobs-place";
 
 type JobsTableProps = {
   rows: readonly JobRow[];
-  place: Place;
+  sortBy: JobsQuery["sort_by"];
+  sortOrder: JobsQuery["sort_order"];
+  onGo: (change: JobsChange) => void;
   connection: string | undefined;
   linked: string | undefined;
   selection: SelectionStore;
   choice: ColumnChoice;
   onChoose: (choice: ColumnChoice) => void;
-  openId: string | undefined;
-  onOpen: (id: string) => boolean;
+  opened: Opened;
 };
 
 const rowId = (row: JobRow) => row.id;
 
-export function JobsTable({ rows, place, connection, linked, selection, choice, onChoose, openId, onOpen }: JobsTableProps) {
+/** A press on a filter, or on a row, draws none of it. */
+export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
+  const { rows, sortBy, sortOrder, onGo, connection, linked, selection, choice, onChoose, opened } = props;
   const t = useTranslations("jobs");
   const states = useTranslations("frame.states");
+  const durations = useTranslations("common.duration");
   const nameOf = useColumnName(choice);
+  const onPress = useRowPress(linked, opened.open);
   const lightText = useCallback(
     ({ state, word, id, workflow = "", error = "" }: JobRow) =>
       [state === "unknown" ? word : states(state), id.slice(0, 8), workflow, error].join("   "),
@@ -37,8 +44,8 @@ export function JobsTable({ rows, place, connection, linked, selection, choice, 
   );
   useEffect(() => selection.list(rows.map(rowId)), [selection, rows]);
   const columns = useMemo(
-    () => jobColumns(t, { connection, linked, selection, onOpen }, choice),
-    [t, connection, linked, selection, onOpen, choice],
+    () => jobColumns({ t, states, durations }, { connection, linked, selection }, choice),
+    [t, states, durations, connection, linked, selection, choice],
   );
   const sizing: Sizing = {
     widths: choice.widths,
@@ -51,25 +58,26 @@ export function JobsTable({ rows, place, connection, linked, selection, choice, 
       columns={columns}
       rows={rows}
       rowId={rowId}
-      isSelected={(row) => row.id === openId}
+      marks={opened}
       lightText={lightText}
-      sorting={sortingOf(place)}
+      onPress={onPress}
+      sorting={sortingOf(sortBy, sortOrder, onGo)}
       sizing={sizing}
       isFixed
       isCompact={choice.isCompact}
-      className={place.isMoving ? "two-lines opacity-60" : "two-lines"}
+      className="two-lines"
     />
   );
-}
+});
 
 /** A first press shows the newest or the longest first, a second one turns it round. */
-function sortingOf({ query, go }: Place): Sorting {
+function sortingOf(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onGo: JobsTableProps["onGo"]): Sorting {
   const by = (field: JobsQuery["sort_by"]) => {
-    const isNow = query.sort_by === field;
-    const turned = isNow && query.sort_order === "desc" ? "asc" : "desc";
+    const isNow = sortBy === field;
+    const turned = isNow && sortOrder === "desc" ? "asc" : "desc";
     return {
-      ...(isNow && { direction: query.sort_order }),
-      onSort: () => go({ sort_by: field, sort_order: turned }),
+      ...(isNow && { direction: sortOrder }),
+      onSort: () => onGo({ sort_by: field, sort_order: turned }),
     };
   };
   return { submitted: by("create_time"), ran: by("execution_time") };

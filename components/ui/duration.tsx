@@ -11,9 +11,16 @@ type DurationProps = {
 };
 
 export function Duration({ fromMs, toMs, withTenths }: DurationProps) {
-  const t = useTranslations("common.duration");
-  const { unit, ...parts } = durationOf(toMs - fromMs, withTenths);
-  return <>{t(unit, parts)}</>;
+  return <>{durationText(useTranslations("common.duration"), toMs - fromMs, withTenths)}</>;
+}
+
+export function durationText(
+  t: ReturnType<typeof useTranslations<"common.duration">>,
+  spanMs: number,
+  withTenths?: DurationProps["withTenths"],
+): string {
+  const { unit, ...parts } = durationOf(spanMs, withTenths);
+  return t(unit, parts);
 }
 
 /** Still running: counts on with the page's clock. */

@@ -2,13 +2,24 @@
 
 export type Ago = { unit: "now" } | { unit: "seconds" | "minutes" | "hours" | "days"; count: number };
 
+const justNow: Ago = { unit: "now" };
+const known = new Map<string, Ago>();
+
+/** One age is one object: whoever shows it sees by that whether it is another. */
 export function agoOf(thenMs: number, nowMs: number): Ago {
   const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1000));
-  if (seconds < 10) return { unit: "now" };
-  if (seconds < 60) return { unit: "seconds", count: Math.floor(seconds / 10) * 10 };
-  if (seconds < 3_600) return { unit: "minutes", count: Math.floor(seconds / 60) };
-  if (seconds < 86_400) return { unit: "hours", count: Math.floor(seconds / 3_600) };
-  return { unit: "days", count: Math.floor(seconds / 86_400) };
+  if (seconds < 10) return justNow;
+  if (seconds < 60) return one("seconds", Math.floor(seconds / 10) * 10);
+  if (seconds < 3_600) return one("minutes", Math.floor(seconds / 60));
+  if (seconds < 86_400) return one("hours", Math.floor(seconds / 3_600));
+  return one("days", Math.floor(seconds / 86_400));
+}
+
+function one(unit: Exclude<Ago["unit"], "now">, count: number): Ago {
+  const key = `${count} ${unit}`;
+  const ago = known.get(key) ?? { unit, count };
+  known.set(key, ago);
+  return ago;
 }
 
 export type Duration =

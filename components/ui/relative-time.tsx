@@ -3,12 +3,12 @@
 import { useTranslations } from "next-intl";
 import { agoOf } from "./elapsed";
 import { useClock } from "./use-clock";
-import { useNow } from "./use-now";
+import { useReading } from "./use-now";
 
 /** "4 min ago"; the exact time with its zone is one hover away. */
 export function RelativeTime({ ms, className }: { ms: number; className?: string }) {
   const t = useTranslations("common.time");
-  const ago = agoOf(ms, useNow(10_000));
+  const ago = useReading((nowMs) => agoOf(ms, nowMs));
   // The reader's zone is known in the browser only.
   const title = useClock()(ms, "exact");
   return (

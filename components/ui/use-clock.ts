@@ -10,9 +10,19 @@ const looks = {
   until: { dateStyle: "medium", timeStyle: "short" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
+/** To make one takes longer than to use it a hundred times, and a list has one for each row. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(locale: string, look: keyof typeof looks): Intl.DateTimeFormat {
+  const key = `${locale} ${look}`;
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(locale, looks[look]);
+  formats.set(key, known);
+  return known;
+}
+
 /** Moments in the reader's own zone and the page's language. Only the browser knows the zone: undefined on the server and in the first render, so that both agree. */
 export function useClock(): (ms: number, look: keyof typeof looks) => string | undefined {
   const locale = useLocale();
   const isHydrated = useHydrated();
-  return (ms, look) => (isHydrated ? new Intl.DateTimeFormat(locale, looks[look]).format(ms) : undefined);
+  return (ms, look) => (isHydrated ? formatOf(locale, look).format(ms) : undefined);
 }

@@ -24,15 +24,19 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Milliseconds since 1970, moving in steps of `stepMs`. The first render uses the moment at which the server rendered. */
-export function useNow(stepMs = 1_000): number {
+/** What `read` makes of the clock: whoever shows it is drawn again only when that is another value, so equal ones must be the same. */
+export function useReading<T>(read: (nowMs: number) => T): T {
   const renderedMs = usePageNow().getTime();
-  const step = (ms: number) => Math.floor(ms / stepMs) * stepMs;
   return useSyncExternalStore(
     subscribe,
-    () => step(clockMs || Date.now()),
-    () => step(renderedMs),
+    () => read(clockMs || Date.now()),
+    () => read(renderedMs),
   );
+}
+
+/** Milliseconds since 1970, in whole seconds. The first render uses the moment at which the server rendered. */
+export function useNow(): number {
+  return useReading((ms) => Math.floor(ms / 1_000) * 1_000);
 }
 
 const never = () => () => undefined;

@@ -8,6 +8,7 @@ import { Button, buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { withQuery } from "@/lib/browser/urls";
 import { JobPanelBody } from "./job-panel-body";
+import { JobPanelFrame } from "./job-panel-frame";
 import { usePanelKeys } from "./use-panel-keys";
 
 type JobPanelProps = {
@@ -40,12 +41,7 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
   }, []);
   usePanelKeys(panel, { onClose, onNext, onPrevious });
   return (
-    <aside
-      ref={panel}
-      tabIndex={-1}
-      aria-label={t("label", { id: jobId.slice(0, 8) })}
-      className="fixed inset-0 z-40 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[103px] lg:z-10 lg:h-[calc(100dvh-103px)] lg:w-[360px] lg:shrink-0 lg:border-l lg:border-line"
-    >
+    <JobPanelFrame ref={panel} tabIndex={-1} aria-label={t("label", { id: jobId.slice(0, 8) })}>
       <div className="mb-2.5 flex items-center gap-1">
         <h2 className="mr-auto min-w-0">
           <CopyableId id={jobId} shown={8} />
@@ -83,7 +79,7 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
         canRun={canRun}
         onOpenPage={() => page.current?.click()}
       />
-    </aside>
+    </JobPanelFrame>
   );
 }
 

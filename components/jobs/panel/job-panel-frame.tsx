@@ -1,0 +1,17 @@
+"use client";
+
+import { type ComponentProps } from "react";
+import { cn } from "@/components/ui/cn";
+
+/** The room of an open job: beside the list on wide screens, over it on narrow ones. It stands before what it holds has come. */
+export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
+  return (
+    <aside
+      {...rest}
+      className={cn(
+        "fixed inset-0 z-40 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[103px] lg:z-10 lg:h-[calc(100dvh-103px)] lg:w-[360px] lg:shrink-0 lg:border-l lg:border-line",
+        className,
+      )}
+    />
+  );
+}
