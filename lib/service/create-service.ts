@@ -40,7 +40,7 @@ export async function startService(options: ServiceOptions) {
   const lock = lockDataFolder(options.dataDir);
   try {
     const folders = makeFolders(options.dataDir);
-    await emptyFolder(folders.temp);
+    for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     const database = openDatabase(folders.database, now, settings);
     keepSearchIndex(database);
     const blobs = createBlobStore(folders.blobs);

@@ -12,6 +12,8 @@ import { syncFolder } from "../store/sync-folder";
 import { blobPath } from "./blob-path";
 import { stageFile, type StagedFile } from "./staged-file";
 
+type Content = Pick<StagedFile, "path" | "hash" | "size">;
+
 const HASH_LENGTH = 64;
 const MOST_SEEN = 100_000;
 
@@ -46,7 +48,7 @@ export function createBlobStore(folder: string) {
     });
   }
 
-  async function place(staged: StagedFile): Promise<void> {
+  async function place(staged: Content): Promise<void> {
     const target = pathOf(staged.hash);
     await makeShard(dirname(target));
     try {
@@ -79,8 +81,8 @@ export function createBlobStore(folder: string) {
       }
     },
 
-    /** Gives a staged file its place; the caller holds the hash. The staged file itself stays the caller's to remove. */
-    async adopt(staged: StagedFile): Promise<void> {
+    /** Gives a staged file its place; the caller holds the hash and has had the bytes synced. The staged file itself stays the caller's to remove. */
+    async adopt(staged: Content): Promise<void> {
       // One after the other where the content is the same: the later one finds what the earlier one made durable.
       for (let other = underWay.get(staged.hash); other; other = underWay.get(staged.hash)) await other.catch(() => undefined);
       const work = place(staged).finally(() => underWay.delete(staged.hash));

@@ -85,7 +85,7 @@ export function findVisibleContent(database: Database, userId: number, hash: str
   return readAssets(database, seqs.slice(0, 1))[0];
 }
 
-export function insertBlob(database: Database, staged: StagedFile, at: number): void {
+export function insertBlob(database: Database, staged: Omit<StagedFile, "path" | "dispose">, at: number): void {
   const values = { hash: staged.hash, sha256: staged.sha256, size: staged.size, media_type: staged.mediaType, created_at: at };
   database.run(
     query

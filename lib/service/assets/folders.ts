@@ -11,15 +11,18 @@ export function makeFolders(dataDir: string) {
     database: join(dataDir, "service.sqlite"),
     /** The version of the layout is part of its name. */
     blobs: join(dataDir, "blobs", "blake3-v1"),
-    /** Uploads in flight and the outputs of running jobs: emptied at each start. On the disk of the blobs, so that a link suffices. */
+    /** Uploads in flight: emptied at each start, as `work` is. On the disk of the blobs, so that a link suffices. */
     temp: join(dataDir, "tmp"),
+    /** What running jobs put out, until it is stored. */
+    work: join(dataDir, "work"),
     /** What has arrived of unfinished downloads; kept across restarts. On the disk of the blobs as well. */
     downloads: join(dataDir, "downloads"),
     thumbnails: join(dataDir, "thumbnails"),
     nodeCache: join(dataDir, "node-cache"),
     userdata: join(dataDir, "userdata"),
   };
-  for (const folder of [folders.blobs, folders.temp, folders.downloads, folders.thumbnails, folders.nodeCache, folders.userdata]) {
+  const { blobs, temp, work, downloads, thumbnails, nodeCache, userdata } = folders;
+  for (const folder of [blobs, temp, work, downloads, thumbnails, nodeCache, userdata]) {
     makeSyncedFolder(folder);
   }
   return folders;

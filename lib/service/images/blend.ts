@@ -1,7 +1,8 @@
 // The six ways to blend two images, sample by sample, each step rounded to float32 as the family's own steps are.
 
 import { frameOfSamples } from "./frame";
-import { type Raster, samplesAt, type Tick } from "./raster";
+import { type Raster, samplesAt } from "./raster";
+import { type Tick } from "./tick";
 
 export const blendModes = ["normal", "multiply", "screen", "overlay", "soft_light", "difference"] as const;
 export type BlendMode = (typeof blendModes)[number];

@@ -2,7 +2,8 @@
 
 import { type Frame, frameOfBytes, frameOfValue } from "./frame";
 import { roundHalfEven } from "./numbers";
-import { mapFrames, mapRows, type Raster, type Size, type Tick } from "./raster";
+import { mapFrames, mapRows, type Raster, type Size } from "./raster";
+import { type Tick } from "./tick";
 
 /** One mask frame for each image frame. */
 export function channelOf(image: Raster, channel: 0 | 1 | 2, tick: Tick): Raster {

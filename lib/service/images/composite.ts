@@ -1,6 +1,7 @@
 // Laying one image over another at a place, through a mask. What would lie outside the destination is left out.
 
-import { mapSamples, type Raster, sameSize, samplesAt, type Size, stages, type Tick } from "./raster";
+import { mapSamples, type Raster, sameSize, samplesAt, type Size } from "./raster";
+import { stages, type Tick } from "./tick";
 import { scaleRaster } from "./scale";
 
 const f = Math.fround;

@@ -7,7 +7,8 @@
 import sharp, { type Metadata } from "sharp";
 import { inkToColours } from "./ink";
 import { frameOfBytes } from "./frame";
-import { type Raster, type Size, stages, type Tick } from "./raster";
+import { type Raster, type Size } from "./raster";
+import { stages, type Tick } from "./tick";
 
 class DecodeError extends Error {
   override name = "DecodeError";

@@ -3,7 +3,8 @@
 import sharp from "sharp";
 import { exifTexts } from "./exif-text";
 import { withPngText } from "./png-text";
-import { frameAt, type Raster, stages, type Tick } from "./raster";
+import { frameAt, type Raster } from "./raster";
+import { stages, type Tick } from "./tick";
 
 export type PngOptions = { compressionLevel: number; texts: Record<string, unknown> };
 

@@ -5,6 +5,7 @@
 
 import { inStretches, toBytes } from "./numbers";
 import { lookUpBytesInto, lookUpInto } from "./sample-kernel";
+import { type Tick } from "./tick";
 
 export type Frame = {
   /** Samples, not pixels. */
@@ -14,9 +15,9 @@ export type Frame = {
   /** To be read only, as `bytes` is. */
   samples(tick?: () => void): Float32Array;
   /** A saved byte is the truncation of 255 x in float32, clamped. */
-  bytes(tick?: (done: number) => void): Uint8Array;
+  bytes(tick?: Tick): Uint8Array;
   /** Of every sample what `change` makes of it. */
-  map(change: (sample: number) => number, tick: (done: number) => void): Frame;
+  map(change: (sample: number) => number, tick: Tick): Frame;
 };
 
 /** float32 of byte / 255; truncation gives every byte back. */

@@ -1,7 +1,8 @@
 // Blur and sharpen. The bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
 // and the edges are mirrored without repeating the edge itself, as the family does it.
 
-import { mapRows, mapSamples, type Raster, stages, type Tick } from "./raster";
+import { mapRows, mapSamples, type Raster } from "./raster";
+import { stages, type Tick } from "./tick";
 import { applyTaps } from "./separable";
 import { type Taps } from "./taps";
 

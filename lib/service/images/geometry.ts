@@ -1,6 +1,7 @@
 // Moves of whole samples: cutting, turning, mirroring. No sample changes its value.
 
-import { mapRows, type Raster, type Size, type Tick } from "./raster";
+import { mapRows, type Raster, type Size } from "./raster";
+import { type Tick } from "./tick";
 
 export type Box = Size & { x: number; y: number };
 

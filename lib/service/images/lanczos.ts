@@ -3,7 +3,8 @@
 
 import { HALF, kernel, PRECISION, reserve, ROWS_AT_ONCE } from "./lanczos-kernel";
 import { type Frame, frameOfBytes } from "./frame";
-import { type Size, type Tick } from "./raster";
+import { type Size } from "./raster";
+import { type Tick } from "./tick";
 
 const LOBES = 3;
 

@@ -1,6 +1,6 @@
 // Rounding and bytes exactly as the family does them, so that the pixels come out equal.
 
-import { type Tick } from "./raster";
+import { type Tick } from "./tick";
 import { truncateInto } from "./sample-kernel";
 
 /** To the nearest whole number, halves to the even one. */

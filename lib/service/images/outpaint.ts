@@ -1,7 +1,8 @@
 // The border for painting beyond an image: grey around it, and a mask that is 1 there and fades into the image.
 
 import { frameOfSamples } from "./frame";
-import { emptySamples, mapRows, type Raster, type Size, type Tick } from "./raster";
+import { emptySamples, mapRows, type Raster, type Size } from "./raster";
+import { type Tick } from "./tick";
 
 export type Border = { left: number; top: number; right: number; bottom: number; feathering: number };
 

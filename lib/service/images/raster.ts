@@ -2,6 +2,7 @@
 // Frames are shared between rasters and never written after they were made: a kernel always answers new ones.
 
 import { type Frame, frameOfSamples } from "./frame";
+import { type Tick } from "./tick";
 
 export type Raster = {
   width: number;
@@ -12,18 +13,6 @@ export type Raster = {
 };
 
 export type Size = { width: number; height: number };
-
-/** Called after a row or so with the part done, 0 to 1. It may throw, which ends the kernel: that is how a cancel gets in. */
-export type Tick = (done: number) => void;
-
-/** Ticks for `count` works that follow each other: together they go from 0 to 1 once. */
-export function stages(tick: Tick, count: number): () => Tick {
-  let begun = 0;
-  return () => {
-    const before = begun++;
-    return (done) => tick((before + done) / count);
-  };
-}
 
 /** What a raster holds in terms of the pixel bound: pixels times batch. */
 export function pixelsOf(raster: Raster): number {

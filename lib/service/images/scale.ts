@@ -3,7 +3,8 @@
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
 import { roundHalfEven } from "./numbers";
-import { mapFrames, mapSamples, sameSize, type Raster, type Size, stages, type Tick } from "./raster";
+import { mapFrames, mapSamples, sameSize, type Raster, type Size } from "./raster";
+import { stages, type Tick } from "./tick";
 import { applyTaps } from "./separable";
 import { createTaps, type TapMethod } from "./taps";
 

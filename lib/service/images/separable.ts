@@ -1,7 +1,8 @@
 // Applies taps to a frame, first along the rows, then down the columns: resampling and blurring are both this.
 // Sums are kept in double precision and stored as float32.
 
-import { type Size, type Tick } from "./raster";
+import { type Size } from "./raster";
+import { type Tick } from "./tick";
 import { type Taps } from "./taps";
 
 type Axes = { across: Taps; down: Taps };

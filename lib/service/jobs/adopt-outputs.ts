@@ -1,23 +1,23 @@
 // Files that a job's nodes wrote become blobs and assets: one asset per job, node and index, even where bytes are equal.
-// Two steps: `stageOutputs` hashes them where they lie, `insertOutputs` names them in the commit that ends the job.
+// `toStaged` tells what the worker found out of them; `insertOutputs` names them in the commit that ends the job.
 // Guarantees: what the user's quota has no room for is left out, and nothing else is.
 
 import { insertAsset } from "../assets/insert-asset";
 import { fileNameOf } from "../assets/asset-view";
 import { insertBlob } from "../assets/create-asset";
 import { refusalOf } from "../assets/quota";
-import { stageFile, type StagedFile } from "../assets/staged-file";
+import { type StagedFile } from "../assets/staged-file";
 import { type ProducedFile } from "../nodes/run";
 import { newId } from "../new-id";
 import { type ServiceError } from "../service-error";
 import { type Database } from "../store/database";
 
-export type StagedOutput = { file: ProducedFile; staged: StagedFile };
+export type StagedOutput = { file: ProducedFile; staged: Omit<StagedFile, "dispose"> };
 
-export async function stageOutputs(files: readonly ProducedFile[]): Promise<StagedOutput[]> {
-  const outputs: StagedOutput[] = [];
-  for (const file of files) outputs.push({ file, staged: await stageFile(file.path) });
-  return outputs;
+/** The service's own encoders wrote it: it is what they say it is. */
+export function toStaged(file: ProducedFile): StagedOutput {
+  const { path, hash, sha256, byteLength, mimeType } = file;
+  return { file, staged: { path, hash, sha256, size: byteLength, mediaType: mimeType } };
 }
 
 type FileItem = { filename: string; subfolder: string; type: string; display_name: string };

@@ -1,16 +1,18 @@
-// Takes what waits, runs at most `concurrency` jobs at once, and commits how each ends (the states are in transitions.ts).
+// Takes what waits, runs at most `concurrency` jobs at once, and commits how each ends together with the claim of the next one
+// (the states are in transitions.ts).
 // Guarantees: a claim is durable before a node runs; a job that was cancelled keeps nothing, whatever its worker still does;
 // whatever goes wrong around a run ends that job and never the process; while the disk takes nothing, what waits goes on waiting. Background work is counted, so `stop` can wait for it.
 
-import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { asStorageFailure } from "../storage-failure";
 import { query } from "../store/database";
+import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { createFairQueue } from "./fair-queue";
 import { cancelRunning, failAround } from "./finish";
-import { type Claimed, claimJob, createRunning, executeJob, type Running } from "./run-job";
+import { createNextClaim, type NextClaim } from "./next-claim";
+import { executeJob } from "./run-job";
 import { move } from "./transitions";
+import { createWorkFolders } from "./work-folders";
 
 const PAUSE_MS = 1000;
 
@@ -22,6 +24,9 @@ export function createEngine(parts: EngineParts) {
   const running = new Map<string, Running>();
   const freeSlots = Array.from({ length: parts.concurrency }, (_, index) => `slot-${index + 1}`);
   const background = new Set<Promise<void>>();
+  const workFolders = createWorkFolders(parts.folders.work);
+  /** Slots that are about to take a job. */
+  let asking = 0;
   let accepting = false;
   let rest: NodeJS.Timeout | undefined;
 
@@ -33,62 +38,78 @@ export function createEngine(parts: EngineParts) {
     }, PAUSE_MS).unref();
   }
 
+  /** Counted, so that `stop` can wait for it. */
+  function inBackground(work: Promise<void>): void {
+    const counted = work
+      .catch((error: unknown) => log.error({ err: error }, "how a job ended could not be stored: the next start finds it running"))
+      .finally(() => background.delete(counted));
+    background.add(counted);
+  }
+
   function pump(): void {
-    while (accepting && rest === undefined && freeSlots.length > 0) {
-      const next = queue.take();
-      const slot = next && freeSlots.shift();
-      if (!next || slot === undefined) return;
-      const work = runOne(next, slot)
-        .catch((error: unknown) => log.error({ err: error }, "how a job ended could not be stored: the next start finds it running"))
-        .finally(() => {
-          background.delete(work);
+    // A slot that asks for a job finds one: no more of them ask than jobs wait.
+    while (mayTake() && asking < queue.size()) {
+      const slot = freeSlots.shift();
+      if (slot === undefined) return;
+      inBackground(
+        serve(slot).finally(() => {
           freeSlots.push(slot);
           pump();
-        });
-      background.add(work);
+        }),
+      );
     }
   }
 
-  async function runOne({ userId, seq }: { userId: number; seq: number }, slot: string): Promise<void> {
-    let job: Claimed | undefined;
-    let outputDir: string | undefined;
+  const mayTake = () => accepting && rest === undefined;
+
+  /** Runs one job after the other until none waits. */
+  async function serve(slot: string): Promise<void> {
+    let job = await claimAlone(slot);
+    while (job) {
+      const next = createNextClaim({ parts, queue, running, mayTake }, slot);
+      await runOne(job, next);
+      job = next.job() ?? (await claimAlone(slot));
+    }
+  }
+
+  async function claimAlone(slot: string): Promise<Claimed | undefined> {
+    if (queue.size() === 0) return undefined;
+    const claim = createNextClaim({ parts, queue, running, mayTake }, slot);
+    asking += 1;
     try {
-      job = await claim(seq, slot);
-      const run = job && running.get(job.id);
-      if (!job || !run) return; // cancelled while it waited
-      outputDir = join(parts.folders.temp, `job-${job.id}`);
-      await mkdir(outputDir, { recursive: true, mode: 0o700 });
-      const again = await executeJob(parts, job, run, outputDir);
-      if (again) queue.putBack(job.userId, seq);
+      await claim.keepIf(database.commit(claim.take));
     } catch (error) {
-      log.error({ err: error, job: job?.id }, job ? "a job could not be brought to its end" : "a job could not be begun");
-      const ended = job;
-      if (ended) await untilStored(() => failAround(database, ended, error, now()));
-      else if (asStorageFailure(error)) {
-        queue.putBack(userId, seq);
-        pause();
-      }
+      log.error({ err: error }, "no job could be begun");
+      pause();
     } finally {
-      if (job) running.delete(job.id);
-      // A worker that was ended may have had a write under way: it lands while the folder is emptied, once.
-      if (outputDir !== undefined) await rm(outputDir, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
-      await letGo(job);
+      asking -= 1;
+    }
+    return claim.job();
+  }
+
+  async function runOne(job: Claimed, next: NextClaim): Promise<void> {
+    const run = running.get(job.id);
+    if (!run) return;
+    let outputDir: string | undefined;
+    let isClean = false;
+    try {
+      outputDir = await workFolders.take();
+      const execution = await executeJob(parts, { job, running: run, outputDir, next });
+      isClean = execution.isClean;
+      if (execution.waits) queue.putBack(job.userId, job.seq);
+    } catch (error) {
+      log.error({ err: error, job: job.id }, "a job could not be brought to its end");
+      await untilStored(() => failAround(database, job, error, now()));
+    } finally {
+      running.delete(job.id);
+      inBackground(tidyUp(job, outputDir, isClean ? run.record.files.map(({ path }) => path) : undefined));
     }
   }
 
-  async function claim(seq: number, slot: string): Promise<Claimed | undefined> {
-    let known: string | undefined;
-    try {
-      return await database.commit(() => {
-        const claimed = claimJob(parts, seq, slot);
-        // Known as running from its claim on, so that no cancel falls between waiting and running.
-        if (claimed) running.set((known = claimed.id), createRunning(claimed));
-        return claimed;
-      });
-    } catch (error) {
-      if (known !== undefined) running.delete(known);
-      throw error;
-    }
+  /** The slot does not wait for it. */
+  async function tidyUp(job: Claimed, outputDir: string | undefined, files: readonly string[] | undefined): Promise<void> {
+    if (outputDir !== undefined) await workFolders.giveBack(outputDir, files);
+    await letGo(job);
   }
 
   /** A job that has ended must not be left as running because the disk is full: it is written as soon as there is room. */
@@ -104,8 +125,8 @@ export function createEngine(parts: EngineParts) {
   }
 
   /** Assets may have been deleted while the job kept their bytes. */
-  async function letGo(job: Claimed | undefined): Promise<void> {
-    for (const image of job?.images ?? []) {
+  async function letGo(job: Claimed): Promise<void> {
+    for (const image of job.images) {
       await parts
         .collect(image.hash)
         .catch((error: unknown) => log.warn({ err: error, hash: image.hash }, "unused bytes stay until the next start"));
@@ -154,7 +175,7 @@ export function createEngine(parts: EngineParts) {
         for (const run of left) run.cancel();
       }
       await parts.runner.stop();
-      await Promise.all(background);
+      while (background.size > 0) await Promise.all(background);
     },
   };
 }

@@ -4,6 +4,8 @@
 
 type Line = { seqs: number[]; head: number };
 
+export type FairQueue = ReturnType<typeof createFairQueue>;
+
 export function createFairQueue() {
   const waiting = new Map<number, Line>();
   /** The turn in which a user was last served; nobody is forgotten, there are as many as users. */
@@ -29,6 +31,9 @@ export function createFairQueue() {
   }
 
   return {
+    /** How many wait. */
+    size: () => [...waiting.values()].reduce((sum, { seqs, head }) => sum + seqs.length - head, 0),
+
     add(userId: number, seq: number): void {
       const line = waiting.get(userId);
       if (line) line.seqs.push(seq);

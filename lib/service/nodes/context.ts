@@ -1,17 +1,21 @@
 // What a node may do while it runs, bound to its job: claim pixels, wait, find an image file, write its own files.
 // Files are named by node and number inside the job's folder; nothing a user wrote becomes part of a path.
 
-import { writeFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type NodeContext, NodeFailure } from "./definition";
 import { type NodeRun } from "./node-run";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile } from "./run";
+import { type FileSaver } from "./save-file";
 import { producedPath } from "./stored-outputs";
 
-/** `files` takes what the node saves, as the runner is told. */
-export function createContext(planned: PlannedNode, run: NodeRun, files: ProducedFile[]): NodeContext {
+type Saving = {
+  saver: FileSaver;
+  /** Takes what the node saves, as the runner is told. */
+  files: ProducedFile[];
+};
+
+export function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Saving): NodeContext {
   const { request, cancellation, kept } = run;
   return {
     claim: kept.claim,
@@ -28,8 +32,7 @@ export function createContext(planned: PlannedNode, run: NodeRun, files: Produce
       cancellation.check();
       const index = files.length;
       const path = producedPath(request.outputDir, planned, index, wish.extension);
-      await writeFile(path, content, { flag: "wx" });
-      const bytes = { hash: new Blake3Hasher().update(content).digest("hex"), byteLength: content.byteLength };
+      const bytes = await saver.save(path, content);
       files.push({ nodeId: planned.id, key: "images", index, path, ...bytes, ...wish, ...size });
     },
     now: () => new Date(),

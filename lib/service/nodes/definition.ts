@@ -2,7 +2,8 @@
 // A definition holds no state: the same class runs in many jobs at once.
 // It must never reach around its context: pixels are claimed, rows ticked and files written through it.
 
-import { type Raster, type Size, type Tick } from "../images/raster";
+import { type Raster, type Size } from "../images/raster";
+import { type Tick } from "../images/tick";
 import { type NodeValue } from "./values";
 
 export type Choices = readonly string[];

@@ -14,6 +14,7 @@ import { planRun, type PlannedNode } from "./plan";
 import { createProgressReporter } from "./progress";
 import { type NodeResultKept, planReuse } from "./reuse";
 import { type ProducedFile, type RunOutcome } from "./run";
+import { createFileSaver } from "./save-file";
 import { checkTexts, createShownTexts } from "./text-bounds";
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
@@ -82,8 +83,10 @@ async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome |
   const files: ProducedFile[] = [];
   try {
     checkTexts([...given.values()].map(({ value }) => value));
-    const context = createContext(planned, run, files);
+    const saver = createFileSaver();
+    const context = createContext(planned, run, { saver, files });
     const { values, texts } = await definition.run(createInputs(definition, given), context);
+    await saver.synced();
     run.cancellation.check();
     checkTexts([...values, ...(texts ?? [])]);
     run.show(texts ?? []);

@@ -32,8 +32,9 @@ export type ProducedFile = {
   key: string;
   index: number;
   path: string;
-  /** BLAKE3 of the bytes, as the worker wrote them. */
+  /** BLAKE3 of the bytes, as the worker wrote them and had them synced. */
   hash: string;
+  sha256: string;
   byteLength: number;
   extension: "png" | "webp";
   displayName: string;

@@ -4,14 +4,19 @@
 // It must never hand out a file that it has not linked: what a user deletes meanwhile stays readable for this job alone.
 
 import { randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { link, mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { blobPath } from "../assets/blob-path";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
 
 type Shown = { files: ProducedFile[]; texts?: string[] };
-type StoredFile = Pick<ProducedFile, "hash" | "byteLength" | "extension" | "displayName" | "type" | "mimeType" | "width" | "height"> & {
+type StoredFile = Pick<
+  ProducedFile,
+  "hash" | "sha256" | "byteLength" | "extension" | "displayName" | "type" | "mimeType" | "width" | "height"
+> & {
   animated?: boolean;
 };
 type Entry = { files: StoredFile[]; texts?: string[] };
@@ -31,7 +36,7 @@ export async function recallOutputs(request: RunRequest, key: string, planned: P
   const files: ProducedFile[] = [];
   for (const [index, file] of entry.files.entries()) {
     const target = producedPath(outputDir, planned, index, file.extension);
-    if (!(await linkBlob(blobPath(blobsDir, file.hash), target, file.byteLength))) {
+    if (!(await linkBlob(blobPath(blobsDir, file.hash), target, file.hash))) {
       await Promise.all([...files.map((linked) => linked.path), path].map((one) => rm(one, { force: true })));
       return undefined;
     }
@@ -53,11 +58,14 @@ export async function rememberOutputs(request: RunRequest, key: string, { files,
   const path = entryPath(request.cacheDir, key);
   const unfinished = join(request.outputDir, `entry-${randomUUID()}`);
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(unfinished, JSON.stringify(entry), { flag: "wx", mode: 0o600 });
-    await rename(unfinished, path);
+    await rename(unfinished, path).catch(async () => {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await rename(unfinished, path);
+    });
   } catch {
     // A full disk, or a cancelled job whose folder is gone: the next run computes it again.
+    await rm(unfinished, { force: true }).catch(() => undefined);
   }
 }
 
@@ -74,15 +82,22 @@ async function readEntry(path: string): Promise<Entry | undefined> {
   }
 }
 
-async function linkBlob(blob: string, target: string, byteLength: number): Promise<boolean> {
+/** Read through: what the disk has changed is made anew. */
+async function linkBlob(blob: string, target: string, hash: string): Promise<boolean> {
   try {
     await link(blob, target);
-    if ((await stat(target)).size === byteLength) return true;
+    if ((await hashOf(target)) === hash) return true;
     await rm(target);
   } catch {
     // The blob is gone: nobody has an asset of it any more.
   }
   return false;
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hasher = new Blake3Hasher();
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) if (chunk instanceof Uint8Array) hasher.update(chunk);
+  return hasher.digest("hex");
 }
 
 function isEntry(value: unknown): value is Entry {
@@ -94,11 +109,20 @@ function isEntry(value: unknown): value is Entry {
 
 function isStoredFile(value: unknown): value is StoredFile {
   if (typeof value !== "object" || value === null) return false;
-  const { hash, byteLength, extension, displayName, type, mimeType, width, height, animated }: Partial<Record<keyof StoredFile, unknown>> =
-    value;
+  const {
+    hash,
+    sha256,
+    byteLength,
+    extension,
+    displayName,
+    type,
+    mimeType,
+    width,
+    height,
+    animated,
+  }: Partial<Record<keyof StoredFile, unknown>> = value;
   return (
-    typeof hash === "string" &&
-    /^[0-9a-f]{64}$/.test(hash) &&
+    [hash, sha256].every((digest) => typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest)) &&
     (extension === "png" || extension === "webp") &&
     (type === "output" || type === "temp") &&
     [displayName, mimeType].every((text) => typeof text === "string") &&

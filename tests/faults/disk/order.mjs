@@ -50,6 +50,13 @@ fs.openSync = (path, ...rest) => {
   return number;
 };
 noteAfter(fs, "fsyncSync", ([number]) => ["synced", paths.get(number) ?? ""]);
+// The threads that run nodes write files as well.
+const threads = createRequire(import.meta.url)("node:worker_threads");
+threads.Worker = class extends threads.Worker {
+  constructor(path, options) {
+    super(path, options.eval ? options : { ...options, env: { LIGHTDESK_TEST_ORDER: file }, execArgv: ["--import", import.meta.url] });
+  }
+};
 syncBuiltinESMExports();
 
 const Sqlite = createRequire(import.meta.url)("better-sqlite3");

@@ -94,6 +94,8 @@ function auditBytes(database: Sqlite.Database, folder: string): void {
     "thumbnails of what is gone",
   ).toEqual([]);
   expect(readdirSync(join(folder, "tmp")), "temporary files").toEqual([]);
+  const atWork = readdirSync(join(folder, "work"), { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
+  expect(atWork, "files of jobs that have ended").toEqual([]);
   const userdata = filesIn(join(folder, "userdata")).map((path) => path.split("/").at(-1));
   expect(userdata.filter((name) => !["a.json", "b.json", "c.json"].includes(name ?? ""))).toEqual([]);
 }

@@ -51,6 +51,19 @@ describe("the cache", () => {
     expect(cachedNodes(await runFor("gina", graph(1)))).toEqual(["b", "i", "l", "o"]);
   });
 
+  it("makes a file again whose bytes the disk has changed", async () => {
+    const first = await runFor("ivan", graph(1));
+    const [file] = first.files;
+    if (!file) throw new Error("nothing was put out");
+    const whole = await readFile(file.path);
+    // The blob and the job's file are one.
+    await writeFile(file.path, Buffer.concat([whole.subarray(0, -1), Buffer.from([1])]));
+    const second = await runFor("ivan", graph(1));
+    expect(cachedNodes(second)).toEqual(["b", "i", "l"]);
+    expect(await readFile(second.files[0]?.path ?? "")).toEqual(whole);
+    expect(cachedNodes(await runFor("ivan", graph(1)))).toEqual(["b", "i", "l", "o"]);
+  });
+
   it("numbers files that come again among those that the job makes anew", async () => {
     const twice = (sigma: number): Graph => ({
       ...graph(1),

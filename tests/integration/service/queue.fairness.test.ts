@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { detail, ended, list, record, running, submit, waiting } from "./support";
+import { until } from "@/tests/support/until";
+import { canvas, detail, ended, list, record, running, submit, waiting } from "./support";
 
 describe("whose turn it is", () => {
   let bench: ServiceBench | undefined;
@@ -39,6 +40,30 @@ describe("whose turn it is", () => {
       }),
     );
     for (const { from } of spans) expect(spans.filter((span) => span.from <= from && from < span.to).length).toBeLessThanOrEqual(2);
+  });
+
+  it("shows no more jobs running than the setting says, at any moment, while short ones follow each other", async () => {
+    bench = await startService({ concurrency: 1 });
+    const client = bench.client();
+    const sent = await Promise.all(Array.from({ length: 40 }, (_, color) => submit(client, canvas(color + 1))));
+    const seen: number[] = [];
+    await until(
+      "all have ended",
+      async () => {
+        seen.push(list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length);
+        return Number(record(record((await client.get("/api/prompt")).body).exec_info).queue_remaining) === 0;
+      },
+      { everyMs: 0 },
+    );
+    expect(Math.max(...seen)).toBe(1);
+    // In the order in which they were sent, and none began before the one before it had ended.
+    const spans = await Promise.all(sent.map((id) => ended(client, id)));
+    const inOrder = spans.toSorted((a, b) => Number(a.execution_start_time) - Number(b.execution_start_time));
+    for (const [index, job] of inOrder.entries()) {
+      expect(job.status).toBe("completed");
+      const before = inOrder[index - 1];
+      if (before) expect(Number(job.execution_start_time)).toBeGreaterThanOrEqual(Number(before.execution_end_time));
+    }
   });
 
   it("counts each user's jobs on their own, and nobody sees or ends those of others", async () => {

@@ -9,7 +9,8 @@ import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
 import { roundHalfEven } from "@/lib/service/images/numbers";
 import { outpaintMask, padRaster } from "@/lib/service/images/outpaint";
-import { type Raster, type Tick } from "@/lib/service/images/raster";
+import { type Raster } from "@/lib/service/images/raster";
+import { type Tick } from "@/lib/service/images/tick";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 
 const quiet = () => undefined;

@@ -3,7 +3,8 @@
 import { blendModes, blendRasters } from "@/lib/service/images/blend";
 import { invertRaster } from "@/lib/service/images/channels";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
-import { sameSize, stages } from "@/lib/service/images/raster";
+import { sameSize } from "@/lib/service/images/raster";
+import { stages } from "@/lib/service/images/tick";
 import { fitRaster } from "@/lib/service/images/scale";
 import { type NodeDefinition, NodeFailure } from "../definition";
 import { bareImage, combo, field, image, output } from "./fields";

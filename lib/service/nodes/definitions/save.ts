@@ -1,7 +1,8 @@
 // Nodes that put pictures out. Each picture is a file of the job, and carries the graph.
 
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
-import { type Raster, stages } from "@/lib/service/images/raster";
+import { type Raster } from "@/lib/service/images/raster";
+import { stages } from "@/lib/service/images/tick";
 import { displayName } from "../display-name";
 import { type NodeContext, type NodeDefinition } from "../definition";
 import { bareImage, combo, field, image, output } from "./fields";

@@ -1,7 +1,8 @@
 // Nodes that change the size of images.
 
 import { roundHalfEven } from "@/lib/service/images/numbers";
-import { type Raster, type Size, stages } from "@/lib/service/images/raster";
+import { type Raster, type Size } from "@/lib/service/images/raster";
+import { stages } from "@/lib/service/images/tick";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 import { type NodeDefinition } from "../definition";
 import { bareImage, bareList, field, output, pixels } from "./fields";

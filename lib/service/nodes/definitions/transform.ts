@@ -2,7 +2,7 @@
 
 import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
 import { outpaintMask, paddedSize, padRaster } from "@/lib/service/images/outpaint";
-import { stages } from "@/lib/service/images/raster";
+import { stages } from "@/lib/service/images/tick";
 import { type NodeDefinition } from "../definition";
 import { bareImage, combo, field, image, output, pixels } from "./fields";
 

@@ -1,0 +1,61 @@
+// Taking the next job for a slot, inside a commit: the one that ends the slot's last job where there is one, so that nobody ever sees two
+// jobs on a slot or a moment without any, and the disk is waited for once.
+// Guarantees: what was taken in a commit that failed waits again, in its place; a job that cannot be read takes nothing else with it.
+
+import { asStorageFailure } from "../storage-failure";
+import { type Claimed, claimJob, createRunning, type Running } from "./claim";
+import { type EngineParts } from "./engine-parts";
+import { type FairQueue } from "./fair-queue";
+
+export type NextClaim = ReturnType<typeof createNextClaim>;
+
+type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, Running>; mayTake: () => boolean };
+
+/** For one commit. */
+export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, slot: string) {
+  const { database, log } = parts;
+  const taken: { userId: number; seq: number }[] = [];
+  let claimed: Claimed | undefined;
+  let isKept = false;
+
+  function tryOne(seq: number): Claimed | undefined {
+    try {
+      return database.transaction(() => claimJob(parts, seq, slot));
+    } catch (error) {
+      // A disk that takes no claim takes nothing else of this commit either.
+      if (asStorageFailure(error)) throw error;
+      log.error({ err: error, seq }, "a job could not be begun");
+      return undefined;
+    }
+  }
+
+  return {
+    /** Inside the commit. Passes over what was cancelled while it waited, or cannot be read. */
+    take(): void {
+      while (!claimed && mayTake()) {
+        const next = queue.take();
+        if (!next) return;
+        taken.push(next);
+        claimed = tryOne(next.seq);
+        // Known as running from its claim on, so that no cancel falls between waiting and running.
+        if (claimed) running.set(claimed.id, createRunning(claimed));
+      }
+    },
+
+    /** Waits for the commit that `take` was called in. */
+    async keepIf<T>(commit: Promise<T>): Promise<T> {
+      try {
+        const result = await commit;
+        isKept = true;
+        return result;
+      } catch (error) {
+        if (claimed) running.delete(claimed.id);
+        for (const { userId, seq } of taken.reverse()) queue.putBack(userId, seq);
+        throw error;
+      }
+    },
+
+    /** What the slot runs next. */
+    job: () => (isKept ? claimed : undefined),
+  };
+}
