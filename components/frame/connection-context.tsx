@@ -4,7 +4,13 @@ import { useSearchParams } from "next/navigation";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 
 /** What a component needs to know of the connection it works on. */
-export type CurrentConnection = { id: string; name: string; embedded: boolean };
+export type CurrentConnection = {
+  id: string;
+  name: string;
+  embedded: boolean;
+  /** A plain local server, which knows files by name and not by content. */
+  isLocal?: boolean;
+};
 
 type Known = { currentId: string | undefined; connections: readonly CurrentConnection[] };
 const Connections = createContext<Known>({ currentId: undefined, connections: [] });

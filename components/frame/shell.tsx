@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView } from "@/lib/contract/console";
 import { ConnectionCard } from "./connection-card";
-import { ConnectionProvider } from "./connection-context";
+import { ConnectionProvider, type CurrentConnection } from "./connection-context";
 import { CountsProvider } from "./counts-context";
 import { type FrameMember, MemberRow } from "./member-row";
 import { BottomNavigation, Navigation } from "./navigation";
@@ -12,11 +12,15 @@ import { Shortcuts } from "./shortcuts";
 
 type ShellProps = { member: FrameMember; connections: readonly ConnectionView[]; currentId?: string; children: ReactNode };
 
+function toCurrent({ id, name, embedded, dialect }: ConnectionView): CurrentConnection {
+  return { id, name, embedded, ...(dialect === "local" && { isLocal: true }) };
+}
+
 /** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */
 export function Shell({ member, connections, currentId, children }: ShellProps) {
   const t = useTranslations("frame");
   return (
-    <ConnectionProvider currentId={currentId} connections={connections.map(({ id, name, embedded }) => ({ id, name, embedded }))}>
+    <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
       <a
         href="#content"
         className="sr-only z-50 rounded-md bg-ink px-3 py-2 text-bg focus:not-sr-only focus:fixed focus:top-2 focus:left-2"

@@ -1,8 +1,8 @@
 "use client";
 
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
-import { type GraphLayout, type PlacedNode } from "./graph-layout";
-import { centredOn, fitted, isReadable, type Point, type Size, started, type Viewport, zoomed } from "./viewport";
+import { type PlacedNode } from "./graph-layout";
+import { centredOn, type Drawn, fitted, isReadable, type Point, type Size, started, type Viewport, zoomed } from "./viewport";
 
 const PAN_STEP = 60;
 const ZOOM_STEP = 1.25;
@@ -13,7 +13,7 @@ const DRAG_FROM = 4;
  * Pan and zoom by mouse, wheel, touch and keys. Until somebody moves it, the drawing shows all of itself where that can be read, else the
  * node that calls or its beginning, whatever the size of its frame becomes.
  */
-export function useViewport(layout: Pick<GraphLayout, "width" | "height" | "nodes">, calling?: string) {
+export function useViewport(layout: Drawn, calling?: string) {
   const frame = useRef<HTMLDivElement>(null);
   const pointers = useRef(new Map<number, Point>());
   const drag = useRef<{ from: Point; isDragged: boolean }>({ from: { x: 0, y: 0 }, isDragged: false });

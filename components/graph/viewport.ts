@@ -3,6 +3,8 @@ import { type GraphLayout, nodeSize, type PlacedNode } from "./graph-layout";
 /** What part of the drawing is seen: its unit (0, 0) stands at pixel (x, y), and a unit is `scale` pixels. */
 export type Viewport = { x: number; y: number; scale: number };
 export type Size = { width: number; height: number };
+/** A picture has no nodes, and nowhere to start but at all of it. */
+export type Drawn = Pick<GraphLayout, "width" | "height"> & Partial<Pick<GraphLayout, "nodes">>;
 export type Point = { x: number; y: number };
 
 const scales = { least: 0.02, most: 4 } as const;
@@ -20,9 +22,9 @@ const COMFORTABLE = 0.62;
 const START_SCALE = 0.85;
 
 /** All of it where it can be read; else its beginning, or the node that calls for attention in the middle. */
-export function started(layout: Pick<GraphLayout, "width" | "height" | "nodes">, size: Size, calling: string | undefined): Viewport {
+export function started(layout: Drawn, size: Size, calling: string | undefined): Viewport {
   const all = fitted(layout, size);
-  if (all.scale >= COMFORTABLE || size.width === 0) return all;
+  if (all.scale >= COMFORTABLE || size.width === 0 || !layout.nodes) return all;
   const called = calling === undefined ? undefined : layout.nodes.get(calling);
   if (called) return centredOn(called, { ...all, scale: START_SCALE }, size);
   const nodes = [...layout.nodes.values()];

@@ -14,6 +14,7 @@ import { layoutGraph } from "./graph-layout";
 import { NodeList } from "./node-list";
 import { callingNode, type NodeMarks } from "./node-marks";
 import { NodePanel } from "./node-panel";
+import { SaveWorkflow } from "./save-workflow";
 import { searchNodes } from "./node-words";
 import { useViewport } from "./use-viewport";
 
@@ -33,11 +34,13 @@ type WorkflowGraphProps = {
   beside?: { selected?: string; onSelect: (id: string) => void };
   /** The same nodes and links, and an object that stays while values are typed: the drawing is laid out once. */
   shape?: Graph;
+  /** Where it can be saved to, and what it is called there. */
+  save?: { title: string; connection?: string; textOf: () => string | undefined };
   className?: string;
 };
 
 /** A workflow as a drawing, as a list of its nodes and as JSON; a node opens what went into it. */
-export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, className }: WorkflowGraphProps) {
+export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, save, className }: WorkflowGraphProps) {
   const t = useTranslations("graph");
   const layout = useMemo(() => layoutGraph(shape), [shape]);
   const calling = useMemo(() => callingNode(marks), [marks]);
@@ -82,20 +85,23 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
       title={t("title")}
       note={t("nodes", { count: layout.nodes.size })}
       actions={
-        <div role="group" aria-label={t("faces")} className="flex">
-          {faces.map((name) => (
-            <Button
-              key={name}
-              tone="quiet"
-              size="small"
-              aria-pressed={face === name}
-              onClick={() => setFace(name)}
-              className="aria-pressed:bg-off-soft"
-            >
-              {t(`face.${name}`)}
-            </Button>
-          ))}
-        </div>
+        <>
+          {save ? <SaveWorkflow {...save} tone="quiet" size="small" /> : null}
+          <div role="group" aria-label={t("faces")} className="flex">
+            {faces.map((name) => (
+              <Button
+                key={name}
+                tone="quiet"
+                size="small"
+                aria-pressed={face === name}
+                onClick={() => setFace(name)}
+                className="aria-pressed:bg-off-soft"
+              >
+                {t(`face.${name}`)}
+              </Button>
+            ))}
+          </div>
+        </>
       }
       className={cn("flex flex-col", className)}
       bodyClassName="flex min-h-0 flex-1 flex-col p-0"

@@ -4,6 +4,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
+import { storedTextOfJob } from "@/components/graph/stored-workflow";
 import { type NodeAsk } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -52,7 +53,14 @@ export function JobGraph({ facts, connection, ask }: JobGraphProps) {
   return (
     <div ref={card} className="min-w-0 scroll-mt-16">
       {graph ? (
-        <Graph graph={graph} marks={marks} json={poll.value?.json} fileName={fileName} ask={ask} />
+        <Graph
+          graph={graph}
+          marks={marks}
+          json={poll.value?.json}
+          fileName={fileName}
+          ask={ask}
+          save={{ title: facts.workflow, connection, textOf: () => storedTextOfJob(poll.value?.json) }}
+        />
       ) : poll.value ? (
         <Card title={t("title")} bodyClassName="p-0">
           <p className="border-b border-line px-3.5 py-2.5 text-ink-3">{t("undrawable")}</p>

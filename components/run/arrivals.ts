@@ -1,26 +1,59 @@
-// A workflow that the console or the service holds, brought to the Run page: a past job, a stored user data file.
+// What the console or the service holds, brought to the Run page: a past job, a stored user data file, pictures to run with.
 // Guarantees: an outcome, never an exception; what is opened went through the same reading as a dropped file.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
+import { toAssetView } from "@/lib/contract/asset-view";
+import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow-name";
-import { failed, type Result } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { assetValue } from "./asset-value";
+import { type Brought, type BroughtPicture } from "./brought";
 import { openWorkflow } from "./open-workflow";
 import { type Refusal } from "./refusal";
 import { type OpenedFile } from "./run-state";
 
 const SHORT_ID = 8;
 
-/** What /run was opened with: ?job=ID or ?file=workflows/x.json. */
-export type Arrival = { job: string } | { file: string };
+/** What /run was opened with: ?job=ID, ?file=workflows/x.json, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
+export type Arrival = { job: string } | { file: string } | { assets: readonly string[] };
 
 export type ArrivalPorts = {
   readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
+  readAsset: (id: string) => Promise<Result<Asset, Failure>>;
   readStored: (path: string) => Promise<Result<string, Failure>>;
 };
 
-export async function openArrival(arrival: Arrival, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+export async function openArrival(
+  arrival: Exclude<Arrival, { assets: unknown }>,
+  ports: ArrivalPorts,
+): Promise<Result<OpenedFile, Refusal>> {
   return "job" in arrival ? openJob(arrival.job, ports) : openStored(arrival.file, ports);
+}
+
+/** One after another: a hundred of them at once would be a burst that a service may refuse. */
+export async function bringAssets(
+  ids: readonly string[],
+  { readAsset }: ArrivalPorts,
+  isLocal: boolean,
+): Promise<Result<Brought, Refusal>> {
+  const pictures: BroughtPicture[] = [];
+  let failure: Failure | undefined;
+  for (const id of ids) {
+    const asset = await readAsset(id);
+    if (!asset.ok) {
+      failure = asset.failure;
+      // What is gone is one picture less; anything else would meet the others too.
+      if (failure.status !== 404) break;
+      continue;
+    }
+    const view = toAssetView(asset.value);
+    if (view.kind === "image") pictures.push({ id, value: assetValue(view, isLocal), name: view.name });
+  }
+  if (pictures.length > 0) return ok({ pictures, lost: ids.length - pictures.length });
+  if (failure && failure.status !== 404) return failed({ reason: { code: "unread", failure } });
+  return failed({ reason: { code: "no_pictures", gone: failure !== undefined } });
 }
 
 async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
@@ -29,7 +62,7 @@ async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<Op
   if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
   if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
   // The name stands on the job; its own id keeps the new run beside the older ones.
-  const opened = openWorkflow(JSON.stringify(job.value.workflow), undefined, {
+  const opened = openWorkflow(writeExactJson(job.value.workflow), undefined, {
     name: workflowName(job.value),
     workflowId: job.value.workflow_id,
   });

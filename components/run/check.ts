@@ -1,5 +1,5 @@
-// What can be told before anything is sent: masked values, classes that the service lacks, nothing that puts anything out.
-// (A loop or a link to nothing is refused when the file is opened, and no edit can make one.)
+// What can be told of the values before anything is sent: what is masked, and that nothing puts anything out. What is wrong with the shape of
+// a workflow is told as soon as it is open (faults.ts).
 // Guarantees: pure; judges only with a catalogue where one is needed. `isSure` is false where the catalogue may be out of date.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -8,7 +8,7 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isMasked } from "./masked";
 import { own } from "./own";
 
-export type CheckCode = "masked_value" | "missing_node_type" | "prompt_no_outputs";
+type CheckCode = "masked_value" | "prompt_no_outputs";
 export type Checked = { code: CheckCode; errors: NodeErrors; isSure: boolean };
 
 export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Checked | undefined {
@@ -17,8 +17,6 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
   );
   if (masked) return { code: "masked_value", errors: masked, isSure: true };
   if (!catalogue) return undefined;
-  const missing = errorsOf(graph, ({ class_type }) => (own(catalogue, class_type) ? [] : [error("missing_node_type", { class_type })]));
-  if (missing) return { code: "missing_node_type", errors: missing, isSure: false };
   return outputNodes(graph, catalogue).length === 0 ? { code: "prompt_no_outputs", errors: {}, isSure: false } : undefined;
 }
 

@@ -2,6 +2,7 @@
 // Guarantees: never throws; bounded; what comes back went through the same reading as a file; another member's draft is forgotten, not shown.
 // Must never: be read while the page hydrates (the server knows none of it); hold pictures, of which only the names are kept.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, objectOf, parseJson, textOf } from "@/lib/contract/json";
 import { openWorkflow } from "./open-workflow";
 import { own } from "./own";
@@ -17,7 +18,7 @@ export type Draft = { file: OpenedFile; edits: Edit[]; ownNames?: Record<string,
 export function keepDraft(shelf: Shelf, memberId: string, opened: OpenWorkflow): boolean {
   const { name, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  const text = JSON.stringify({ memberId, name, workflow, edits: editsOf(opened), ownNames });
+  const text = writeExactJson({ memberId, name, workflow, edits: editsOf(opened), ownNames });
   try {
     if (text.length <= draftLimit) {
       shelf().setItem(KEY, text);
@@ -41,7 +42,7 @@ export function forgetDraft(shelf: Shelf): void {
 export function readDraft(shelf: Shelf, memberId: string): Draft | undefined {
   const kept = objectOf(parseJson(textIn(shelf) ?? ""));
   if (!kept) return undefined;
-  const opened = kept.memberId === memberId ? openWorkflow(JSON.stringify(kept.workflow) ?? "") : undefined;
+  const opened = kept.memberId === memberId ? openWorkflow(writeExactJson(kept.workflow)) : undefined;
   if (!opened?.ok) {
     forgetDraft(shelf);
     return undefined;

@@ -1,18 +1,18 @@
 "use client";
 
-import { Input } from "@/components/ui/input";
-import { Textarea } from "@/components/ui/textarea";
 import { Checkbox } from "@/components/ui/checkbox";
 import { useTranslations } from "next-intl";
-import { MASK } from "@/lib/contract/secret-texts";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { ChoiceControl } from "./choice-control";
 import { ColorControl } from "./color-control";
 import { type ControlProps } from "./control-props";
 import { type FormField } from "./form-model";
+import { type Limit } from "./input-spec";
 import { LinkText } from "./link-text";
 import { NumberControl } from "./number-control";
 import { PictureControl } from "./picture-control";
 import { type PictureContext } from "./picture-context";
+import { TextControl } from "./text-control";
 
 type FieldControlProps = ControlProps & {
   field: FormField;
@@ -32,7 +32,7 @@ export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }:
     case "fixed":
       return (
         <code title={t("fixed")} className="block overflow-hidden py-1 font-mono text-sm text-ellipsis whitespace-nowrap text-ink-2">
-          {JSON.stringify(value)}
+          {writeExactJson(value)}
         </code>
       );
     case "switch":
@@ -49,29 +49,12 @@ export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }:
         </span>
       );
     case "image":
-      return <PictureControl {...props} {...picture} nodeTitle={nodeTitle} onRunning={onRunning} />;
+      return <PictureControl {...props} picture={picture} nodeTitle={nodeTitle} onRunning={onRunning} />;
     case "long-text":
-      return <Textarea {...text(props, t("masked"))} rows={rowsOf(value)} />;
+      return <TextControl {...props} isLong />;
     case "text":
-      return <Input {...text(props, t("masked"))} />;
+      return <TextControl {...props} />;
   }
-}
-
-/** Large enough for what is in it, and never the whole page; the corner makes it larger. */
-function rowsOf(value: unknown): number {
-  const text = String(value ?? "").slice(0, 2000);
-  return Math.min(14, Math.max(3, Math.ceil(text.length / 70), text.split("\n").length));
-}
-
-/** A masked value is shown as what it is: nothing that could be sent. */
-function text({ value, onChange, ...rest }: ControlProps, masked: string) {
-  const isHidden = value === MASK;
-  return {
-    ...rest,
-    ...(isHidden && { placeholder: masked }),
-    value: isHidden ? "" : String(value ?? ""),
-    onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
-  };
 }
 
 function SwitchControl({ value, onChange, ...rest }: ControlProps) {
@@ -83,9 +66,9 @@ function SwitchControl({ value, onChange, ...rest }: ControlProps) {
 }
 
 /** Only limits that say something: catalogues use 2^31 and 2^64 for "none". */
-function Range({ min, max }: { min?: number; max?: number }) {
+function Range({ min, max }: { min?: Limit; max?: Limit }) {
   const t = useTranslations("run.field");
-  const isBounded = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
+  const isBounded = (limit: Limit | undefined): limit is number => typeof limit === "number" && Math.abs(limit) < 2 ** 31 - 1;
   const words =
     isBounded(min) && isBounded(max)
       ? t("range", { min, max })

@@ -30,7 +30,10 @@ export function FieldRow({ node, field, problems, picture, settings, isAmongPinn
   const id = fieldDomId(node.id, name);
   const isControl = isEditable(field);
   return (
-    <div className="group/row grid grid-cols-[minmax(96px,150px)_minmax(0,1fr)_24px] items-start gap-x-3 max-sm:grid-cols-[104px_minmax(0,1fr)_24px] max-sm:gap-x-2">
+    <div
+      data-node-id={node.id}
+      className="group/row grid grid-cols-[minmax(96px,150px)_minmax(0,1fr)_24px] items-start gap-x-3 max-sm:grid-cols-[104px_minmax(0,1fr)_24px] max-sm:gap-x-2"
+    >
       <FieldName htmlFor={isControl ? id : undefined} node={isAmongPinned ? node : undefined} name={name} />
       <div className="min-w-0">
         <FieldControl

@@ -4,7 +4,7 @@
 import { isLink } from "@/lib/contract/graph";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type ChoiceValue, type InputSpec, readInputSpec } from "./input-spec";
+import { type ChoiceValue, type InputSpec, type Limit, readInputSpec } from "./input-spec";
 import { own } from "./own";
 
 export type Control =
@@ -13,7 +13,7 @@ export type Control =
   | { kind: "unconnected"; type: string }
   | { kind: "text" }
   | { kind: "long-text" }
-  | { kind: "number"; integer: boolean; min?: number; max?: number; step?: number }
+  | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number }
   | { kind: "switch" }
   | { kind: "choice"; options: readonly ChoiceValue[] }
   | { kind: "color" }
@@ -138,6 +138,7 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
 
 function guessedControl(classType: string, name: string, value: unknown): Control {
   if (typeof value === "boolean") return { kind: "switch" };
+  if (typeof value === "bigint") return { kind: "number", integer: true };
   if (typeof value === "number")
     return /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= 0xffffff
       ? { kind: "color" }

@@ -4,12 +4,14 @@
 import { isObject, numberOf } from "@/lib/contract/json";
 
 export type InputSpec =
-  | { kind: "number"; integer: boolean; min?: number; max?: number; step?: number; color: boolean; fallback?: number }
+  | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; color: boolean; fallback?: number }
   | { kind: "text"; multiline: boolean; fallback?: string }
   | { kind: "boolean"; fallback?: boolean }
   | { kind: "choice"; options: readonly ChoiceValue[]; image: boolean; fallback?: ChoiceValue }
   | { kind: "connection"; type: string };
 
+/** A seed's largest value is beyond what a double holds. */
+export type Limit = number | bigint;
 export type ChoiceValue = string | number | boolean;
 
 const WHITE = 0xffffff;
@@ -30,8 +32,8 @@ export function readInputSpec(name: string, raw: unknown): InputSpec {
 }
 
 function number(name: string, integer: boolean, options: Record<string, unknown>): InputSpec {
-  const min = numberOf(options.min);
-  const max = numberOf(options.max);
+  const min = limitOf(options.min);
+  const max = limitOf(options.max);
   const step = numberOf(options.step);
   const fallback = numberOf(options.default);
   const color = integer && (options.display === "color" || (/colou?r/i.test(name) && min === 0 && max === WHITE));
@@ -44,6 +46,10 @@ function number(name: string, integer: boolean, options: Record<string, unknown>
     ...(step !== undefined && { step }),
     ...(fallback !== undefined && { fallback }),
   };
+}
+
+function limitOf(value: unknown): Limit | undefined {
+  return typeof value === "bigint" ? value : numberOf(value);
 }
 
 function choice(choices: readonly unknown[], options: Record<string, unknown>): InputSpec {

@@ -15,13 +15,23 @@ import { type PictureContext } from "./picture-context";
 type NodeCardProps = {
   node: FormNode;
   problems?: NodeProblems;
+  /** The node that the drawing points at. */
+  isFollowed?: boolean;
   picture: PictureContext;
   settings: InputSettings;
   onEdit: (nodeId: string, name: string, value: unknown) => void;
   onRunning: (nodeId: string, name: string, isRunning: boolean) => void;
 };
 
-export const NodeCard = memo(function NodeCard({ node, problems, picture, settings, onEdit, onRunning }: NodeCardProps) {
+export const NodeCard = memo(function NodeCard({
+  node,
+  problems,
+  isFollowed = false,
+  picture,
+  settings,
+  onEdit,
+  onRunning,
+}: NodeCardProps) {
   const t = useTranslations("run.node");
   const hasProblem = problems !== undefined;
   // The service's own word for it stands among the problems.
@@ -32,10 +42,11 @@ export const NodeCard = memo(function NodeCard({ node, problems, picture, settin
       id={nodeDomId(node.id)}
       tabIndex={-1}
       aria-labelledby={headingId}
+      data-node-id={node.id}
       data-problem={hasProblem || undefined}
       className={cn(
         "scroll-mt-[68px] rounded-lg border bg-surface [content-visibility:auto] [contain-intrinsic-size:auto_140px]",
-        hasProblem ? "border-bad" : "border-line",
+        hasProblem ? "border-bad" : isFollowed ? "border-accent" : "border-line",
       )}
     >
       <h2

@@ -28,7 +28,11 @@ export function NumberControl({ value, integer, onChange, className, ...rest }: 
   );
 }
 
+/** A whole number beyond what a double holds keeps its digits: a seed of twenty of them is sent as it was typed. */
 function toValue(draft: string): unknown {
   const text = draft.trim();
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text)) ? Number(text) : draft;
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
+  const number = Number(text);
+  if (/^[+-]?\d{16,40}$/.test(text) && !Number.isSafeInteger(number)) return BigInt(text.replace(/^\+/, ""));
+  return Number.isFinite(number) ? number : draft;
 }

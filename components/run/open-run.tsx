@@ -1,98 +1,97 @@
 "use client";
 
-import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useState } from "react";
-import { PageHeader } from "@/components/frame/page-header";
-import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { AdvancedCard, EXTRA_FIELD } from "./advanced-card";
-import { checkGraph, outputNodes } from "./check";
-import { FilePicker } from "./empty-run";
+import { BroughtNote, pictureInputs } from "./brought-note";
+import { checkGraph } from "./check";
+import { isSendingCopies } from "./copies/copies-acts";
+import { type CopiesAsk, CopiesDialog } from "./copies/copies-dialog";
 import { readExtra } from "./extra-data";
-import { fieldDomId, focusProblem } from "./field-ids";
-import { formBuilder } from "./form-model";
+import { FaultsCard } from "./faults-card";
+import { focusProblem } from "./field-ids";
 import { NodeCard } from "./node-card";
-import { NodeOutline } from "./node-outline";
-import { placeProblems } from "./node-problems";
 import { own } from "./own";
 import { PinnedCard } from "./pinned-card";
-import { EarlierReceipts, NewestReceipt } from "./receipts";
-import { RunButton, useRunKey } from "./run-button";
+import { useRunKey } from "./run-button";
 import { RunGraph } from "./run-graph";
+import { RunBar, RunHeader } from "./run-header";
+import { RunNotes, RunPast } from "./run-notes";
 import { type RunPorts } from "./run-ports";
+import { RunSplit } from "./run-split";
 import { type Advanced, type OpenWorkflow } from "./run-state";
 import { newSeeds } from "./seeds";
-import { TroubleNote } from "./trouble-note";
-import { unknownActs } from "./unknown-acts";
-import { useCatalogue } from "./use-catalogue";
+import { useFollowedNode } from "./use-followed-node";
+import { type RunPlace, useOpenForm } from "./use-open-form";
 import { type useRun } from "./use-run";
-import { useWorkflowMemory } from "./use-workflow-memory";
+import { useWide } from "./use-wide";
 
 type OpenRunProps = {
   canRun: boolean;
   run: ReturnType<typeof useRun>;
   opened: OpenWorkflow;
   ports: RunPorts;
-  connection?: string;
+  place: RunPlace;
   isOver: boolean;
   note: ReactNode;
 };
 
 const noneAdvanced: Advanced = {};
 
-export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }: OpenRunProps) {
+export function OpenRun({ canRun, run, opened, ports, place, isOver, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
-  const { serial, original, order, graph, ownNames, advanced = noneAdvanced } = opened;
-  const { info, isMissing } = useCatalogue(connection, true);
-  const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
-  const form = useMemo(() => build(graph), [build, graph]);
-  // Links cannot be edited, so the outputs are those of the file.
-  const outputs = useMemo(() => {
-    const ids = new Set(outputNodes(original, info));
-    return form.flatMap(({ id, title }) => (ids.has(id) ? [{ id, title }] : []));
-  }, [form, original, info]);
-  const placed = useMemo(() => placeProblems(form, state.errors), [form, state.errors]);
-  const onNamed = useCallback(
-    (value: string, ownName: string) => dispatch({ type: "named", serial, value, name: ownName }),
-    [dispatch, serial],
-  );
-  const picture = useMemo(
-    () => ({ connection, sendPicture: ports.sendPicture, decode: ports.decode, ownNames, onNamed }),
-    [connection, ports, ownNames, onNamed],
+  const { serial, graph, advanced = noneAdvanced } = opened;
+  const { info, isMissing, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning } = useOpenForm(
+    run,
+    opened,
+    ports,
+    place,
   );
   const name = opened.name || t("pasted");
-  const [newest, ...earlier] = state.receipts;
-  const [isDrawn, setDrawn] = useState(false);
   const whyNot = useId();
-  const onEdit = useCallback(
-    (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value }),
-    [dispatch, serial],
-  );
-  const settings = useWorkflowMemory(opened.workflowId);
-  const press = (isAnyway = false) => {
-    if (!canRun || state.isSending || state.uploading.length > 0) return;
-    if (advanced.targets?.length === 0 || !readExtra(advanced.extra ?? "").ok) return document.getElementById(EXTRA_FIELD)?.focus();
+  const isWide = useWide();
+  // Beside the form from the start where both have room; in its place only when asked for.
+  const [drawn, setDrawn] = useState({ wide: true, narrow: false });
+  const isDrawn = isWide ? drawn.wide : drawn.narrow;
+  const showForm = useCallback(() => setDrawn((now) => ({ ...now, narrow: false })), []);
+  const followed = useFollowedNode(form, showForm);
+  const [attended, setAttended] = useState(state.attention);
+  if (attended !== state.attention) {
+    setAttended(state.attention);
+    showForm();
+  }
+  const [copiesAsk, setCopiesAsk] = useState<{ ask?: CopiesAsk }>();
+
+  const refusedBy = !canRun || faults ? whyNot : undefined;
+  /** True where nothing forbids a run; what forbids it is shown. */
+  function isReady(isAnyway: boolean): boolean {
+    if (!canRun || state.isSending || state.uploading.length > 0 || (faults && (faults.isSure || !isAnyway))) return false;
+    if (advanced.targets?.length === 0 || !readExtra(advanced.extra ?? "").ok) {
+      showForm();
+      document.getElementById(EXTRA_FIELD)?.focus();
+      return false;
+    }
     const found = checkGraph(graph, info);
-    if (found && (found.isSure || !isAnyway)) return dispatch({ type: "checked", serial, found });
+    if (found && (found.isSure || !isAnyway)) dispatch({ type: "checked", serial, found });
+    return !found || (!found.isSure && isAnyway);
+  }
+  function press(isAnyway = false) {
+    if (!isReady(isAnyway)) return;
     for (const seed of newSeeds(form, settings.isRandomised)) onEdit(seed.nodeId, seed.name, seed.value);
     void run.run(name);
-  };
-  const unknown = { ...unknownActs(run, state.trouble), newestJobs: ports.newestJobs, onSendAgain: () => press(true) };
+  }
   const button = {
     isSending: state.isSending,
     uploading: state.uploading.length,
-    ...(!canRun && { refusedBy: whyNot }),
+    ...(refusedBy !== undefined && { refusedBy }),
     onRun: () => press(),
   };
+  const askCopies = (ask?: CopiesAsk) => {
+    if (isReady(false)) setCopiesAsk({ ...(ask && { ask }) });
+  };
   useRunKey(button.onRun);
-
-  const onRunning = useCallback(
-    (nodeId: string, input: string, isRunning: boolean) => dispatch({ type: "upload", serial, key: fieldDomId(nodeId, input), isRunning }),
-    [dispatch, serial],
-  );
   const attend = useEffectEvent(() => {
     if (placed.first) focusProblem(placed.first);
   });
@@ -100,60 +99,70 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
     if (state.attention > 0) attend();
   }, [state.attention]);
 
+  const row = { picture, settings, onEdit, onRunning };
   return (
     <>
-      <PageHeader
-        trail={<span className="max-sm:hidden">{t("title")} /</span>}
-        title={<span className="block max-w-[40ch] truncate max-sm:-ml-2.5 max-sm:max-w-[16ch]">{name}</span>}
-        badge={
-          <span className="text-ink-3">
-            {t("open.nodes", { count: form.length })}
-            {opened.isEdited ? <span className="max-sm:hidden"> · {t("open.edited")}</span> : null}
-          </span>
-        }
-      >
-        <Button aria-pressed={isDrawn} onClick={() => setDrawn(!isDrawn)} className="aria-pressed:bg-off-soft">
-          {t("open.graph")}
-        </Button>
-        <span className="max-sm:hidden">
-          <FilePicker label={t("open.another")} onFiles={(files) => void run.openFiles(files)} />
-        </span>
-        <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={() => dispatch({ type: "closed" })}>
-          <X aria-hidden="true" className="size-4" />
-        </Button>
-        <RunButton {...button} className="max-md:hidden" />
-      </PageHeader>
+      <RunHeader
+        opened={opened}
+        name={name}
+        nodeCount={form.length}
+        connection={place.id}
+        isDrawn={isDrawn}
+        canRun={canRun}
+        button={button}
+        onDrawn={() => setDrawn({ ...drawn, [isWide ? "wide" : "narrow"]: !isDrawn })}
+        onFiles={(files) => void run.openFiles(files)}
+        onClose={() => dispatch({ type: "closed" })}
+        onCopies={() => askCopies()}
+      />
       <div className={cn("flex-1", isOver && "bg-accent-soft")}>
-        <div className="mx-auto grid w-full max-w-[1180px] items-start gap-3.5 px-4 py-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_280px]">
-          <div className="flex min-w-0 flex-col gap-3.5">
+        <RunSplit
+          isWide={isWide}
+          graph={
+            isDrawn ? (
+              <RunGraph opened={opened} name={name} placed={placed} selected={followed.nodeId} onSelect={followed.select} />
+            ) : undefined
+          }
+        >
+          <div
+            onFocus={followed.onFocus}
+            className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
+          >
             {canRun ? null : (
               <p id={whyNot} className="text-ink-2">
                 {t("run.notYours")}
               </p>
             )}
             {note}
-            {state.trouble ? (
-              <TroubleNote
-                trouble={state.trouble}
-                placed={placed}
-                missingClass={missingClassOf(state.errors)}
-                unknown={unknown}
-                onAnyway={() => press(true)}
+            {faults ? <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={() => press(true)} /> : null}
+            {state.brought ? (
+              <BroughtNote
+                brought={state.brought}
+                connection={place.id}
+                inputs={pictureInputs(form)}
+                onUse={(input, { value, name: ownName }) => {
+                  onNamed(value, ownName);
+                  onEdit(input.nodeId, input.name, value);
+                  dispatch({ type: "brought", brought: undefined });
+                  focusProblem({ nodeId: input.nodeId, field: input.name });
+                }}
+                onCopies={({ nodeId, name: input }) => {
+                  for (const { value, name: ownName } of state.brought?.pictures ?? []) onNamed(value, ownName);
+                  askCopies({ nodeId, name: input, values: state.brought?.pictures.map(({ value }) => value) ?? [] });
+                }}
+                onDismiss={() => dispatch({ type: "brought", brought: undefined })}
               />
             ) : null}
-            <NewestReceipt receipt={state.trouble || state.isSending ? undefined : newest} fallbackName={t("pasted")} />
+            <RunNotes run={run} canRun={canRun} placed={placed} newestJobs={ports.newestJobs} onAnyway={() => press(true)} />
             {isMissing === "no" ? null : <p className="text-ink-3">{t(isMissing === "absent" ? "open.guessed" : "open.guessedNow")}</p>}
-            {isDrawn ? <RunGraph opened={opened} name={name} placed={placed} /> : null}
-            <PinnedCard form={form} placed={placed} picture={picture} settings={settings} onEdit={onEdit} onRunning={onRunning} />
+            <PinnedCard form={form} placed={placed} {...row} />
             {form.map((node) => (
               <NodeCard
                 key={`${serial}/${node.id}`}
                 node={node}
                 problems={own(placed.byNode, node.id)}
-                picture={picture}
-                settings={settings}
-                onEdit={onEdit}
-                onRunning={onRunning}
+                isFollowed={node.id === followed.nodeId}
+                {...row}
               />
             ))}
             <AdvancedCard
@@ -161,31 +170,25 @@ export function OpenRun({ canRun, run, opened, ports, connection, isOver, note }
               advanced={advanced}
               onChange={(next) => dispatch({ type: "advanced", serial, advanced: next })}
             />
+            <RunPast run={run} />
           </div>
-          <div className="flex flex-col gap-3.5 lg:sticky lg:top-[68px]">
-            {state.before ? (
-              <Button onClick={() => dispatch({ type: "went-back" })}>{t("open.back", { name: state.before.name || t("pasted") })}</Button>
-            ) : null}
-            {earlier.length > 0 || (newest && state.trouble) ? (
-              <Card title={t("answer.earlier")} bodyClassName="py-2">
-                <EarlierReceipts receipts={state.trouble ? state.receipts : earlier} fallbackName={t("pasted")} />
-              </Card>
-            ) : null}
-            <Card title={t("open.outline")} className="max-lg:hidden" bodyClassName="max-h-[60vh] overflow-y-auto p-1.5">
-              <NodeOutline form={form} placed={placed} />
-            </Card>
-          </div>
-        </div>
+        </RunSplit>
       </div>
-      <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 border-t border-line bg-bg px-4 py-2 md:hidden">
-        <RunButton {...button} className="w-full" />
-      </div>
+      <RunBar canRun={canRun} button={button} onCopies={() => askCopies()} />
+      <CopiesDialog
+        isOpen={copiesAsk !== undefined}
+        form={form}
+        ask={copiesAsk?.ask}
+        picture={picture}
+        hasRandomised={settings.memory.randomised.length > 0}
+        isBusy={isSendingCopies(state.copies)}
+        onClose={() => setCopiesAsk(undefined)}
+        onStart={({ nodeId, input, values }) => {
+          setCopiesAsk(undefined);
+          dispatch({ type: "brought", brought: undefined });
+          void run.copies.begin(opened, name, { nodeId, input, values, seedsOf: () => newSeeds(form, settings.isRandomised) });
+        }}
+      />
     </>
   );
-}
-
-function missingClassOf(errors: OpenRunProps["run"]["state"]["errors"]): string | undefined {
-  const entries = Object.values(errors);
-  const isAboutClasses = entries.length > 0 && entries.every((entry) => entry.errors.every(({ type }) => type === "missing_node_type"));
-  return isAboutClasses ? entries[0]?.class_type : undefined;
 }

@@ -1,16 +1,15 @@
 // A dropped, picked, pasted or sample file made into an opened workflow, or the reason why it cannot be one.
-// Guarantees: never throws; refuses what no service could run (a loop, a link to nothing) before it is opened, so that what was open stays.
+// Guarantees: never throws; a file that cannot be read is refused before it is opened, so that what was open stays. One that no service could
+// run (a loop, a link to nothing) opens all the same: what is wrong is easiest to see where the workflow is drawn.
 
-import { danglingLinks, findCycle, readWorkflow, topologicalOrder } from "@/lib/contract/graph";
+import { readWorkflow, topologicalOrder } from "@/lib/contract/graph";
 import { type JsonObject, objectOf } from "@/lib/contract/json";
 import { workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { titleOf } from "./form-model";
 import { withoutMasks } from "./masked";
-import { own } from "./own";
 import { pictureTexts, textOfPicture } from "./picture-graph";
-import { type NamedNode, type Refusal, type RefusalReason } from "./refusal";
+import { type Refusal, type RefusalReason } from "./refusal";
 import { type OpenedFile } from "./run-state";
 import { workflowIdOf } from "./workflow-id";
 
@@ -21,12 +20,10 @@ export function openWorkflow(text: string, fileName?: string, known: Known = {})
   const reading = readWorkflow(text);
   if (!reading.ok) return failed(refusal(reading.failure, fileName));
   const { graph, title, extraData } = reading.value;
-  const reason = brokenLink(graph) ?? loop(graph);
-  if (reason) return failed(refusal(reason, fileName));
   return ok({
     name: nameOf(fileName) ?? known.name ?? title ?? "",
     workflowId: keptId(extraData) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
-    order: topologicalOrder(graph),
+    order: orderOf(graph),
     graph,
     ...(extraData && { extraData: withoutMasks(extraData) }),
   });
@@ -48,6 +45,13 @@ export async function openFile(file: File): Promise<Result<OpenedFile, Refusal>>
   }
 }
 
+/** Nodes in or behind a loop have no place in the order of the work: they come last. */
+function orderOf(graph: Graph): string[] {
+  const sorted = topologicalOrder(graph);
+  const placed = new Set(sorted);
+  return [...sorted, ...Object.keys(graph).filter((id) => !placed.has(id))];
+}
+
 function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {
   return { reason, ...(fileName !== undefined && { fileName }) };
 }
@@ -65,20 +69,4 @@ function keptId(extraData: JsonObject | undefined): string | undefined {
 
 function uuidOf(id: unknown): string | undefined {
   return typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
-}
-
-function loop(graph: Graph): RefusalReason | undefined {
-  const cycle = findCycle(graph);
-  return cycle && { code: "cycle", nodes: cycle.toReversed().map((id) => named(graph, id)) };
-}
-
-function brokenLink(graph: Graph): RefusalReason | undefined {
-  const [first, ...others] = danglingLinks(graph);
-  if (!first) return undefined;
-  return { code: "dangling_link", node: named(graph, first.nodeId), input: first.input, source: first.source, others: others.length };
-}
-
-function named(graph: Graph, id: string): NamedNode {
-  const node = own(graph, id);
-  return { id, title: node ? titleOf(node) : "" };
 }

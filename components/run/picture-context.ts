@@ -1,9 +1,12 @@
 import { type Decode } from "./check-picture";
+import { type RunPorts } from "./run-ports";
 import { type SendPicture } from "./use-picture-upload";
 
 /** What an image input needs beyond its value: where pictures are shown from, and how a new one travels. */
 export type PictureContext = {
   connection?: string;
+  isLocal?: boolean;
+  listAssets: RunPorts["listAssets"];
   sendPicture: SendPicture;
   decode?: Decode;
   /** What its owner calls a picture, by the name that is sent. */

@@ -11,27 +11,19 @@ import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/use-drop-target";
 import { toFileRef } from "./image-ref";
+import { AssetPicker } from "./asset-picker";
 import { own } from "./own";
 import { type PictureContext } from "./picture-context";
 import { PictureName } from "./picture-name";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";
 
-type PictureControlProps = ControlProps & PictureContext & { nodeTitle: string; onRunning: (isRunning: boolean) => void };
+type PictureControlProps = ControlProps & { picture: PictureContext; nodeTitle: string; onRunning: (isRunning: boolean) => void };
 
 /** The picture that a node loads: shown, replaced by a drop or a choice, and still there when the new one does not arrive. */
-export function PictureControl({
-  nodeTitle,
-  connection,
-  sendPicture,
-  decode,
-  ownNames,
-  onNamed,
-  onRunning,
-  value,
-  onChange,
-  ...control
-}: PictureControlProps) {
+export function PictureControl({ nodeTitle, picture, onRunning, value, onChange, ...control }: PictureControlProps) {
   const t = useTranslations("run.picture");
+  const { connection, sendPicture, decode, ownNames, onNamed } = picture;
+  const [isPicking, setPicking] = useState(false);
   const onSent = (sentAs: string, file: File) => {
     onNamed(sentAs, file.name);
     onChange(sentAs);
@@ -79,6 +71,9 @@ export function PictureControl({
           <Button size="small" onClick={() => chooser.current?.click()}>
             {name === "" ? t("choose") : t("replace")}
           </Button>
+          <Button size="small" onClick={() => setPicking(true)}>
+            {t("fromAssets")}
+          </Button>
           <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span>
           <input
             ref={chooser}
@@ -93,6 +88,18 @@ export function PictureControl({
             }}
           />
         </span>
+        <AssetPicker
+          isOpen={isPicking}
+          picture={picture}
+          onClose={() => setPicking(false)}
+          onPicked={([picked]) => {
+            setPicking(false);
+            if (!picked) return;
+            stop();
+            onNamed(picked.value, picked.name);
+            onChange(picked.value);
+          }}
+        />
         <div id={noteId} aria-live="polite" className="w-full min-w-0 text-sm">
           {several > 0 ? (
             <p className="text-bad">{t("several", { count: several })}</p>

@@ -1,6 +1,7 @@
 // The workflow inside a picture: in text chunks of a PNG, in the EXIF block of a WebP ("keyword:JSON" in texts of its main directory).
 // Guarantees: never throws; reads headers and texts only, never the pixels; bounded in chunks, bytes and what is unpacked.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, parseJson } from "@/lib/contract/json";
 import { exifTexts } from "./exif-texts";
 
@@ -31,7 +32,7 @@ export function textOfPicture({ prompt, workflow }: PictureTexts): string {
   const graph = parseJson(withoutNaN(prompt ?? ""));
   const drawing = parseJson(withoutNaN(workflow ?? ""));
   if (!isObject(graph)) return workflow ?? prompt ?? "";
-  return JSON.stringify({ prompt: graph, extra_data: { extra_pnginfo: { ...(isObject(drawing) && { workflow: drawing }) } } });
+  return writeExactJson({ prompt: graph, extra_data: { extra_pnginfo: { ...(isObject(drawing) && { workflow: drawing }) } } });
 }
 
 /** Writers of the family let numbers through that JSON does not know. */

@@ -1,6 +1,7 @@
 // Which sentence a node's problem gets, and with which values: the catalogue has the words. Pure.
 // Guarantees: a type nobody knows still says what the service said; values are shortened, since a received value may be a whole text.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, numberOf } from "@/lib/contract/json";
 import { type Problem } from "./node-problems";
 
@@ -15,6 +16,7 @@ export type ProblemSentence =
         | "value_bigger_than_max"
         | "value_not_in_list"
         | "dependency_cycle"
+        | "dangling_link"
         | "missing_node_type"
         | "masked_value"
         | "other"
@@ -29,10 +31,11 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
   const input = shown(extra.input_name);
   const received = shown(extra.received_value ?? extra.received_type);
   const options = Array.isArray(extra.input_config) && isObject(extra.input_config[1]) ? extra.input_config[1] : {};
-  const [min, max] = [numberOf(options.min), numberOf(options.max)];
+  const [min, max] = [limitOf(options.min), limitOf(options.max)];
   if (type === "required_input_missing" && input) return { key: type, values: { input } };
   if (type === "masked_value" && input) return { key: type, values: { input } };
   if (type === "bad_linked_input" && input) return { key: type, values: { input } };
+  if (type === "dangling_link" && input) return { key: type, values: { input, source: shown(extra.source) } };
   if (type === "return_type_mismatch" && input && received) return { key: type, values: { input, received } };
   if (type === "invalid_input_type" && input && "received_value" in extra)
     return { key: type, values: { input, received: received || "“”" } };
@@ -46,7 +49,12 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
   return { key: "nameless", values: {} };
 }
 
+/** To the last digit: what is refused may miss its limit by one. */
+function limitOf(value: unknown): number | string | undefined {
+  return typeof value === "bigint" ? String(value) : numberOf(value);
+}
+
 function shown(value: unknown): string {
-  const text = typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
+  const text = typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value);
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text;
 }

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
-import { type NamedNode, type Refusal, type RefusalReason } from "./refusal";
+import { type Refusal, type RefusalReason } from "./refusal";
 
 type RefusalNoteProps = { refusal: Refusal; keepsOpen: boolean; onRead: () => void };
 
@@ -16,6 +16,16 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
   const { fileName, reason } = refusal;
   if (reason.code === "unread")
     return <FailureMessage failure={reason.failure} actions={<Button onClick={onRead}>{common("dismiss")}</Button>} />;
+  if (reason.code === "no_pictures") {
+    return (
+      <FailureNotice
+        title={t("noPictures")}
+        whose={t("whoseAssets")}
+        next={sentence}
+        actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
+      />
+    );
+  }
   const isSeveral = reason.code === "several_files";
   return (
     <FailureNotice
@@ -29,14 +39,7 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
 
 function useReason(reason: RefusalReason): string {
   const t = useTranslations("run.refusal");
-  const step = ({ id, title }: NamedNode) => t("cycleStep", { id, title });
   switch (reason.code) {
-    case "cycle":
-      return t("cycle", { path: [...reason.nodes, ...reason.nodes.slice(0, 1)].map(step).join(" → ") });
-    case "dangling_link": {
-      const { node, input, source, others } = reason;
-      return t("dangling_link", { input, id: node.id, title: node.title, source, others });
-    }
     case "not_json":
       return t("not_json", { line: reason.line, column: reason.column });
     case "no_graph":
@@ -49,6 +52,8 @@ function useReason(reason: RefusalReason): string {
       return t("node_without_class", { nodeId: reason.nodeId });
     case "node_with_bad_inputs":
       return t("node_with_bad_inputs", { nodeId: reason.nodeId });
+    case "no_pictures":
+      return t(reason.gone ? "assetsGone" : "assetsNoPictures");
     case "unread":
       return "";
     case "empty":

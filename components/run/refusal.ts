@@ -3,18 +3,15 @@
 import { type Failure } from "@/lib/contract/failure";
 import { type WorkflowProblem } from "@/lib/contract/graph";
 
-export type NamedNode = { id: string; title: string };
-
 export type RefusalReason =
   | WorkflowProblem
-  /** The loop in the order of the work: each feeds the next, the last feeds the first. */
-  | { code: "cycle"; nodes: NamedNode[] }
-  | { code: "dangling_link"; node: NamedNode; input: string; source: string; others: number }
   /** Without a workflow inside. */
   | { code: "picture" }
   | { code: "job_gone" }
   | { code: "job_without_workflow" }
   | { code: "file_gone" }
+  /** None of the assets that were to be used is a picture that is still there. */
+  | { code: "no_pictures"; gone: boolean }
   /** It did not arrive from the service. */
   | { code: "unread"; failure: Failure }
   | { code: "several_files"; count: number }

@@ -6,7 +6,7 @@ import { useEffect, useEffectEvent } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 
-type RunButtonProps = {
+export type RunButtonProps = {
   isSending: boolean;
   uploading: number;
   /** Where the page says why this person may not run; absent where they may. */

@@ -1,22 +1,40 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useMemo } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { type NodeMarks } from "@/components/graph/node-marks";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type PlacedProblems } from "./node-problems";
 import { type OpenWorkflow } from "./run-state";
 
-/** Drawn only when asked for: the form needs none of it. */
+/** The form needs none of it: it comes behind the form, and its code with it. */
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
   ssr: false,
-  loading: () => <Skeleton className="h-[420px] w-full" />,
+  loading: () => <Skeleton className="size-full rounded-lg" />,
 });
 
-type RunGraphProps = { opened: OpenWorkflow; name: string; placed: PlacedProblems };
+type RunGraphProps = {
+  opened: OpenWorkflow;
+  name: string;
+  placed: PlacedProblems;
+  selected?: string;
+  onSelect: (nodeId: string) => void;
+};
 
-/** The workflow as a drawing, with the nodes that need a correction marked. */
-export function RunGraph({ opened: { graph, extraData }, name, placed }: RunGraphProps) {
-  const marks = useMemo<NodeMarks>(() => new Map(Object.keys(placed.byNode).map((id) => [id, { state: "refused" as const }])), [placed]);
-  return <Graph graph={graph} marks={marks} json={{ prompt: graph, ...(extraData && { extra_data: extraData }) }} fileName={name} />;
+/** The workflow as a drawing beside its form, with the nodes that need a correction marked. It follows what is typed when there is time. */
+export function RunGraph({ opened: { graph, original, extraData }, name, placed, selected, onSelect }: RunGraphProps) {
+  const drawn = useDeferredValue(graph);
+  const marks = useMemo<NodeMarks>(() => new Map(Object.keys(placed.byNode).map((id) => [id, { state: "faulty" as const }])), [placed]);
+  const json = useMemo(() => ({ prompt: drawn, ...(extraData && { extra_data: extraData }) }), [drawn, extraData]);
+  return (
+    <Graph
+      graph={drawn}
+      shape={original}
+      marks={marks}
+      json={json}
+      fileName={`${name}.json`}
+      beside={{ onSelect, ...(selected !== undefined && { selected }) }}
+      className="h-full"
+    />
+  );
 }

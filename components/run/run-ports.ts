@@ -6,10 +6,13 @@ import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./check-picture";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-import { type PressReport, PRESS_HEADER } from "@/lib/contract/press";
+import { LABEL_HEADER, type PressReport, PRESS_HEADER } from "@/lib/contract/press";
+import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { toMilliseconds } from "@/lib/contract/times";
+import { fromTop } from "@/lib/contract/userdata-paths";
 import { type ArrivalPorts } from "./arrivals";
 import { type Press } from "./press";
 import { type SendPrompt } from "./submission";
@@ -24,14 +27,25 @@ export type RunPorts = ArrivalPorts & {
   /** The newest jobs of the press's workflow. */
   newestJobs: (press: Press) => Promise<Result<JobsAnswer, ApiFailure>>;
   sendPicture: SendPicture;
+  /** Which of them were still waiting is in the answer. */
+  cancelJobs: (ids: readonly string[]) => Promise<Result<QueueAnswer, ApiFailure>>;
+  /** Newest first. */
+  listAssets: (query: {
+    name_contains: string;
+    include_tags: string[];
+    offset: number;
+    limit: number;
+  }) => Promise<Result<AssetsAnswer, ApiFailure>>;
   loadSample: (name: string) => Promise<Result<string, "missing">>;
   decode?: Decode;
 };
 
 export function portsOf(connection: string | undefined): RunPorts {
   return {
-    sendPrompt: (submission, press) =>
-      callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers: { [PRESS_HEADER]: press } }),
+    sendPrompt: (submission, press, label) => {
+      const headers = { [PRESS_HEADER]: press, ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }) };
+      return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
+    },
     reportPress: (key) => callApi(`/api/console/presses/${key}`, { cache: "no-store" }),
     newestJobs: (press) =>
       callApi(withQuery("/api/jobs", { workflow_id: press.workflowId, limit: 5, connection: press.connection }), { cache: "no-store" }),
@@ -42,6 +56,13 @@ export function portsOf(connection: string | undefined): RunPorts {
       form.set("image", file, file.name);
       return upload<UploadAnswer>(withQuery("/api/upload/image", { connection }), { form, ...options });
     },
+    // It may be what a page that goes away leaves behind.
+    cancelJobs: (ids) => callApi(withQuery("/api/queue", { connection }), { method: "POST", json: { delete: ids }, keepalive: true }),
+    listAssets: (query) =>
+      callApi(withQuery("/api/assets", { ...query, sort: "created_at", order: "desc", include_public: true, connection }), {
+        cache: "no-store",
+      }),
+    readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     loadSample,
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     readStored: (path) => readText(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection })),
@@ -66,9 +87,7 @@ async function listStored(connection: string | undefined): Promise<Result<Userda
   });
   if (!files.ok) return files;
   const changed = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
-  // Some services name files from the folder on, some from the top.
-  const named = files.value.map((file) => (file.path.startsWith(FOLDER) ? file : { ...file, path: FOLDER + file.path }));
-  return ok(named.sort((one, other) => changed(other) - changed(one)));
+  return ok(fromTop(files.value, FOLDER).sort((one, other) => changed(other) - changed(one)));
 }
 
 /** The text as it is stored: what is wrong with it is for the reader of workflows to say. */

@@ -6,18 +6,18 @@ import { useConnection } from "@/components/frame/connection-context";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { type Arrival } from "./arrivals";
+import { BroughtNote } from "./brought-note";
 import { EmptyRun } from "./empty-run";
 import { RefusalNote } from "./refusal-note";
+import { RunNotes } from "./run-notes";
 import { RunSkeleton } from "./run-skeleton";
-import { NewestReceipt } from "./receipts";
 import { portsOf, type RunPorts } from "./run-ports";
 import { type RunStore, tabRun } from "./run-store";
 import { StoredFiles } from "./stored-files";
-import { TroubleNote } from "./trouble-note";
 import { useArrival } from "./use-arrival";
 import { useArrivals } from "./use-arrivals";
-import { unknownActs } from "./unknown-acts";
 import { useDraft } from "./use-draft";
+import { useRecall } from "./use-recall";
 import { useNotedPress } from "./use-noted-press";
 import { useRun } from "./use-run";
 
@@ -34,13 +34,15 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   const connection = useConnection();
   const id = connection?.id;
   const ports = useMemo(() => given ?? portsOf(id), [given, id]);
-  const run = useRun(store, ports, { memberId, connection: id });
+  const run = useRun(store, ports, { memberId, connection: id, isLocal: connection?.isLocal });
   useDraft(store, memberId);
   useArrival(arrival, (wanted) => void run.openArrival(wanted));
   useNotedPress(store, memberId, (press) => void run.askAfter(press));
-  useFollowCounts(run.state.receipts[0]?.jobId ?? "");
+  useRecall(() => void run.copies.recall());
+  const { copies } = run.state;
+  useFollowCounts(`${run.state.receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind} ${copies?.isCancelling}`);
   const isOver = useArrivals({ onFiles: (files) => void run.openFiles(files), onText: run.openText });
-  const { refusal, opened, before, trouble, receipts } = run.state;
+  const { refusal, opened, before, brought } = run.state;
   const note = refusal ? (
     <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={() => run.dispatch({ type: "refusal-read" })} />
   ) : null;
@@ -49,7 +51,15 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   if (opened) {
     return (
       <Suspense fallback={<RunSkeleton />}>
-        <OpenRun canRun={canRun} run={run} opened={opened} ports={ports} connection={id} isOver={isOver} note={note} />
+        <OpenRun
+          canRun={canRun}
+          run={run}
+          opened={opened}
+          ports={ports}
+          place={{ id, isLocal: connection?.isLocal }}
+          isOver={isOver}
+          note={note}
+        />
       </Suspense>
     );
   }
@@ -62,14 +72,10 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
         note={
           <>
             {note}
-            {trouble ? (
-              <TroubleNote
-                trouble={trouble}
-                placed={placedNowhere}
-                unknown={{ ...unknownActs(run, trouble), newestJobs: ports.newestJobs }}
-              />
+            {brought ? (
+              <BroughtNote brought={brought} connection={id} onDismiss={() => run.dispatch({ type: "brought", brought: undefined })} />
             ) : null}
-            <NewestReceipt receipt={trouble || before ? undefined : receipts[0]} fallbackName={t("pasted")} />
+            {before ? null : <RunNotes run={run} canRun={canRun} placed={placedNowhere} newestJobs={ports.newestJobs} />}
           </>
         }
         onFiles={(files) => void run.openFiles(files)}

@@ -6,7 +6,9 @@ import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type Brought } from "./brought";
 import { type Checked } from "./check";
+import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
 import { withInput } from "./form-model";
 import { own } from "./own";
 import { type Press } from "./press";
@@ -50,6 +52,9 @@ export type RunState = {
   refusal?: Refusal;
   /** A past job or a stored file is on its way. */
   isArriving?: boolean;
+  /** Pictures that wait for the input that takes them. */
+  brought?: Brought;
+  copies?: CopiesSet;
   errors: NodeErrors;
   trouble?: Trouble;
   /** Newest first. */
@@ -79,6 +84,8 @@ export type RunAction =
   | { type: "sending" }
   | { type: "answered"; serial: number; outcome: RunOutcome; press?: Press; atMs: number }
   | { type: "trouble-left" }
+  | { type: "brought"; brought: Brought | undefined }
+  | { type: "copies"; act: CopiesAct }
   /** Told before anything was sent. */
   | { type: "checked"; serial: number; found: Checked };
 
@@ -144,6 +151,14 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       const kind = found.code === "prompt_no_outputs" ? "refused" : "invalid";
       const trouble = { kind, failure: { code: found.code, message: "", status: 0 } } as const;
       return { ...state, trouble, errors: found.errors, attention: state.attention + 1 };
+    }
+    case "brought":
+      return { ...state, brought: action.brought, isArriving: false };
+    case "copies": {
+      const copies = copiesReducer(state.copies, action.act);
+      // What the copies are made from is sent: leaving the page loses nothing of it.
+      const opened = action.act.act === "begun" && state.opened ? { ...state.opened, sent: state.opened.graph } : state.opened;
+      return { ...state, copies, opened };
     }
     case "trouble-left":
       return { ...state, trouble: undefined };

@@ -11,8 +11,8 @@ export function isSeed(name: string, control: Control): boolean {
 /** Whole, within the range that the service states, and exact as a number of JSON. */
 export function randomSeed(control: Control, random: () => number = Math.random): number {
   const { min, max } = control.kind === "number" ? control : {};
-  const from = Math.max(0, Math.ceil(min ?? 0));
-  const to = Math.min(Math.floor(max ?? MOST), Number.MAX_SAFE_INTEGER);
+  const from = Math.max(0, Math.ceil(Number(min ?? 0)));
+  const to = Math.min(Math.floor(Number(max ?? MOST)), Number.MAX_SAFE_INTEGER);
   return to <= from ? from : from + Math.floor(random() * (to - from));
 }
 

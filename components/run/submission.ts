@@ -20,8 +20,8 @@ export type Submission = {
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };
 
-/** `press`: the key under which the console starts one job at most. */
-export type SendPrompt = (submission: Submission, press: string) => Promise<Result<unknown, Failure>>;
+/** `press`: the key under which the console starts one job at most; `label`: what tells this job from the other copies of a run. */
+export type SendPrompt = (submission: Submission, press: string, label?: string) => Promise<Result<unknown, Failure>>;
 
 type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
 

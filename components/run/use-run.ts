@@ -2,7 +2,8 @@
 
 import { useMemo, useSyncExternalStore } from "react";
 import { openFile, openWorkflow } from "./open-workflow";
-import { type Arrival, openArrival } from "./arrivals";
+import { type Arrival, bringAssets, openArrival } from "./arrivals";
+import { copiesActs } from "./copies/copies-acts";
 import { tabShelf } from "./shelf";
 import { newPressKey } from "@/lib/browser/press-key";
 import { forgetPress, notePress, type Press } from "./press";
@@ -15,17 +16,17 @@ import { toSubmission } from "./submission";
 import { type RunOutcome } from "./run-outcome";
 import { type Result } from "@/lib/shared/result";
 
-type Pressed = { memberId: string; connection?: string };
+type Pressed = { memberId: string; connection?: string; isLocal?: boolean };
 
 /** Everything the page can do, tied to what it holds. */
 export function useRun(store: RunStore, ports: RunPorts, pressed: Pressed) {
   const state = useSyncExternalStore(store.subscribe, store.get, () => emptyRun);
-  const { memberId, connection } = pressed;
-  const acts = useMemo(() => actsOf(store, ports, { memberId, connection }), [store, ports, memberId, connection]);
+  const { memberId, connection, isLocal = false } = pressed;
+  const acts = useMemo(() => actsOf(store, ports, { memberId, connection, isLocal }), [store, ports, memberId, connection, isLocal]);
   return { state, ...acts };
 }
 
-function actsOf(store: RunStore, ports: RunPorts, pressed: Pressed) {
+function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Pressed & { isLocal: boolean }) {
   const settle = (result: Result<OpenedFile, Refusal>) => {
     store.dispatch(result.ok ? { type: "opened", file: result.value } : { type: "refused", refusal: result.failure });
   };
@@ -36,6 +37,10 @@ function actsOf(store: RunStore, ports: RunPorts, pressed: Pressed) {
   };
   return {
     dispatch: store.dispatch,
+    copies: copiesActs(store, ports, {
+      memberId: pressed.memberId,
+      ...(pressed.connection !== undefined && { connection: pressed.connection }),
+    }),
     async openFiles(files: readonly File[]) {
       const [file] = files;
       if (!file) return;
@@ -44,6 +49,11 @@ function actsOf(store: RunStore, ports: RunPorts, pressed: Pressed) {
     },
     async openArrival(arrival: Arrival) {
       store.dispatch({ type: "arriving", isArriving: true });
+      if ("assets" in arrival) {
+        const brought = await bringAssets(arrival.assets, ports, isLocal);
+        if (brought.ok) return store.dispatch({ type: "brought", brought: brought.value });
+        return store.dispatch({ type: "refused", refusal: brought.failure });
+      }
       settle(await openArrival(arrival, ports));
     },
     openText: (text: string) => settle(openWorkflow(text)),

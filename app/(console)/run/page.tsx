@@ -15,17 +15,27 @@ export async function generateMetadata(): Promise<Metadata> {
 type Search = { searchParams: Promise<Record<string, string | string[] | undefined>> };
 
 export default async function RunPage({ searchParams }: Search) {
-  const { job, file } = await searchParams;
+  const search = await searchParams;
   const { memberId, role } = await requireViewer();
   return (
     <PageMessages messages={await pickMessages("run", "graph")}>
-      <RunScreen memberId={memberId} arrival={toArrival(job, file)} canRun={hasRole(role, "operator")} />
+      <RunScreen memberId={memberId} arrival={toArrival(search)} canRun={hasRole(role, "operator")} />
     </PageMessages>
   );
 }
 
-/** ?job=ID or ?file=workflows/x.json; anything else opens the page as it is. */
-function toArrival(job: unknown, file: unknown): Arrival | undefined {
-  if (typeof job === "string" && job !== "" && job.length <= 200) return { job };
-  return typeof file === "string" && file !== "" && file.length <= 2000 ? { file } : undefined;
+const LONGEST_ID = 200;
+/** As many as a person would look through; each is asked for. */
+const MOST_ASSETS = 100;
+
+/** ?job=ID, ?file=workflows/x.json, ?asset=ID or ?assets=ID,ID; anything else opens the page as it is. */
+function toArrival({ job, file, asset, assets }: Record<string, unknown>): Arrival | undefined {
+  if (isId(job)) return { job };
+  if (typeof file === "string" && file !== "" && file.length <= 2000) return { file };
+  const ids = [asset, ...(typeof assets === "string" ? assets.split(",") : [])].filter(isId);
+  return ids.length > 0 ? { assets: [...new Set(ids)].slice(0, MOST_ASSETS) } : undefined;
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= LONGEST_ID;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openFile, openWorkflow } from "@/components/run/open-workflow";
-import { refusals, sampleText } from "./files";
+import { sampleText } from "./files";
 
 function reasonOf(text: string) {
   const opened = openWorkflow(text, "file.json");
@@ -35,17 +35,6 @@ describe("what cannot be opened is told apart", () => {
 
   it("the editor's own format", () => {
     expect(reasonOf('{"nodes": [{}, {}], "links": [], "version": 0.4}')).toEqual({ code: "ui_format", nodes: 2 });
-  });
-
-  it("a loop, as its nodes in the order of the work", () => {
-    const reason = reasonOf(JSON.stringify(refusals().cycle?.prompt));
-    expect(reason).toMatchObject({ code: "cycle" });
-    expect(reason?.code === "cycle" && reason.nodes.map(({ id }) => id).toSorted()).toEqual(["1", "2"]);
-  });
-
-  it("a link to nothing, with the node that holds it", () => {
-    const reason = reasonOf(JSON.stringify(refusals()["dangling-link"]?.prompt));
-    expect(reason).toEqual({ code: "dangling_link", node: { id: "1", title: "ImageInvert" }, input: "image", source: "9", others: 0 });
   });
 
   it("a picture, and a file too large to be a workflow, before their bytes are read", async () => {

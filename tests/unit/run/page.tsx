@@ -27,6 +27,9 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     readJob: async () => failed(nobody),
     readStored: async () => failed(nobody),
     listStored: async () => failed(nobody),
+    readAsset: async () => failed(nobody),
+    listAssets: async () => failed(nobody),
+    cancelJobs: async () => failed(nobody),
     ...ports,
   };
 }

@@ -2,11 +2,14 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { assetValue } from "@/components/run/asset-value";
 import { checkPicture } from "@/components/run/check-picture";
 import { toFileRef, toImageValue } from "@/components/run/image-ref";
 import { PictureControl } from "@/components/run/picture-control";
 import { type SendPicture, type UploadAnswer } from "@/components/run/use-picture-upload";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type RunPorts } from "@/components/run/run-ports";
+import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { renderPage } from "./render";
 
@@ -32,6 +35,11 @@ const name = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Name o
 const choose = (...files: File[]) => act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files } }));
 const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
 
+const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32)}`, tags: ["output"], mime_type: "image/png" };
+const others = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
+const listAssets: RunPorts["listAssets"] = async ({ name_contains }) =>
+  ok(assetsAnswerSchema.parse({ assets: [asset, others].filter((one) => one.name.includes(name_contains)), total: 2, has_more: false }));
+
 function show() {
   const sent: Sent[] = [];
   const running: boolean[] = [];
@@ -49,10 +57,13 @@ function show() {
           values.push(next);
           setValue(next);
         }}
-        ownNames={names}
-        onNamed={(sentAs, own) => setNames((known) => ({ ...known, [sentAs]: own }))}
-        sendPicture={sendPicture}
-        decode={decode}
+        picture={{
+          ownNames: names,
+          onNamed: (sentAs, own) => setNames((known) => ({ ...known, [sentAs]: own })),
+          sendPicture,
+          decode,
+          listAssets,
+        }}
         onRunning={(isRunning) => running.push(isRunning)}
       />
     );
@@ -172,4 +183,43 @@ describe("the name of a picture in the graph", () => {
     expect(toFileRef("clips/x.png [temp]")).toEqual({ filename: "x.png", subfolder: "clips", type: "temp" });
     expect(toImageValue({ name: "x.png", subfolder: null })).toBe("x.png");
   });
+});
+
+describe("a picture from the assets", () => {
+  beforeEach(() => {
+    // jsdom knows the element and not what it does.
+    HTMLDialogElement.prototype.showModal = function showModal() {
+      this.open = true;
+    };
+    HTMLDialogElement.prototype.close = function close() {
+      this.open = false;
+      this.dispatchEvent(new Event("close"));
+    };
+  });
+
+  it("takes the name of its content, under its own name, and only pictures are offered", async () => {
+    const { values } = show();
+    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
+    const choice = await screen.findByRole("button", { name: "hero.png" });
+    expect(screen.queryByRole("button", { name: "notes.txt" })).toBeNull();
+    fireEvent.click(choice);
+    expect(values.at(-1)).toBe(`${"ab".repeat(32)}.png`);
+    expect(name()).toBe("hero.png");
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
+  it("says when nothing matches what is typed", async () => {
+    show();
+    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
+    await screen.findByRole("button", { name: "hero.png" });
+    fireEvent.change(screen.getByRole("searchbox", { name: "Name contains" }), { target: { value: "nothing like it" } });
+    expect(await screen.findByText("No picture matches.")).toBeTruthy();
+  });
+});
+
+it("an asset of a plain local server is named by its file and folder", () => {
+  const named = { name: "hero.png", hash: `blake3:${"ab".repeat(32)}`, tags: ["output"] };
+  expect(assetValue(named, true)).toBe("hero.png [output]");
+  expect(assetValue({ ...named, tags: ["input"] }, true)).toBe("hero.png");
+  expect(assetValue({ ...named, hash: undefined }, false)).toBe("hero.png [output]");
 });

@@ -2,7 +2,7 @@
 import { File } from "node:buffer";
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { refusals, sampleText } from "./files";
+import { sampleText } from "./files";
 import { drop, field, openText, portsTo, show, type PromptServer } from "./page";
 import { startPromptServer } from "./prompt-server";
 
@@ -28,13 +28,6 @@ describe("opening a workflow", () => {
     ["broken.json", '{ "1": ', /was not opened/, /not JSON: line 1, column 8/],
     ["list.json", "[1]", /was not opened/, /a list/],
     ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /Export \(API\)/],
-    [
-      "loop.json",
-      JSON.stringify(refusals().cycle?.prompt),
-      /was not opened/,
-      /circle.*#\d ImageInvert → #\d ImageInvert → #\d ImageInvert/,
-    ],
-    ["dangling.json", JSON.stringify(refusals()["dangling-link"]?.prompt), /was not opened/, /Input image of #1 ImageInvert .* node #9/],
   ])("of %s is refused with the reason, and what was open and typed stays", async (name, text, title, reason) => {
     show(portsTo(service));
     await openText(sampleText("01-invert"));

@@ -1,0 +1,128 @@
+"use client";
+
+import { Save } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useId, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button, type ButtonProps } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { MASK } from "@/lib/contract/secret-texts";
+import { fileNameOf, storedPath, WORKFLOWS } from "./stored-workflow";
+
+type SaveWorkflowProps = {
+  /** What the workflow is called: the name that the file begins with. */
+  title: string;
+  /** Asked for when it is saved, since it may be megabytes. */
+  textOf: () => string | undefined;
+  connection?: string;
+  /** An icon alone, where room is scarce. */
+  isSmall?: boolean;
+  tone?: ButtonProps["tone"];
+  size?: ButtonProps["size"];
+};
+
+/** Into the folder workflows of the user data on the service; a file that is there already is replaced only after a second press. */
+export function SaveWorkflow({ title, textOf, connection, isSmall = false, tone, size }: SaveWorkflowProps) {
+  const t = useTranslations("graph.save");
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        tone={tone}
+        size={isSmall ? "icon" : size}
+        aria-label={isSmall ? t("act") : undefined}
+        title={isSmall ? t("act") : undefined}
+        onClick={() => setOpen(true)}
+      >
+        {isSmall ? <Save aria-hidden="true" className="size-4" /> : t("act")}
+      </Button>
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={t("title")}>
+        <SaveForm title={title} textOf={textOf} connection={connection} onClose={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}
+
+type SaveFormProps = Pick<SaveWorkflowProps, "title" | "textOf" | "connection"> & { onClose: () => void };
+type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
+
+function SaveForm({ title, textOf, connection, onClose }: SaveFormProps) {
+  const t = useTranslations("graph.save");
+  const [name, setName] = useState(() => fileNameOf(title));
+  const [saving, setSaving] = useState<Saving>({});
+  // Read once, when the dialog opens: what it says of masked values is worth one look at the text.
+  const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);
+  const id = useId();
+  const path = storedPath(name);
+  const isTaken = saving.isTaken === true && saving.path === path;
+
+  async function save() {
+    if (path === undefined || saving.isBusy) return;
+    const text = textOf();
+    if (text === undefined) return setSaving({ path, isEmpty: true });
+    setSaving({ path, isBusy: true });
+    const address = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isTaken, full_info: true, connection });
+    const result = await callApi<unknown>(address, { method: "POST", body: text, headers: { "content-type": "application/octet-stream" } });
+    if (result.ok) {
+      showToast({ tone: "ok", text: t("saved", { path }) });
+      return onClose();
+    }
+    setSaving(result.failure.status === 409 ? { path, isTaken: true } : { path, failure: result.failure });
+  }
+
+  return (
+    <form
+      className="flex flex-col gap-3 text-ink"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <div>
+        <label htmlFor={id} className="text-ink-2">
+          {t("name")}
+        </label>
+        <span className="mt-1 flex items-center gap-1">
+          <span className="shrink-0 font-mono text-sm text-ink-3">{WORKFLOWS}</span>
+          <Input
+            id={id}
+            autoFocus
+            autoComplete="off"
+            spellCheck={false}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+            aria-invalid={path === undefined || undefined}
+            aria-describedby={`${id}-note`}
+          />
+          <span className="shrink-0 font-mono text-sm text-ink-3">.json</span>
+        </span>
+        <p id={`${id}-note`} className="mt-1 text-sm text-ink-2">
+          {t(path === undefined ? "odd" : "note")}
+          {isMasked ? ` ${t("masked")}` : null}
+        </p>
+      </div>
+      {isTaken ? (
+        <p role="alert" className="text-wait">
+          {t("taken", { path: path ?? "" })}
+        </p>
+      ) : null}
+      {saving.isEmpty ? (
+        <p role="alert" className="text-bad">
+          {t("empty")}
+        </p>
+      ) : null}
+      {saving.failure ? <FailureMessage failure={saving.failure} /> : null}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>{t("cancel")}</Button>
+        <Button type="submit" tone={isTaken ? "danger" : "primary"} busy={saving.isBusy} disabled={path === undefined}>
+          {t(isTaken ? "replace" : "act")}
+        </Button>
+      </div>
+    </form>
+  );
+}

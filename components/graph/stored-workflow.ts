@@ -1,0 +1,41 @@
+// A workflow as it is stored: the bare graph, which every program of the family opens, or with what came along where something did.
+// Guarantees: what is read back with readWorkflow is the same graph; digits of whole numbers stay. Must never: store a partner's key.
+
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { type JsonObject } from "@/lib/contract/json";
+import { unwrapWorkflow } from "@/lib/contract/read-workflow";
+import { type Graph } from "@/lib/contract/schemas/graph";
+
+export const WORKFLOWS = "workflows/";
+const LONGEST_NAME = 200;
+
+export function storedText(graph: Graph, extraData: JsonObject | undefined): string {
+  const hasMore = extraData !== undefined && Object.keys(extraData).length > 0;
+  return writeExactJson(hasMore ? { prompt: graph, extra_data: extraData } : graph, 2);
+}
+
+/** From a job's `workflow`; undefined where it holds no graph. */
+export function storedTextOfJob(workflow: unknown): string | undefined {
+  const read = unwrapWorkflow(workflow);
+  return read && storedText(read.graph, read.extraData);
+}
+
+/** Where a name leads: always a JSON file below workflows/; undefined for what is no name. */
+export function storedPath(name: string): string | undefined {
+  const trimmed = name
+    .trim()
+    .replace(/^\/+/, "")
+    .replace(/\.json$/i, "");
+  const parts = trimmed.split("/");
+  const isOdd =
+    parts.some((part) => part.trim() === "" || /^\.+$/.test(part)) || /[\\\p{Cc}]/u.test(trimmed) || trimmed.length > LONGEST_NAME;
+  return isOdd ? undefined : `${WORKFLOWS}${trimmed}.json`;
+}
+
+/** A name that a file can have, from what the workflow is called. */
+export function fileNameOf(title: string): string {
+  return title
+    .replace(/[^\p{L}\p{N} ._-]/gu, "_")
+    .replace(/^\.+/, "_")
+    .slice(0, LONGEST_NAME);
+}

@@ -1,0 +1,18 @@
+// How an asset is named in an input that loads a picture.
+// Guarantees: pure; a service that stores by content is given the content's own name, which no later file of the same name can take over.
+
+import { type AssetView } from "@/lib/contract/asset-view";
+import { toImageValue } from "./image-ref";
+
+const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;
+const folders = ["output", "temp", "input"] as const;
+
+export function assetValue({ name, hash: stored, tags }: Pick<AssetView, "name" | "hash" | "tags">, isLocal: boolean): string {
+  const content = isLocal ? undefined : hash.exec(stored ?? "")?.[1];
+  if (content !== undefined) return `${content}${extensionOf(name)}`;
+  return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
+}
+
+function extensionOf(name: string): string {
+  return /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
+}

@@ -1,0 +1,200 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useId, useMemo, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { Select } from "@/components/ui/select";
+import { isEditable } from "../field-row";
+import { type FormField, type FormNode } from "../form-model";
+import { type PictureContext } from "../picture-context";
+import { CopiesPreview } from "./copies-preview";
+import { type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";
+import { WayFields } from "./way-fields";
+
+/** `values`: pictures that were brought along. */
+export type CopiesAsk = { nodeId: string; name: string; values?: readonly string[] };
+export type CopiesChoice = { nodeId: string; input: string; values: readonly Literal[] };
+
+type CopiesDialogProps = {
+  isOpen: boolean;
+  form: readonly FormNode[];
+  ask?: CopiesAsk;
+  picture: PictureContext;
+  hasRandomised: boolean;
+  /** Copies are on their way: one set after another. */
+  isBusy: boolean;
+  onClose: () => void;
+  onStart: (choice: CopiesChoice) => void;
+};
+
+type Choosable = { node: FormNode; field: FormField };
+
+/** Which input changes from copy to copy, and how; what will be sent is seen before it is. */
+export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, isBusy, onClose, onStart }: CopiesDialogProps) {
+  const t = useTranslations("run.copies");
+  const choosable = useMemo(() => choosableOf(form), [form]);
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} className="w-[min(620px,calc(100vw-24px))]">
+      {isBusy || choosable.length === 0 ? (
+        <p>{t(isBusy ? "busy" : "nothing")}</p>
+      ) : (
+        <CopiesForm
+          choosable={choosable}
+          first={firstOf(choosable, ask)}
+          brought={ask?.values}
+          picture={picture}
+          hasRandomised={hasRandomised}
+          onClose={onClose}
+          onStart={onStart}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "onClose" | "onStart"> & {
+  choosable: readonly Choosable[];
+  first: number;
+  brought?: readonly string[];
+};
+
+function CopiesForm({ choosable, first, brought, picture, hasRandomised, onClose, onStart }: CopiesFormProps) {
+  const t = useTranslations("run.copies");
+  const id = useId();
+  const [at, setAt] = useState(first);
+  const chosen = choosable[at] ?? choosable[0];
+  const [way, setWay] = useState<Way>();
+  const [typed, setTyped] = useState<Typed>(() => typedFor(chosen?.field, brought));
+  const { ways, taken, variation } = useMemo(() => variedBy(chosen?.field, way, typed), [chosen, way, typed]);
+  function choose(place: number) {
+    setAt(place);
+    setWay(undefined);
+    setTyped(typedFor(choosable[place]?.field));
+  }
+  return (
+    <form
+      className="flex flex-col gap-3 text-ink"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (chosen && variation.ok) onStart({ nodeId: chosen.node.id, input: chosen.field.name, values: variation.values });
+      }}
+    >
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <label htmlFor={`${id}-input`} className="w-[72px] text-ink-2">
+          {t("input")}
+        </label>
+        <Select
+          id={`${id}-input`}
+          value={String(at)}
+          onChange={({ target }) => choose(Number(target.value))}
+          className="min-w-0 flex-1 basis-60"
+        >
+          {groupsOf(choosable).map(({ node, entries }) => (
+            <optgroup key={node.id} label={`#${node.id} ${node.title}`}>
+              {entries.map(({ name, place }) => (
+                <option key={place} value={place}>
+                  {name}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </Select>
+      </div>
+      <div role="radiogroup" aria-label={t("how")} className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <span aria-hidden="true" className="w-[72px] text-ink-2">
+          {t("how")}
+        </span>
+        {ways.map((option) => (
+          <label key={option} className="flex min-h-7 items-center gap-1.5">
+            <input type="radio" name={`${id}-way`} checked={option === taken} onChange={() => setWay(option)} className="accent-accent" />
+            {t(`way.${option}`)}
+          </label>
+        ))}
+      </div>
+      {chosen && taken ? (
+        <WayFields
+          field={chosen.field}
+          way={taken}
+          typed={typed}
+          picture={picture}
+          onTyped={(change) => setTyped({ ...typed, ...change })}
+        />
+      ) : null}
+      {variation.ok && chosen ? (
+        <CopiesPreview name={chosen.field.name} values={variation.values} ownNames={picture.ownNames} hasRandomised={hasRandomised} />
+      ) : (
+        <Problem problem={variation.ok ? { why: "none" } : variation.problem} />
+      )}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>{t("cancel")}</Button>
+        <Button type="submit" tone="primary" disabled={!variation.ok}>
+          {variation.ok ? t("start", { count: variation.values.length }) : t("startNone")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Made once for what is typed: random seeds that changed under the eye would not be those that are sent. */
+function variedBy(field: FormField | undefined, way: Way | undefined, typed: Typed) {
+  const ways = field ? waysOf(field) : [];
+  const taken = way && ways.includes(way) ? way : ways[0];
+  const nothing: Variation = { ok: false, problem: { why: "none" } };
+  return { ways, taken, variation: field && taken ? variationOf(field, taken, typed) : nothing };
+}
+
+function Problem({ problem }: { problem: VariationProblem }) {
+  const t = useTranslations("run.copies.problem");
+  switch (problem.why) {
+    case "too_many":
+      return <p className="text-bad">{t("too_many", { most: problem.most })}</p>;
+    case "no_number":
+      return <p className="text-bad">{t("no_number", { line: problem.line, text: problem.text })}</p>;
+    case "too_small":
+    case "too_big":
+      return <p className="text-bad">{t(problem.why, { value: problem.value, limit: problem.limit })}</p>;
+    default:
+      return <p className="text-ink-2">{t(problem.why)}</p>;
+  }
+}
+
+function choosableOf(form: readonly FormNode[]): Choosable[] {
+  return form.flatMap((node) =>
+    node.fields.filter((field) => isEditable(field) && waysOf(field).length > 0).map((field) => ({ node, field })),
+  );
+}
+
+/** What was asked for, else a seed, else the first. */
+function firstOf(choosable: readonly Choosable[], ask: CopiesAsk | undefined): number {
+  const asked = choosable.findIndex(({ node, field }) => node.id === ask?.nodeId && field.name === ask.name);
+  const seed = choosable.findIndex(({ field }) => waysOf(field)[0] === "random");
+  return asked >= 0 ? asked : Math.max(0, seed);
+}
+
+function groupsOf(choosable: readonly Choosable[]): { node: FormNode; entries: { name: string; place: number }[] }[] {
+  const groups = new Map<string, { node: FormNode; entries: { name: string; place: number }[] }>();
+  choosable.forEach(({ node, field }, place) => {
+    const group = groups.get(node.id) ?? { node, entries: [] };
+    group.entries.push({ name: field.name, place });
+    groups.set(node.id, group);
+  });
+  return [...groups.values()];
+}
+
+/** Begins with what the input holds. */
+function typedFor(field: FormField | undefined, brought: readonly string[] = []): Typed {
+  const value = field?.value;
+  const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";
+  const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  const step = field?.control.kind === "number" ? String(field.control.step ?? 1) : "1";
+  return {
+    list: field?.control.kind === "long-text" && text.includes("\n") ? `${text}\n---\n` : text && `${text}\n`,
+    from: text,
+    to: "",
+    step,
+    count: "4",
+    chosen: isChoice ? [value] : [],
+    pictures: brought,
+  };
+}

@@ -1,0 +1,120 @@
+// The copies of one run: what was sent, what became of each, and every change they can go through. Pure.
+// Guarantees: an outcome is never overwritten by a later guess; what nobody can tell stays told as that.
+
+import { type Failure } from "@/lib/contract/failure";
+import { type RunOutcome } from "../run-outcome";
+
+export type CopyOutcome =
+  | { kind: "accepted"; jobId: string; nodesRefused: number; cancel?: "cancelled" | "tooLate" | "asked" }
+  | { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure };
+
+/** `isBegun`: it may have reached the service, whatever is known of it. */
+export type Copy = { key: string; label: string; isBegun?: boolean; outcome?: CopyOutcome };
+
+export type Ending =
+  | { kind: "done" | "stopped" | "left"; failure?: undefined }
+  /** What refused one would refuse the rest. */
+  | { kind: "refused" | "failing"; failure: Failure };
+
+export type CopiesSet = {
+  /** Tells two sets apart: a late answer belongs to its own. */
+  id: string;
+  memberId: string;
+  connection?: string;
+  workflowId: string;
+  name: string;
+  atMs: number;
+  copies: readonly Copy[];
+  isStopping?: boolean;
+  waitMs?: number;
+  ending?: Ending;
+  isCancelling?: boolean;
+  cancelFailure?: Failure;
+  /** The graphs are in this page's memory only: after a reload the rest cannot be sent. */
+  canGoOn: boolean;
+};
+
+export type CopiesAct =
+  | { act: "begun"; set: CopiesSet }
+  | { act: "went-on"; id: string }
+  | { act: "sending"; id: string; key: string }
+  | { act: "told"; id: string; key: string; outcome: CopyOutcome | undefined }
+  | { act: "waiting"; id: string; waitMs: number | undefined }
+  | { act: "stopping"; id: string }
+  | { act: "ended"; id: string; ending: Ending }
+  | { act: "cancelling"; id: string }
+  | { act: "cancelled"; id: string; deleted: readonly string[] | undefined; asked: readonly string[] }
+  | { act: "cancel-failed"; id: string; failure: Failure }
+  | { act: "cancel-over"; id: string }
+  | { act: "left" };
+
+export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): CopiesSet | undefined {
+  if (action.act === "begun") return action.set;
+  if (action.act === "left") return undefined;
+  if (!set || set.id !== action.id) return set;
+  const { waitMs: _waited, ...calm } = set;
+  switch (action.act) {
+    case "went-on":
+      return { ...calm, ending: undefined, isStopping: false };
+    case "sending":
+      return { ...calm, copies: changed(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
+    case "told":
+      // Without an outcome nothing was sent: the copy is as it was before.
+      return { ...calm, copies: changed(set.copies, action.key, ({ key, label }) => told({ key, label }, action.outcome)) };
+    case "waiting":
+      return { ...calm, ...(action.waitMs !== undefined && { waitMs: action.waitMs }) };
+    case "stopping":
+      return { ...set, isStopping: true };
+    case "ended":
+      return { ...calm, ending: action.ending, isStopping: false };
+    case "cancelling":
+      return { ...set, isCancelling: true, cancelFailure: undefined };
+    case "cancelled":
+      return { ...set, copies: set.copies.map((copy) => withCancel(copy, action.asked, action.deleted)) };
+    case "cancel-failed":
+      return { ...set, isCancelling: false, cancelFailure: action.failure };
+    case "cancel-over":
+      return { ...set, isCancelling: false };
+  }
+}
+
+/** Not sent, or refused without starting anything: these can be sent without a second job of one copy. */
+export function isOpen({ isBegun, outcome }: Copy): boolean {
+  return outcome === undefined ? isBegun !== true : outcome.kind === "refused" || outcome.kind === "lost";
+}
+
+export type Counts = {
+  accepted: number;
+  unknown: number;
+  refused: number;
+  left: number;
+  cancelled: number;
+  tooLate: number;
+  asked: number;
+};
+
+export function countsOf({ copies }: Pick<CopiesSet, "copies">): Counts {
+  const counts: Counts = { accepted: 0, unknown: 0, refused: 0, left: 0, cancelled: 0, tooLate: 0, asked: 0 };
+  for (const { outcome } of copies) {
+    if (!outcome) counts.left++;
+    else if (outcome.kind === "accepted") counts[outcome.cancel ?? "accepted"]++;
+    else if (outcome.kind === "unknown") counts.unknown++;
+    else counts.refused++;
+  }
+  return counts;
+}
+
+function told(copy: Copy, outcome: CopyOutcome | undefined): Copy {
+  return outcome ? { ...copy, isBegun: true, outcome } : copy;
+}
+
+function changed(copies: readonly Copy[], key: string, change: (copy: Copy) => Copy): Copy[] {
+  return copies.map((copy) => (copy.key === key ? change(copy) : copy));
+}
+
+function withCancel(copy: Copy, asked: readonly string[], deleted: readonly string[] | undefined): Copy {
+  const { outcome } = copy;
+  if (outcome?.kind !== "accepted" || !asked.includes(outcome.jobId)) return copy;
+  const cancel = !deleted ? "asked" : deleted.includes(outcome.jobId) ? "cancelled" : "tooLate";
+  return { ...copy, outcome: { ...outcome, cancel } };
+}

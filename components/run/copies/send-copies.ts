@@ -1,0 +1,69 @@
+// Sends the copies of a run, one after another, and tells what became of each.
+// Guarantees: a key a copy, so that one copy is one job however often it is asked for; a plain rate limit is waited out and nothing else is
+// sent again; what would meet the same refusal is not sent; stopping lets the copy under way come to its end.
+
+import { meetsAll, patiently, type Work } from "@/lib/browser/patient-call";
+import { type Failure } from "@/lib/contract/failure";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { askAfter } from "../press-outcome";
+import { type RunOutcome } from "../run-outcome";
+import { type RunPorts } from "../run-ports";
+import { judge, type Submission } from "../submission";
+import { type Press } from "../press";
+import { type CopyOutcome, type Ending } from "./copies-state";
+
+/** What one copy sends: made when it is sent, since a thousand graphs at once are a thousand times the memory. */
+export type Planned = { key: string; label: string; make: () => { submission: Submission; graph: Graph } };
+
+type Told = {
+  onSending: (key: string) => void;
+  /** Undefined: nothing was sent. */
+  onOutcome: (key: string, outcome: CopyOutcome | undefined) => void;
+  onWait: Work["onWait"];
+};
+type Sender = Told & { ports: Pick<RunPorts, "sendPrompt" | "reportPress">; press: Omit<Press, "key">; signal: AbortSignal };
+
+/** So many in a row that could not be started, and the rest would go the same way. */
+const MOST_FAILING = 3;
+
+export async function sendCopies(copies: readonly Planned[], sender: Sender): Promise<Ending> {
+  let failing = 0;
+  for (const copy of copies) {
+    if (sender.signal.aborted) return { kind: "stopped" };
+    sender.onSending(copy.key);
+    const outcome = await sendOne(copy, sender);
+    // The wait for a rate limit was cut short: it was refused, and nothing was started.
+    const isUnsent = outcome.kind === "lost" || (sender.signal.aborted && outcome.kind === "refused" && outcome.failure.status === 429);
+    sender.onOutcome(copy.key, isUnsent ? undefined : toCopyOutcome(outcome));
+    if (outcome.kind === "accepted") {
+      failing = 0;
+      continue;
+    }
+    if (isUnsent) return outcome.kind === "lost" ? { kind: "refused", failure: networkGone } : { kind: "stopped" };
+    if (isForAll(outcome)) return { kind: "refused", failure: outcome.failure };
+    failing += 1;
+    if (failing === MOST_FAILING) return { kind: "failing", failure: outcome.failure };
+  }
+  return { kind: "done" };
+}
+
+const networkGone: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
+
+async function sendOne({ key, label, make }: Planned, { ports, press, signal, onWait }: Sender): Promise<RunOutcome> {
+  const { submission, graph } = make();
+  const answer = await patiently(() => ports.sendPrompt(submission, key, label), { signal, onWait });
+  const outcome = judge(answer, graph);
+  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, { ...press, key }) : outcome;
+}
+
+/** A value that one copy carries may be wrong for it alone; a session, a right, a plan and a line are the same for all. */
+function isForAll(outcome: Exclude<RunOutcome, { kind: "accepted" }>): boolean {
+  if (outcome.kind === "invalid") return false;
+  return outcome.kind === "unknown" ? outcome.failure.code === "CONSOLE_UNREACHABLE" : meetsAll(outcome.failure);
+}
+
+export function toCopyOutcome(outcome: RunOutcome): CopyOutcome {
+  return outcome.kind === "accepted"
+    ? { kind: "accepted", jobId: outcome.jobId, nodesRefused: Object.keys(outcome.errors).length }
+    : { kind: outcome.kind, failure: outcome.failure };
+}

@@ -1,0 +1,135 @@
+// One input, and the values that the copies of a run give it.
+// Guarantees: pure; bounded; what cannot be sent is a reason, not a value; a value of a masked or secret input never becomes a label.
+
+import { isSecretName } from "@/lib/contract/secret-names";
+import { type FormField } from "../form-model";
+import { type ChoiceValue } from "../input-spec";
+import { randomSeed } from "../seeds";
+import { steps, toDecimal, toLiteral } from "./decimals";
+
+export const mostCopies = 1000;
+const SHOWN_VALUE = 60;
+
+export type Literal = ChoiceValue | bigint;
+export const ways = ["list", "range", "random", "chosen", "pictures"] as const;
+export type Way = (typeof ways)[number];
+
+/** What was typed, whichever way is taken: a change of mind loses nothing. */
+export type Typed = {
+  list: string;
+  from: string;
+  to: string;
+  step: string;
+  count: string;
+  chosen: readonly Literal[];
+  pictures: readonly string[];
+};
+
+export type VariationProblem =
+  | { why: "none" | "no_range" | "no_step" | "no_count" }
+  | { why: "too_many"; most: number }
+  | { why: "no_number"; line: number; text: string }
+  | { why: "too_small" | "too_big"; value: string; limit: string };
+export type Variation = { ok: true; values: readonly Literal[] } | { ok: false; problem: VariationProblem };
+
+/** The ways that fit an input; the first is the one to begin with. */
+export function waysOf({ name, control }: FormField): readonly Way[] {
+  switch (control.kind) {
+    case "number":
+      return /(^|_)seed$/i.test(name) ? ["random", "range", "list"] : ["range", "list", ...(control.integer ? (["random"] as const) : [])];
+    case "color":
+      return ["list", "range"];
+    case "switch":
+    case "choice":
+      return ["chosen"];
+    case "image":
+      return ["pictures", "list"];
+    case "text":
+    case "long-text":
+      return ["list"];
+    default:
+      return [];
+  }
+}
+
+export function optionsOf({ control }: FormField): readonly Literal[] {
+  if (control.kind === "switch") return [true, false];
+  return control.kind === "choice" ? control.options : [];
+}
+
+export function variationOf(field: FormField, way: Way, typed: Typed): Variation {
+  const found = read(field, way, typed);
+  if (!Array.isArray(found)) return { ok: false, problem: found };
+  if (found.length === 0) return { ok: false, problem: { why: "none" } };
+  if (found.length > mostCopies) return { ok: false, problem: { why: "too_many", most: mostCopies } };
+  const beyond = outOfRange(field, found);
+  return beyond ? { ok: false, problem: beyond } : { ok: true, values: found };
+}
+
+function read(field: FormField, way: Way, typed: Typed): Literal[] | VariationProblem {
+  switch (way) {
+    case "chosen":
+      return optionsOf(field).filter((option) => typed.chosen.includes(option));
+    case "pictures":
+      return [...typed.pictures];
+    case "random": {
+      const count = Number(typed.count);
+      if (!Number.isInteger(count) || count < 1) return { why: "no_count" };
+      return count > mostCopies ? { why: "too_many", most: mostCopies } : randomSeeds(field, count);
+    }
+    case "range": {
+      const [from, to, step] = [toDecimal(typed.from), toDecimal(typed.to), toDecimal(typed.step)];
+      if (!from || !to) return { why: "no_range" };
+      return !step || step.digits === 0n ? { why: "no_step" } : steps({ from, to, step }, mostCopies);
+    }
+    case "list":
+      return field.control.kind === "number" || field.control.kind === "color" ? numbersOf(typed.list) : textsOf(typed.list);
+  }
+}
+
+/** No two alike, where the range has room. */
+function randomSeeds({ control }: FormField, count: number): Literal[] {
+  const seeds = new Set<number>();
+  for (let tried = 0; seeds.size < count && tried < count * 20; tried++) seeds.add(randomSeed(control));
+  return [...seeds];
+}
+
+function numbersOf(list: string): Literal[] | VariationProblem {
+  const values: Literal[] = [];
+  for (const [index, line] of list.split("\n").entries()) {
+    for (const part of line.split(/[,;\s]+/).filter((text) => text !== "")) {
+      const value = toDecimal(part);
+      if (!value) return { why: "no_number", line: index + 1, text: part.slice(0, SHOWN_VALUE) };
+      values.push(toLiteral(value));
+    }
+  }
+  return values;
+}
+
+/** A line each; where a line is ---, what stands between two of them is one value. */
+function textsOf(list: string): Literal[] {
+  const parts = /^---$/m.test(list) ? list.split(/^---$/m).map((part) => part.replace(/^\n|\n$/g, "")) : list.split("\n");
+  return parts.filter((part) => part.trim() !== "");
+}
+
+function outOfRange({ control }: FormField, values: readonly Literal[]): VariationProblem | undefined {
+  if (control.kind !== "number") return undefined;
+  const { min, max } = control;
+  for (const value of values) {
+    if (typeof value !== "number" && typeof value !== "bigint") continue;
+    if (min !== undefined && value < min) return { why: "too_small", value: String(value), limit: String(min) };
+    if (max !== undefined && value > max) return { why: "too_big", value: String(value), limit: String(max) };
+  }
+  return undefined;
+}
+
+/** "3/12 · seed 41": what tells this copy from the others in every list of jobs. */
+export function labelOf(name: string, value: Literal, { index, total }: { index: number; total: number }): string {
+  const place = `${index + 1}/${total}`;
+  return isSecretName(name) ? `${place} · ${name}` : `${place} · ${name} ${shownValue(value)}`;
+}
+
+export function shownValue(value: Literal): string {
+  const text = String(value).replace(/\s+/g, " ").trim();
+  return text.length > SHOWN_VALUE ? `${text.slice(0, SHOWN_VALUE - 1)}…` : text;
+}

@@ -1,0 +1,77 @@
+"use client";
+
+import { CopyPlus, X } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { PageHeader } from "@/components/frame/page-header";
+import { SaveWorkflow } from "@/components/graph/save-workflow";
+import { storedText } from "@/components/graph/stored-workflow";
+import { Button } from "@/components/ui/button";
+import { FilePicker } from "./empty-run";
+import { RunButton, type RunButtonProps } from "./run-button";
+import { type OpenWorkflow } from "./run-state";
+
+type RunHeaderProps = {
+  opened: OpenWorkflow;
+  name: string;
+  nodeCount: number;
+  connection?: string;
+  isDrawn: boolean;
+  canRun: boolean;
+  button: RunButtonProps;
+  onDrawn: () => void;
+  onFiles: (files: File[]) => void;
+  onClose: () => void;
+  onCopies: () => void;
+};
+
+export function RunHeader(props: RunHeaderProps) {
+  const { opened, name, nodeCount, connection, isDrawn, canRun, button, onDrawn, onFiles, onClose, onCopies } = props;
+  const t = useTranslations("run");
+  return (
+    <PageHeader
+      trail={<span className="max-sm:hidden">{t("title")} /</span>}
+      title={<span className="block max-w-[32ch] truncate max-sm:-ml-2.5 max-sm:max-w-[12ch]">{name}</span>}
+      badge={
+        <span className="text-ink-3 max-sm:hidden">
+          {t("open.nodes", { count: nodeCount })}
+          {opened.isEdited ? ` · ${t("open.edited")}` : null}
+        </span>
+      }
+    >
+      <Button aria-pressed={isDrawn} onClick={onDrawn} className="aria-pressed:bg-off-soft">
+        {t("open.graph")}
+      </Button>
+      <span className="max-lg:hidden">
+        <FilePicker label={t("open.another")} onFiles={onFiles} />
+      </span>
+      {canRun ? (
+        <SaveWorkflow isSmall tone="quiet" title={name} connection={connection} textOf={() => storedText(opened.graph, opened.extraData)} />
+      ) : null}
+      <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={onClose}>
+        <X aria-hidden="true" className="size-4" />
+      </Button>
+      {canRun ? <CopiesButton onPress={onCopies} className="max-md:hidden" /> : null}
+      <RunButton {...button} className="max-md:hidden" />
+    </PageHeader>
+  );
+}
+
+/** On narrow screens under the thumb. */
+export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRun" | "button" | "onCopies">) {
+  return (
+    <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 flex gap-2 border-t border-line bg-bg px-4 py-2 md:hidden">
+      {canRun ? <CopiesButton onPress={onCopies} /> : null}
+      <RunButton {...button} className="flex-1" />
+    </div>
+  );
+}
+
+function CopiesButton({ onPress, className }: { onPress: () => void; className?: string }) {
+  const t = useTranslations("run.copies");
+  return (
+    <Button title={t("buttonHint")} onClick={onPress} className={className}>
+      <CopyPlus aria-hidden="true" className="size-3.5" />
+      {t("button")}
+    </Button>
+  );
+}

@@ -1,0 +1,88 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
+import { cn } from "@/components/ui/cn";
+import { bounded, keepShare, readShare, shares } from "./split-share";
+import { browserShelf } from "./workflow-memory";
+
+type RunSplitProps = {
+  isWide: boolean;
+  /** On wide screens beside the form, on narrow ones in its place; undefined where it is not wanted. */
+  graph: ReactNode;
+  children: ReactNode;
+};
+
+/** The drawing stands still while the page scrolls the form; a divider between them moves by pointer and by arrows. */
+export function RunSplit({ isWide, graph, children }: RunSplitProps) {
+  const t = useTranslations("run.split");
+  const [share, setShare] = useState(() => (isWide ? readShare(browserShelf) : shares.usual));
+  const isBeside = isWide && graph !== undefined;
+  return (
+    <div
+      className={cn(isBeside && "grid")}
+      style={isBeside ? { gridTemplateColumns: `minmax(0, ${share}fr) 11px minmax(0, ${100 - share}fr)` } : undefined}
+    >
+      {graph === undefined ? null : (
+        <section
+          aria-label={t("graph")}
+          className={cn(
+            "min-w-0",
+            isBeside ? "sticky top-[52px] h-[calc(100dvh-52px)] p-4 pr-0 pl-5" : "h-[calc(100dvh-164px)] min-h-[340px] p-4",
+          )}
+        >
+          {graph}
+        </section>
+      )}
+      {isBeside ? <Divider share={share} onShare={setShare} /> : null}
+      <section aria-label={t("form")} hidden={!isBeside && graph !== undefined} className="min-w-0">
+        {children}
+      </section>
+    </div>
+  );
+}
+
+function Divider({ share, onShare }: { share: number; onShare: (share: number) => void }) {
+  const t = useTranslations("run.split");
+  const bar = useRef<HTMLDivElement>(null);
+  function drag({ clientX }: PointerEvent) {
+    const box = bar.current?.parentElement?.getBoundingClientRect();
+    if (box && box.width > 0) onShare(bounded(((clientX - box.left) / box.width) * 100));
+  }
+  const moves: Record<string, number> = {
+    ArrowLeft: share - shares.step,
+    ArrowRight: share + shares.step,
+    Home: shares.least,
+    End: shares.most,
+  };
+  function onKeyDown(event: KeyboardEvent) {
+    const to = moves[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    onShare(bounded(to));
+    keepShare(browserShelf, bounded(to));
+  }
+  return (
+    <div
+      ref={bar}
+      role="separator"
+      tabIndex={0}
+      aria-label={t("divider")}
+      aria-orientation="vertical"
+      aria-valuemin={shares.least}
+      aria-valuemax={shares.most}
+      aria-valuenow={share}
+      onKeyDown={onKeyDown}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={(event) => (event.currentTarget.hasPointerCapture(event.pointerId) ? drag(event) : undefined)}
+      onPointerUp={() => keepShare(browserShelf, share)}
+      onDoubleClick={() => {
+        onShare(shares.usual);
+        keepShare(browserShelf, shares.usual);
+      }}
+      className="group sticky top-[52px] grid h-[calc(100dvh-52px)] cursor-col-resize touch-none place-items-center"
+    >
+      <span aria-hidden="true" className="h-10 w-[3px] rounded-full bg-line-strong group-hover:bg-control" />
+    </div>
+  );
+}

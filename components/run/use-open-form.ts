@@ -1,0 +1,58 @@
+"use client";
+
+import { useCallback, useMemo } from "react";
+import { outputNodes } from "./check";
+import { faultsOf, mergedErrors } from "./faults";
+import { fieldDomId } from "./field-ids";
+import { formBuilder } from "./form-model";
+import { placeProblems } from "./node-problems";
+import { type PictureContext } from "./picture-context";
+import { type RunPorts } from "./run-ports";
+import { type OpenWorkflow } from "./run-state";
+import { useCatalogue } from "./use-catalogue";
+import { type useRun } from "./use-run";
+import { useWorkflowMemory } from "./use-workflow-memory";
+
+export type RunPlace = { id?: string; isLocal?: boolean };
+
+/** The opened workflow as its form: fields, what is wrong with them, and what each of them needs to be edited. */
+export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, isLocal }: RunPlace) {
+  const { state, dispatch } = run;
+  const { serial, original, order, graph, ownNames } = opened;
+  const { info, isMissing } = useCatalogue(id, true);
+  const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
+  const form = useMemo(() => build(graph), [build, graph]);
+  // Links and classes cannot be edited, so outputs and faults are those of the file.
+  const outputs = useMemo(() => {
+    const ids = new Set(outputNodes(original, info));
+    return build(original).flatMap(({ id: nodeId, title }) => (ids.has(nodeId) ? [{ id: nodeId, title }] : []));
+  }, [build, original, info]);
+  const faults = useMemo(() => faultsOf(original, info), [original, info]);
+  const placed = useMemo(() => placeProblems(form, mergedErrors(faults?.errors, state.errors)), [form, faults, state.errors]);
+  const onNamed = useCallback(
+    (value: string, ownName: string) => dispatch({ type: "named", serial, value, name: ownName }),
+    [dispatch, serial],
+  );
+  const picture = useMemo<PictureContext>(
+    () => ({
+      connection: id,
+      isLocal: isLocal === true,
+      sendPicture: ports.sendPicture,
+      listAssets: ports.listAssets,
+      decode: ports.decode,
+      ownNames,
+      onNamed,
+    }),
+    [id, isLocal, ports, ownNames, onNamed],
+  );
+  const onEdit = useCallback(
+    (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value }),
+    [dispatch, serial],
+  );
+  const onRunning = useCallback(
+    (nodeId: string, input: string, isRunning: boolean) => dispatch({ type: "upload", serial, key: fieldDomId(nodeId, input), isRunning }),
+    [dispatch, serial],
+  );
+  const settings = useWorkflowMemory(opened.workflowId);
+  return { info, isMissing, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning };
+}
