@@ -96,10 +96,11 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
 
 function Opening({ share }: { share?: number }) {
   const t = useTranslations("masks");
+  const locale = useLocale();
   return (
     <div role="status" className="grid flex-1 place-items-center bg-sunken">
       <span className="flex flex-col items-center gap-2 text-ink-2">
-        {share === undefined ? t("loading") : t("loadingShare", { share })}
+        {share === undefined ? t("loading") : t("loadingShare", { share: share.toLocaleString(locale, { style: "percent" }) })}
         <ProgressBar value={share ?? 0} label={t("loading")} className="w-40" />
       </span>
     </div>

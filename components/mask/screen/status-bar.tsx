@@ -25,6 +25,7 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
   const number = useNumber();
   const scale = useSyncExternalStore(views.subscribe, views.scale, views.scale);
   const { width, height } = drawing.coverage;
+  const zoom = scale.toLocaleString(locale, { style: "percent" });
   const share = shareText(state.paintedShare, locale);
   const last = drawing.lastDone();
   return (
@@ -46,11 +47,11 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
         <button
           type="button"
           title={t("act.actual")}
-          aria-label={`${t("act.actual")}, ${t("status.zoom", { scale })}`}
+          aria-label={`${t("act.actual")}, ${zoom}`}
           onClick={() => onCommand({ do: "actual" })}
           className="h-8 w-13 rounded-md text-center hover:bg-off-soft hover:text-ink"
         >
-          {t("status.zoom", { scale })}
+          {zoom}
         </button>
         <BarButton label={t("act.zoomIn")} onPress={() => onCommand({ do: "zoomIn" })}>
           <ZoomIn className="size-4" />
