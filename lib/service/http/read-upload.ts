@@ -14,6 +14,9 @@ export type Upload = { staged: StagedFile; fileName: string; declaredType: strin
 /** The values of each text part, in order; a part may be repeated. */
 export type Fields = ReadonlyMap<string, readonly string[]>;
 
+/** As for any name of an asset. */
+const LONGEST_NAME = 500;
+
 export async function readUpload(
   headers: Headers,
   bytes: AsyncIterable<Uint8Array> | undefined,
@@ -32,19 +35,18 @@ export async function readUpload(
     if (nameCut || valueCut) refusal ??= new ServiceError("INVALID_BODY", `${name}: the part is too long.`, { field: name });
     fields.set(name, [...(fields.get(name) ?? []), value]);
   });
-  parser.on("file", (name, stream, fileName, _encoding, declaredType) => {
+  parser.on("file", (name, stream, fileName, encoding, declaredType) => {
     // Without a listener an early end would be thrown into the process.
     stream.on("error", () => undefined);
     if (name !== options.part || file) return void stream.resume();
-    if (/\p{Cc}/u.test(fileName)) {
-      refusal ??= new ServiceError("INVALID_BODY", `${name}: the name of the file holds control characters.`, { field: name });
-    }
+    const problem = problemOf(fileName ?? "", encoding);
+    if (problem) refusal ??= new ServiceError("INVALID_BODY", `${name}: ${problem}`, { field: name });
     const staging = stageStream(stream, options);
     staging.catch((error: unknown) => {
       refusal ??= error;
       parser.destroy(error instanceof Error ? error : undefined);
     });
-    file = { staging, stream, fileName: fileName || "upload", declaredType };
+    file = { staging, stream, fileName: fileName ?? "", declaredType };
   });
   parser.on("fieldsLimit", () => (refusal ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
 
@@ -57,7 +59,10 @@ export async function readUpload(
     if (!counted.isWhole()) throw truncated();
     if (refusal) throw refusal;
     if (!file) throw missing(options.part);
-    return { staged: await file.staging, fileName: file.fileName, declaredType: file.declaredType, fields };
+    const staged = await file.staging;
+    // What a browser sends for a file that nobody chose.
+    if (file.fileName === "" && staged.size === 0) throw missing(options.part);
+    return { staged, fileName: file.fileName || "upload", declaredType: file.declaredType, fields };
   } catch (error) {
     const cause = asRefusal(refusal) || asStorageFailure(refusal) ? refusal : error;
     file?.stream.destroy(error instanceof Error ? error : undefined);
@@ -67,6 +72,14 @@ export async function readUpload(
     );
     throw asRefusal(cause) || asStorageFailure(cause) ? cause : truncated();
   }
+}
+
+/** A part that is written in letters would be kept as these letters. */
+function problemOf(fileName: string, encoding: string): string | undefined {
+  if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim()))
+    return "Content-Transfer-Encoding: only binary is taken; the file must be sent as it is.";
+  if (/\p{Cc}/u.test(fileName)) return "the name of the file holds control characters.";
+  return fileName.length > LONGEST_NAME ? `the name of the file is longer than ${LONGEST_NAME} characters.` : undefined;
 }
 
 function openParser(type: string) {
