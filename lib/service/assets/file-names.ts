@@ -21,10 +21,13 @@ export function findByName(database: Database, userId: number, name: string): St
   return seq === undefined ? undefined : readAssets(database, [seq])[0];
 }
 
-/** The content that LoadImage reads under a name; undefined where nothing, or no image, has it. */
-export function findImageHash(database: Database, userId: number, name: string): string | undefined {
+/**
+ * What LoadImage finds under a name: the same file as GET /api/view, so a file that is no image hides an older image of its name, and
+ * is told by its type. Undefined where nothing has the name.
+ */
+export function findImage(database: Database, userId: number, name: string): { hash: string } | { mediaType: string } | undefined {
   const found = findByName(database, userId, name);
-  return found && isRaster(found.media_type) ? found.hash : undefined;
+  return found && (isRaster(found.media_type) ? { hash: found.hash } : { mediaType: found.media_type });
 }
 
 /** An own asset before a public one; an upload before an output; the oldest of equals. One content may have many assets: none is gathered. */

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
-import { findImageHash } from "../assets/file-names";
+import { findImage } from "../assets/file-names";
 import { validatePrompt, type Validation } from "../nodes/validate";
 import { type Database, query } from "../store/database";
 import { toStoredTexts } from "./secrets";
@@ -19,10 +19,12 @@ export async function submitPrompt(
 ): Promise<Accepted | Refused> {
   const { database } = stores;
   const pinned = new Map<string, string>();
-  const hasImage = (name: string): boolean => {
-    const found = pinned.get(name) ?? findImageHash(database, userId, name);
-    if (found !== undefined) pinned.set(name, found);
-    return found !== undefined;
+  const hasImage = (name: string) => {
+    if (pinned.has(name)) return true;
+    const found = findImage(database, userId, name);
+    if (!found || "mediaType" in found) return found ?? false;
+    pinned.set(name, found.hash);
+    return true;
   };
   const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, hasImage });
   if (!validation.ok) return validation;
@@ -30,7 +32,8 @@ export async function submitPrompt(
   // Random from its first letter on: people tell jobs apart by the beginning of their ids.
   const id = randomUUID();
   const extraData = body.extra_data ?? {};
-  const images = validation.images.filter(hasImage).map((name) => ({ name, hash: pinned.get(name) ?? "" }));
+  const needed = new Set(validation.images);
+  const images = [...pinned].flatMap(([name, hash]) => (needed.has(name) ? { name, hash } : []));
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });
   const inputs = {
     ...texts,

@@ -4,7 +4,7 @@
 
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
-import { type CheckedNode, checkInputs } from "./validation/check-inputs";
+import { type CheckedNode, checkInputs, type ImageCheck } from "./validation/check-inputs";
 import { collectErrors } from "./validation/collect-errors";
 import { findCycles } from "./validation/find-cycles";
 import { type ParsedGraph, parsePrompt } from "./validation/parse-prompt";
@@ -18,7 +18,7 @@ export type Validation =
 /** `images` are the names that the nodes behind the good outputs load; `graph` has literals as the nodes want them. */
 export function validatePrompt(
   prompt: Record<string, unknown>,
-  { targets, hasImage }: { targets?: readonly string[]; hasImage: (name: string) => boolean },
+  { targets, hasImage }: { targets?: readonly string[]; hasImage: ImageCheck },
 ): Validation {
   const parsed = parsePrompt(prompt);
   if (!parsed.ok) return { ok: false, error: parsed.failure, nodeErrors: {} };
@@ -39,7 +39,7 @@ export function validatePrompt(
 }
 
 /** In graph order. */
-function checkReached(graph: ParsedGraph, outputs: readonly string[], hasImage: (name: string) => boolean): Map<string, CheckedNode> {
+function checkReached(graph: ParsedGraph, outputs: readonly string[], hasImage: ImageCheck): Map<string, CheckedNode> {
   const found = new Map<string, CheckedNode>();
   reach(outputs, (id) => {
     const node = graph.get(id);

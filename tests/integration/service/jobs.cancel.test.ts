@@ -103,6 +103,7 @@ describe("a running job that is cancelled", () => {
     const unknown = "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22";
     for (const answer of [
       await client.post(`/api/jobs/${unknown}/cancel`),
+      await client.post("/api/jobs/no-uuid-at-all/cancel"),
       await client.post("/api/jobs/cancel", { job_ids: [unknown] }),
       await client.post("/api/interrupt", { prompt_id: unknown }),
       await client.get(`/api/jobs/${unknown}`),

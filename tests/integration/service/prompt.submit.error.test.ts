@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { canvas, record, sample } from "./support";
+import { canvas, list, png, record, sample } from "./support";
 
 describe("POST /api/prompt, refused", () => {
   let bench: ServiceBench;
@@ -59,6 +59,25 @@ describe("POST /api/prompt, refused", () => {
     const answer = await client.post("/api/prompt", { prompt: graph });
     expect(answer.status).toBe(400);
     expect(Object.keys(record(record(answer.body).node_errors))).toEqual(["1"]);
+  });
+
+  it("says what a name means now, where a newer file that is no picture hides an older one", async () => {
+    const load = {
+      "1": { class_type: "LoadImage", inputs: { image: "holiday.png" } },
+      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
+    };
+    await client.upload(png(8, 8), "holiday.png", { tags: "input" });
+    expect((await client.post("/api/prompt", { prompt: load })).status).toBe(200);
+    await client.upload("remember the milk", "holiday.png", { tags: "input" });
+    expect((await client.get("/api/view?filename=holiday.png")).text).toBe("remember the milk");
+    const answer = await client.post("/api/prompt", { prompt: load });
+    expect(answer.status).toBe(400);
+    const [error] = list(record(record(record(answer.body).node_errors)["1"]).errors);
+    expect(error).toMatchObject({
+      type: "custom_validation_failed",
+      details: expect.stringMatching(/^image - Invalid image file: holiday\.png \(.*text\/plain.*not an image/),
+      extra_info: { input_name: "image", received_value: "holiday.png", found_type: "text/plain" },
+    });
   });
 
   it("lets a waitlisted user read and not submit", async () => {

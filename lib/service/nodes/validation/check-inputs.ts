@@ -12,7 +12,8 @@ import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
 const MOST_CHOICES = 20;
 const LONGEST_RECEIVED = 1000;
 
-export type ImageCheck = (name: string) => boolean;
+/** True for an image; what else has the name is told by its type. */
+export type ImageCheck = (name: string) => boolean | { mediaType: string };
 
 export type CheckedNode = {
   errors: NodeError[];
@@ -87,7 +88,8 @@ function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, ch
 }
 
 function checkImage(field: InputField, written: unknown, hasImage: ImageCheck, checked: CheckedNode): void {
-  if (typeof written === "string" && written !== "" && hasImage(written)) {
+  const found = typeof written === "string" && written !== "" && hasImage(written);
+  if (typeof written === "string" && found === true) {
     checked.imageName = written;
     checked.literals.set(field.name, written);
     return;
@@ -95,9 +97,18 @@ function checkImage(field: InputField, written: unknown, hasImage: ImageCheck, c
   checked.errors.push({
     type: "custom_validation_failed",
     message: "Custom validation failed for node",
-    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, LONGEST_RECEIVED) : quoted(written)}`,
-    extra_info: { input_name: field.name, received_value: shortened(written) },
+    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, LONGEST_RECEIVED) : quoted(written)}${foundInstead(found)}`,
+    extra_info: {
+      input_name: field.name,
+      received_value: shortened(written),
+      ...(found && found !== true && { found_type: found.mediaType }),
+    },
   });
+}
+
+/** A newer file of the same name hides an older image, and nothing else in the refusal would say so. */
+function foundInstead(found: ReturnType<ImageCheck>): string {
+  return typeof found === "object" ? ` (the file that this name means is ${found.mediaType}, not an image that can be loaded)` : "";
 }
 
 function checkLiteral(field: InputField, written: unknown, checked: CheckedNode): void {
