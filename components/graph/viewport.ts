@@ -1,30 +1,16 @@
+import { fitted, type Point, type Size, type Viewport } from "@/components/ui/viewport";
 import { type GraphLayout, nodeSize, type PlacedNode } from "./graph-layout";
 
-/** What part of the drawing is seen: its unit (0, 0) stands at pixel (x, y), and a unit is `scale` pixels. */
-export type Viewport = { x: number; y: number; scale: number };
-export type Size = { width: number; height: number };
-/** A picture has no nodes, and nowhere to start but at all of it. */
-export type Drawn = Pick<GraphLayout, "width" | "height"> & Partial<Pick<GraphLayout, "nodes">>;
-export type Point = { x: number; y: number };
-
-const scales = { least: 0.02, most: 4 } as const;
 const MARGIN = 24;
-
-/** All of it, as large as possible but not larger than 1:1. */
-export function fitted(layout: Pick<GraphLayout, "width" | "height">, size: Size): Viewport {
-  const room = { width: Math.max(1, size.width - 2 * MARGIN), height: Math.max(1, size.height - 2 * MARGIN) };
-  const scale = bounded(Math.min(1, room.width / Math.max(1, layout.width), room.height / Math.max(1, layout.height)));
-  return { scale, x: (size.width - layout.width * scale) / 2, y: (size.height - layout.height * scale) / 2 };
-}
 
 /** Smaller than this the words of a node are a strain to read. */
 const COMFORTABLE = 0.62;
 const START_SCALE = 0.85;
 
 /** All of it where it can be read; else its beginning, or the node that calls for attention in the middle. */
-export function started(layout: Drawn, size: Size, calling: string | undefined): Viewport {
+export function started(layout: Pick<GraphLayout, "width" | "height" | "nodes">, size: Size, calling: string | undefined): Viewport {
   const all = fitted(layout, size);
-  if (all.scale >= COMFORTABLE || size.width === 0 || !layout.nodes) return all;
+  if (all.scale >= COMFORTABLE || size.width === 0) return all;
   const called = calling === undefined ? undefined : layout.nodes.get(calling);
   if (called) return centredOn(called, { ...all, scale: START_SCALE }, size);
   const nodes = [...layout.nodes.values()];
@@ -35,12 +21,6 @@ export function started(layout: Drawn, size: Size, calling: string | undefined):
   const fitsInHeight = layout.height * START_SCALE <= size.height - 2 * MARGIN;
   const y = fitsInHeight ? (size.height - layout.height * START_SCALE) / 2 : MARGIN - (first?.y ?? 0) * START_SCALE;
   return { scale: START_SCALE, x: MARGIN - (first?.x ?? 0) * START_SCALE, y };
-}
-
-/** The point of the drawing under `at` stays under it. */
-export function zoomed({ x, y, scale }: Viewport, factor: number, at: Point): Viewport {
-  const next = bounded(scale * factor);
-  return { scale: next, x: at.x - ((at.x - x) / scale) * next, y: at.y - ((at.y - y) / scale) * next };
 }
 
 /** Below this no word can be read. */
@@ -75,8 +55,4 @@ export function nodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, a
     if (unitX >= node.x && unitX <= node.x + nodeSize.width && unitY >= node.y && unitY <= node.y + nodeSize.height) return node;
   }
   return undefined;
-}
-
-function bounded(scale: number): number {
-  return Math.min(scales.most, Math.max(scales.least, scale));
 }

@@ -3,8 +3,10 @@
 import { ChevronLeft, ChevronRight, Download, Minus, Plus, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { useViewport } from "@/components/graph/use-viewport";
+
 import { Button, buttonStyle } from "@/components/ui/button";
+import { usePanZoom } from "@/components/ui/use-pan-zoom";
+import { pictureScales } from "@/components/ui/viewport";
 import { viewUrl } from "@/lib/browser/urls";
 import { type OutputFile, type OutputView } from "@/lib/contract/outputs-view";
 
@@ -80,7 +82,7 @@ function FullPicture({ src, name, onTurn, controls }: FullPictureProps) {
   const t = useTranslations("jobs.job.lightbox");
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [isBroken, setBroken] = useState(false);
-  const { frame, view, handlers, zoomIn, zoomOut, fit } = useViewport(size);
+  const { frame, view, handlers, zoomIn, zoomOut, fit } = usePanZoom({ content: size, scales: pictureScales });
   useEffect(() => frame.current?.focus(), [frame]);
   const turns: Record<string, 1 | -1> = { ArrowLeft: -1, ArrowRight: 1 };
 

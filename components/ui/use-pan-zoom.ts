@@ -1,0 +1,125 @@
+"use client";
+
+import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
+import { drawingScales, fitted, type Point, type Scales, type Size, type Viewport, zoomed } from "./viewport";
+
+const PAN_STEP = 60;
+const ZOOM_STEP = 1.25;
+/** Less than this is a press with an unsteady hand, not a drag. */
+const DRAG_FROM = 4;
+
+type PanZoomOptions = {
+  content: Size;
+  scales?: Scales;
+  /** Pixels around it where all of it is seen. */
+  margin?: number;
+  /** What is seen until somebody moves it; all of it where this is left out. Must be a stable function. */
+  start?: (size: Size) => Viewport;
+};
+
+/** Pan and zoom by mouse, wheel, touch and keys, whatever the size of the frame becomes. */
+export function usePanZoom({ content: { width, height }, scales = drawingScales, margin, start }: PanZoomOptions) {
+  const frame = useRef<HTMLDivElement>(null);
+  const pointers = useRef(new Map<number, Point>());
+  const drag = useRef<{ from: Point; isDragged: boolean }>({ from: { x: 0, y: 0 }, isDragged: false });
+  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
+  const [moved, setMoved] = useState<Viewport | "fitted">();
+  const view = useMemo(() => {
+    if (moved !== undefined && moved !== "fitted") return moved;
+    return moved === undefined && start ? start(size) : fitted({ width, height }, size, { margin, scales });
+  }, [moved, start, size, width, height, margin, scales]);
+
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => {
+      // Behind another face it has no size; it comes back as it was left.
+      if (element.clientWidth > 0) setSize({ width: element.clientWidth, height: element.clientHeight });
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  const placeOf = ({ clientX, clientY }: { clientX: number; clientY: number }): Point => {
+    const box = frame.current?.getBoundingClientRect();
+    return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
+  };
+  const zoomBy = (factor: number, at: Point) => setMoved(zoomed(view, factor, at, scales));
+  // The wheel belongs to the page until the drawing has the focus; with Ctrl or ⌘, and for a pinch on a touch pad, it always zooms.
+  const onWheel = useEffectEvent((event: WheelEvent) => {
+    if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
+    event.preventDefault();
+    zoomBy(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), placeOf(event));
+  });
+  useEffect(() => {
+    const element = frame.current;
+    // React listens passively to wheels, and a passive listener cannot keep the page still.
+    const listen = (event: WheelEvent) => onWheel(event);
+    element?.addEventListener("wheel", listen, { passive: false });
+    return () => element?.removeEventListener("wheel", listen);
+  }, []);
+
+  const middle = { x: size.width / 2, y: size.height / 2 };
+  const acts = {
+    fit: () => setMoved("fitted"),
+    zoomIn: () => zoomBy(ZOOM_STEP, middle),
+    zoomOut: () => zoomBy(1 / ZOOM_STEP, middle),
+    actualSize: () => zoomBy(1 / view.scale, middle),
+    move: (to: Viewport) => setMoved(to),
+  };
+  const keys: Record<string, () => void> = {
+    ArrowLeft: () => setMoved({ ...view, x: view.x + PAN_STEP }),
+    ArrowRight: () => setMoved({ ...view, x: view.x - PAN_STEP }),
+    ArrowUp: () => setMoved({ ...view, y: view.y + PAN_STEP }),
+    ArrowDown: () => setMoved({ ...view, y: view.y - PAN_STEP }),
+    "+": acts.zoomIn,
+    "=": acts.zoomIn,
+    "-": acts.zoomOut,
+    "0": acts.fit,
+    "1": acts.actualSize,
+  };
+  const handlers = {
+    onKeyDown(event: KeyboardEvent) {
+      const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    },
+    onPointerDown(event: PointerEvent) {
+      if (event.button !== 0) return;
+      pointers.current.set(event.pointerId, placeOf(event));
+      if (pointers.current.size === 1) drag.current = { from: placeOf(event), isDragged: false };
+    },
+    onPointerMove(event: PointerEvent<HTMLElement>) {
+      const before = pointers.current.get(event.pointerId);
+      if (!before) return;
+      const at = placeOf(event);
+      const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
+      if (!other && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_FROM) return;
+      if (!drag.current.isDragged) event.currentTarget.setPointerCapture(event.pointerId);
+      drag.current.isDragged = true;
+      pointers.current.set(event.pointerId, at);
+      const shifted = { ...view, x: view.x + (at.x - before.x) / (other ? 2 : 1), y: view.y + (at.y - before.y) / (other ? 2 : 1) };
+      const between = other && { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
+      const pinch = other && distance(at, other) / Math.max(1, distance(before, other));
+      setMoved(between && pinch !== undefined ? zoomed(shifted, pinch, between, scales) : shifted);
+    },
+    onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
+    onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
+    onPointerLeave: (event: PointerEvent<HTMLElement>) => {
+      if (!event.currentTarget.hasPointerCapture(event.pointerId)) pointers.current.delete(event.pointerId);
+    },
+    /** The click at the end of a drag presses nothing. */
+    onClickCapture(event: MouseEvent) {
+      if (!drag.current.isDragged) return;
+      drag.current.isDragged = false;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+  };
+  return { frame, size, view, placeOf, handlers, ...acts };
+}
+
+function distance(one: Point, other: Point): number {
+  return Math.hypot(one.x - other.x, one.y - other.y);
+}
