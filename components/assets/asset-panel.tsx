@@ -3,80 +3,99 @@
 import { X } from "lucide-react";
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { useEffect, useEffectEvent, useRef } from "react";
+import { useEffect, useEffectEvent } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
-import { usePoll } from "@/lib/browser/use-poll";
-import { withQuery } from "@/lib/browser/urls";
-import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
-import { type Asset } from "@/lib/contract/schemas/asset";
-import { AssetActions, AssetPreview, AssetSummary, AssetTags } from "./asset-details";
-import { AssetFacts } from "./asset-facts";
+import { type AssetView } from "@/lib/contract/asset-view";
 import { assetHref } from "./asset-urls";
+import { AssetActions } from "./detail/asset-actions";
+import { AssetFacts } from "./detail/asset-facts";
+import { AssetPreview } from "./detail/asset-preview";
+import { AssetSummary } from "./detail/asset-summary";
+import { AssetTags } from "./detail/asset-tags";
+import { JobSiblings } from "./detail/job-siblings";
+import { useAsset } from "./detail/use-asset";
+import { useAssetEdits } from "./detail/use-asset-edits";
+import { useAssetRights } from "./use-asset-rights";
 
 type AssetPanelProps = {
   id: string;
-  /** The list's own, where it holds this asset: nothing needs to be asked. */
+  /** The list's own, where it holds this asset: shown until the asset's own answer comes. */
   listed?: AssetView;
   connectionId?: string;
   connection?: string;
+  canChange: boolean;
   onClose: () => void;
+  /** The row shows it too. */
+  onPatch: (id: string, change: (asset: AssetView) => AssetView) => void;
+  onDeleted: (id: string) => void;
 };
 
-const readAsset = (asset: Asset) => toAssetView(asset);
-const still = () => "background" as const;
-
-/** Beside the grid on wide screens, over it on narrow ones. The grid keeps its place. */
-export function AssetPanel({ id, listed, connectionId, connection, onClose }: AssetPanelProps) {
+/** Beside the wall, which keeps its place and the keys: arrows go on to the next picture, and the panel follows. */
+export function AssetPanel({ id, listed, connectionId, connection, canChange, onClose, onPatch, onDeleted }: AssetPanelProps) {
   const t = useTranslations("assets.panel");
-  const path = listed || !connectionId ? undefined : withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection: connectionId });
-  const { value, failure, refresh } = usePoll(path, { read: readAsset, motion: still });
-  const asset = listed ?? value;
-  const panel = useRef<HTMLElement>(null);
+  const { asset, failure, refresh, patch } = useAsset({ id, connectionId, listed });
+  const rights = useAssetRights(connectionId, canChange);
+  const edits = useAssetEdits({
+    asset,
+    connectionId,
+    onPatch: (change) => {
+      patch(change);
+      onPatch(id, change);
+    },
+    onDone: () => void refresh(),
+    onDeleted: () => onDeleted(id),
+  });
   const close = useEffectEvent(onClose);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !event.defaultPrevented) close();
+      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      // Before the selection, which lets go at the next press.
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      close();
     };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
+    window.addEventListener("keydown", onKey, true);
+    return () => window.removeEventListener("keydown", onKey, true);
   }, []);
-  useEffect(() => {
-    // Over the grid it takes the focus; beside it, the grid keeps it, so that arrows go on to the next picture.
-    if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
-  }, [id]);
   return (
     <aside
-      ref={panel}
-      tabIndex={-1}
       aria-label={t("label", { name: asset?.name ?? id })}
-      className="fixed inset-0 z-40 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[103px] lg:z-10 lg:h-[calc(100dvh-103px)] lg:w-[320px] lg:shrink-0 lg:border-l lg:border-line"
+      className="sticky top-[103px] z-10 h-[calc(100dvh-103px)] w-[320px] shrink-0 overflow-y-auto border-l border-line bg-surface p-4"
     >
       <div className="mb-2.5 flex items-center justify-end gap-2">
-        <Link href={assetHref(id, connection)} className={buttonStyle({ tone: "quiet", size: "small", className: "mr-auto -ml-2" })}>
+        <Link
+          href={assetHref(id, connection)}
+          prefetch={false}
+          className={buttonStyle({ tone: "quiet", size: "small", className: "mr-auto -ml-2" })}
+        >
           {t("openPage")}
         </Link>
-        <Button tone="quiet" size="icon" aria-label={t("close")} title={t("close")} onClick={onClose}>
+        <Button tone="quiet" size="icon" aria-label={t("close")} title={`${t("close")} (Esc)`} onClick={onClose}>
           <X aria-hidden="true" className="size-4" />
         </Button>
       </div>
       {asset ? (
-        <div className="flex flex-col gap-3">
-          <AssetPreview asset={asset} connectionId={connectionId} edge={512} />
+        <div key={id} className="flex flex-col gap-3 pb-12">
+          <AssetPreview asset={asset} connectionId={connectionId} isLarge={false} />
           <div>
             <h2 className="text-lg font-semibold break-words">{asset.name}</h2>
             <AssetSummary asset={asset} />
           </div>
-          <AssetTags asset={asset} connection={connection} />
-          <AssetFacts asset={asset} connection={connection} />
-          <div className="flex flex-wrap gap-2">
-            <AssetActions asset={asset} connectionId={connectionId} />
-          </div>
+          <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
+          <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
+          {asset.jobId ? (
+            <section aria-label={t("siblings")} className="flex flex-col gap-1.5">
+              <h3 className="text-ink-3">{t("siblings")}</h3>
+              <JobSiblings jobId={asset.jobId} assetId={id} connectionId={connectionId} connection={connection} />
+            </section>
+          ) : null}
+          <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
         </div>
       ) : null}
-      {!asset && failure?.code === "NOT_FOUND" ? <EmptyState title={t("gone")} text={t("goneText")} /> : null}
+      {failure?.code === "NOT_FOUND" ? <EmptyState title={t("gone")} text={t("goneText")} /> : null}
       {!asset && failure && failure.code !== "NOT_FOUND" ? <FailureMessage failure={failure} onRetry={() => void refresh()} /> : null}
       {!asset && !failure ? <PanelSkeleton /> : null}
     </aside>

@@ -2,35 +2,53 @@
 
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { use } from "react";
+import { use, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
+import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
-import { type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
+import { type AssetDetail } from "@/lib/contract/asset-view";
 import { type Failure } from "@/lib/contract/failure";
-import { type Asset } from "@/lib/contract/schemas/asset";
 import { type Result } from "@/lib/shared/result";
-import { AssetActions, AssetPreview, AssetSummary, AssetTags } from "./asset-details";
-import { AssetFacts } from "./asset-facts";
+import { AssetActions } from "./detail/asset-actions";
+import { AssetFacts } from "./detail/asset-facts";
+import { AssetPreview } from "./detail/asset-preview";
+import { AssetSummary } from "./detail/asset-summary";
+import { AssetTags } from "./detail/asset-tags";
+import { JobSiblings } from "./detail/job-siblings";
+import { useAsset } from "./detail/use-asset";
+import { useAssetEdits } from "./detail/use-asset-edits";
+import { useAssetRights } from "./use-asset-rights";
 
-type AssetScreenProps = { assetId: string; connection?: string; asset: Promise<Result<Stamped<AssetView>, Failure>> };
+type AssetScreenProps = {
+  assetId: string;
+  connection?: string;
+  canChange: boolean;
+  asset: Promise<Result<Stamped<AssetDetail>, Failure>>;
+};
 
-const readAsset = (asset: Asset) => toAssetView(asset);
-const rarely = () => "background" as const;
-
-export function AssetScreen({ assetId, connection, asset: reading }: AssetScreenProps) {
+export function AssetScreen({ assetId, connection, canChange, asset: reading }: AssetScreenProps) {
   const t = useTranslations("assets");
   const first = use(reading);
   const connectionId = useConnection()?.id;
-  const path = connectionId ? withQuery(`/api/assets/${encodeURIComponent(assetId)}`, { connection: connectionId }) : undefined;
-  const poll = usePoll(path, { initial: first.ok ? first.value : undefined, read: readAsset, motion: rarely });
-  const asset = poll.value;
-  const failure = poll.failure ?? (first.ok || asset ? undefined : first.failure);
+  const poll = useAsset({ id: assetId, connectionId, ...initialOf(first) });
+  const { failure, refresh } = poll;
+  const [isDeleted, setDeleted] = useState(false);
+  const isGone = isDeleted || failure?.code === "NOT_FOUND";
+  const asset = isDeleted ? undefined : poll.asset;
+  const rights = useAssetRights(connectionId, canChange);
+  const edits = useAssetEdits({
+    asset,
+    connectionId,
+    onPatch: (change) => poll.patch(change),
+    onDone: () => void refresh(),
+    onDeleted: () => setDeleted(true),
+  });
   const list = withQuery("/assets", { connection });
   return (
     <>
@@ -42,12 +60,12 @@ export function AssetScreen({ assetId, connection, asset: reading }: AssetScreen
         }
         title={<span className="break-all">{asset?.name ?? assetId.slice(0, 8)}</span>}
       >
-        {asset ? <AssetActions asset={asset} connectionId={connectionId} /> : null}
+        {asset ? <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} /> : null}
       </PageHeader>
-      {failure?.code === "NOT_FOUND" ? (
+      {isGone ? (
         <EmptyState
-          title={t("page.missing")}
-          text={t("page.missingText")}
+          title={t(isDeleted ? "page.deleted" : "page.missing")}
+          text={t(isDeleted ? "page.deletedText" : "page.missingText")}
           action={
             <Link href={list} className={buttonStyle()}>
               {t("page.back")}
@@ -55,18 +73,22 @@ export function AssetScreen({ assetId, connection, asset: reading }: AssetScreen
           }
         />
       ) : null}
-      {failure && failure.code !== "NOT_FOUND" ? (
-        <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" />
-      ) : null}
-      {asset ? (
+      {failure && !isGone ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      {asset && !isGone ? (
         <div className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px]">
-          <div className="min-w-0">
-            <AssetPreview asset={asset} connectionId={connectionId} edge={1024} />
+          <div className="flex min-w-0 flex-col gap-3.5">
+            <AssetPreview asset={asset} connectionId={connectionId} isLarge />
+            {asset.jobId ? (
+              <Card title={t("panel.siblings")}>
+                <JobSiblings jobId={asset.jobId} assetId={assetId} connectionId={connectionId} connection={connection} />
+              </Card>
+            ) : null}
           </div>
           <Card title={t("details.title")} bodyClassName="flex flex-col gap-3">
+            <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
             <AssetSummary asset={asset} />
-            <AssetTags asset={asset} connection={connection} />
-            <AssetFacts asset={asset} connection={connection} />
+            <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
+            <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
           </Card>
         </div>
       ) : null}

@@ -1,11 +1,28 @@
-// Where an asset's bytes and pictures come from.
+// Where an asset's page, bytes and uses are.
 
-import { viewUrl, withQuery } from "@/lib/browser/urls";
+import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
+
+/** An address is bounded: proxies in front of a console refuse longer ones. */
+export const MOST_IN_RUN = 100;
 
 /** Its page; the connection travels along, or a link sent to a colleague would open another service's list. */
 export function assetHref(id: string, connection?: string): `/${string}` {
   return withQuery(`/assets/${encodeURIComponent(id)}`, { connection });
+}
+
+/** The page in full, to send to somebody. */
+export function assetLink(id: string, connection?: string): string {
+  return window.location.origin + apiPath(assetHref(id, connection));
+}
+
+export function maskHref(id: string, connection?: string): `/${string}` {
+  return withQuery(`/assets/${encodeURIComponent(id)}/mask`, { connection });
+}
+
+/** A run with these as its inputs. */
+export function runHref(ids: readonly string[], connection?: string): `/${string}` {
+  return withQuery("/run", { assets: ids, connection });
 }
 
 /** The file in full. The interface finds it by content hash, else by name. */

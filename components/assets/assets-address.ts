@@ -1,5 +1,6 @@
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetsLook, lookValues, usualLook } from "./assets-look";
 
 /** Pictures, so fewer rows of the screen than a list of words; fills five columns by twelve. */
 export const PAGE_SIZE = 60;
@@ -7,32 +8,59 @@ export const PAGE_SIZE = 60;
 /** Tags that the interface itself gives. */
 const ownTags = ["output", "input", "temp"] as const;
 
+/** All five fields, both ways; the first word of each pair is what people ask for first. */
 export const sortings = [
   { key: "newest", sort: "created_at", order: "desc" },
   { key: "oldest", sort: "created_at", order: "asc" },
   { key: "changed", sort: "updated_at", order: "desc" },
+  { key: "unchanged", sort: "updated_at", order: "asc" },
   { key: "used", sort: "last_access_time", order: "desc" },
+  { key: "unused", sort: "last_access_time", order: "asc" },
   { key: "name", sort: "name", order: "asc" },
+  { key: "nameDown", sort: "name", order: "desc" },
   { key: "largest", sort: "size", order: "desc" },
   { key: "smallest", sort: "size", order: "asc" },
 ] as const satisfies readonly { key: string; sort: AssetsQuery["sort"]; order: AssetsQuery["order"] }[];
 
+/** What the page's links keep besides the query. */
+export type AssetsPlace = {
+  look?: AssetsLook;
+  connection?: string;
+  /** Somebody with a default view reaches the bare list by `view=all`; any other address says itself what it shows. */
+  view?: "all";
+  asset?: string;
+};
+
 /** The page's own address for a query; defaults are left out, so that two ways to the same view have one address. */
-export function assetsHref(query: AssetsQuery, change: Partial<AssetsQuery> & { connection?: string; asset?: string } = {}): `/${string}` {
-  const next = { ...query, ...change };
-  return withQuery("/assets", {
-    name_contains: next.name_contains,
-    include_tags: next.include_tags,
-    exclude_tags: next.exclude_tags,
-    metadata_filter: next.metadata_filter,
-    include_public: next.include_public ? undefined : false,
-    sort: next.sort === "created_at" ? undefined : next.sort,
-    order: next.order === "desc" ? undefined : next.order,
-    limit: next.limit === PAGE_SIZE ? undefined : next.limit,
-    offset: next.offset === 0 ? undefined : next.offset,
-    connection: next.connection,
-    asset: next.asset,
-  });
+export function assetsHref(query: AssetsQuery, place: AssetsPlace = {}): `/${string}` {
+  const search = {
+    name_contains: query.name_contains,
+    include_tags: query.include_tags,
+    exclude_tags: query.exclude_tags,
+    metadata_filter: query.metadata_filter,
+    include_public: query.include_public ? undefined : false,
+    sort: query.sort === "created_at" ? undefined : query.sort,
+    order: query.order === "desc" ? undefined : query.order,
+    limit: query.limit === PAGE_SIZE ? undefined : query.limit,
+    offset: query.offset === 0 ? undefined : query.offset,
+    ...lookValues(place.look ?? usualLook),
+  };
+  const isBare = Object.values(search).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
+  return withQuery("/assets", { ...search, view: isBare ? place.view : undefined, connection: place.connection, asset: place.asset });
+}
+
+/** Where a saved view leads. */
+export function viewHref(query: string, connection: string | undefined): `/${string}` {
+  return withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(query)), view: query === "" ? "all" : undefined, connection });
+}
+
+/** What is asked, on whatever page: lists of the same question are parts of one list. */
+export function questionOf(query: AssetsQuery): string {
+  return assetsHref({ ...query, offset: 0, limit: PAGE_SIZE });
+}
+
+export function isNewestFirst({ sort, order }: AssetsQuery): boolean {
+  return sort === "created_at" && order === "desc";
 }
 
 /** The API's path for a query: the key under which the browser keeps the answer. */
@@ -46,13 +74,18 @@ export function tagState({ include_tags, exclude_tags }: AssetsQuery, tag: strin
   return include_tags?.includes(tag) ? "include" : exclude_tags?.includes(tag) ? "exclude" : "any";
 }
 
-/** One press asks for the tag, the next for everything without it, the third forgets it. */
-export function withNextTagState(query: AssetsQuery, tag: string): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
+export function withTagState(query: AssetsQuery, tag: string, state: TagState): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
   const include = query.include_tags?.filter((other) => other !== tag) ?? [];
   const exclude = query.exclude_tags?.filter((other) => other !== tag) ?? [];
-  const state = tagState(query, tag);
-  if (state === "any") return { include_tags: [...include, tag], exclude_tags: exclude };
-  return { include_tags: include, exclude_tags: state === "include" ? [...exclude, tag] : exclude };
+  if (state === "include") return { include_tags: [...include, tag], exclude_tags: exclude };
+  return { include_tags: include, exclude_tags: state === "exclude" ? [...exclude, tag] : exclude };
+}
+
+const after: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };
+
+/** One press asks for the tag, the next for everything without it, the third forgets it. */
+export function withNextTagState(query: AssetsQuery, tag: string): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
+  return withTagState(query, tag, after[tagState(query, tag)]);
 }
 
 /** The interface's own tags first, then whatever else is asked for. */

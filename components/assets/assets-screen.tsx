@@ -1,108 +1,195 @@
 "use client";
 
-import { useSearchParams } from "next/navigation";
+import dynamic from "next/dynamic";
+import { useRouter, useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { lazy, Suspense, use, useCallback } from "react";
+import { use, useCallback, useRef, useState } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
-import { Paging } from "@/components/data-table/paging";
-import { useHeldRows } from "@/components/data-table/use-held-rows";
 import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { useStoredAssets } from "@/components/frame/stored-assets";
 import { ToolBar } from "@/components/frame/tool-bar";
+import { useOpened, useOpenedId } from "@/components/frame/use-opened";
+import { usePlace } from "@/components/frame/use-place";
 import { WaysInMenu } from "@/components/frame/ways-in-menu";
-import { apiPath } from "@/lib/browser/urls";
-import { type Stamped, usePoll } from "@/lib/browser/use-poll";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { Button } from "@/components/ui/button";
+import { type Stamped } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Result } from "@/lib/shared/result";
-import { AssetGrid } from "./asset-grid";
-import { type AssetPage, toAssetPage } from "./asset-page";
-import { assetsApiPath, assetsHref } from "./assets-address";
+import { type AssetPage } from "./asset-page";
+import { assetHref } from "./asset-urls";
+import { assetsHref, isFiltered, questionOf, unfiltered } from "./assets-address";
 import { AssetsEmpty } from "./assets-empty";
-import { AssetsFilter } from "./assets-filter";
+import { AssetsFooter } from "./assets-footer";
+import { AssetsSelected } from "./assets-selected";
+import { AssetsTools } from "./assets-tools";
+import { type AssetAct, type Entry } from "./bulk/asset-acts";
+import { AssetsFilters } from "./filter/assets-filters";
+import { useLook } from "./use-look";
+import { Gallery, type WallHandle } from "./wall/gallery";
+import { noteOffset } from "./wall/note-offset";
+import { useEndless } from "./wall/use-endless";
+import { usePaged } from "./wall/use-paged";
+import { usePicking } from "./wall/use-picking";
+
+const AssetPanel = dynamic(() => import("./asset-panel").then((module) => module.AssetPanel), { ssr: false });
+const WallTable = dynamic(() => import("./wall/wall-table").then((module) => module.WallTable));
 
 type AssetsScreenProps = {
+  /** In an endless list, of the chunk that it opens at. */
   query: AssetsQuery;
   /** `?connection=` of the address, where it has one. */
   connection?: string;
-  canUpload: boolean;
+  /** The bare list needs `view=all` in its address, since somebody has a default view. */
+  view?: "all";
+  canChange: boolean;
   assets: Promise<Result<Stamped<AssetPage>, Failure>>;
 };
 
-/** Comes with the first asset that is opened. */
-const AssetPanel = lazy(() => import("./asset-panel").then(({ AssetPanel }) => ({ default: AssetPanel })));
-
-const noAssets: AssetView[] = [];
-const still = () => "still" as const;
-
-export function AssetsScreen({ query, connection, canUpload, assets: reading }: AssetsScreenProps) {
+export function AssetsScreen({ query, connection, view, canChange, assets: reading }: AssetsScreenProps) {
   const t = useTranslations("assets");
+  const router = useRouter();
   const first = use(reading);
   const connectionId = useConnection()?.id;
-  const path = connectionId ? assetsApiPath(query, connectionId) : undefined;
-  const poll = usePoll(path, { initial: first.ok ? first.value : undefined, read: toAssetPage, motion: still });
-  const page = poll.value;
-  const failure = poll.failure ?? (first.ok || page ? undefined : first.failure);
-  const canHold = query.offset === 0 && query.sort === "created_at" && query.order === "desc";
-  const { rows: assets, newCount } = useHeldRows(assetsHref(query), page?.assets ?? noAssets, canHold);
-  useStoredAssets(() => void poll.refresh());
+  const [look, setLook] = useLook();
+  const isPaged = look.by === "pages";
+  const place = usePlace(query, (next) => assetsHref(next, { look, connection, view }));
+  const endless = useEndless({ query, connectionId, first, isOn: !isPaged });
+  const paged = usePaged({ query, connectionId, first, isOn: isPaged });
+  const source = isPaged ? paged : endless;
+  const { failure } = source;
+  const picking = usePicking(source, questionOf(query) + (isPaged ? query.offset : ""));
+  useStoredAssets(source.refresh);
 
-  const openId = useSearchParams()?.get("asset") ?? undefined;
-  const show = useCallback(
-    (asset?: string) => window.history.pushState(null, "", apiPath(assetsHref(query, { connection, asset }))),
-    [query, connection],
+  const pageOf = useCallback((id: string) => assetHref(id, connection), [connection]);
+  const opened = useOpened("asset", pageOf);
+  const openId = useOpenedId(opened);
+  const goToPage = useCallback((id: string) => router.push(pageOf(id)), [router, pageOf]);
+  const search = useSearchParams();
+  // Another question is another list, which opens at its own place.
+  const wallKey = `${questionOf(query)} ${look.by} ${isPaged ? query.offset : ""}`;
+  const startIndex = useStart(wallKey, isPaged ? 0 : (placeOf(search?.get("offset")) ?? query.offset));
+  const [rest, setRest] = useState({ wallKey, index: startIndex });
+  const firstIndex = rest.wallKey === wallKey ? rest.index : startIndex;
+  const wall = useRef<WallHandle>(undefined);
+  const onReady = useCallback((handle: WallHandle) => void (wall.current = handle), []);
+  const onRest = useCallback(
+    (index: number) => {
+      setRest({ wallKey, index });
+      if (!isPaged) noteOffset(index);
+    },
+    [isPaged, wallKey],
   );
-  const close = useCallback(() => {
-    show();
-    const tile = openId && document.querySelector<HTMLElement>(`[data-asset="${CSS.escape(openId)}"]`);
-    if (tile) tile.focus({ preventScroll: true });
-  }, [show, openId]);
-
+  function done(act: AssetAct, entries: readonly Entry[]) {
+    // Deleted ones leave the list; tags are put right where they stand, so that nothing jumps.
+    if (act.kind === "delete") return source.refresh();
+    for (const { id, total } of entries) if (total) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
+  }
+  const shared = {
+    source,
+    picking,
+    connectionId,
+    connection,
+    openId,
+    startIndex: Math.min(startIndex, Math.max(0, source.count - 1)),
+    onOpen: opened.open,
+    onPage: goToPage,
+    onRest,
+    onReady,
+  };
   return (
-    <div className="flex flex-1 flex-col">
-      <PageHeader title={t("title")} count={page?.total}>
-        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canUpload ? <WaysInMenu /> : null}
+    <>
+      <PageHeader title={t("title")} count={source.total}>
+        <Freshness atMs={source.atMs} everyMs={source.everyMs} isFailing={failure !== undefined} />
+        {canChange ? <WaysInMenu /> : null}
       </PageHeader>
       <ToolBar label={t("filter.label")}>
-        <AssetsFilter query={query} connection={connection} />
+        <AssetsFilters
+          place={place}
+          connectionId={connectionId}
+          seenTags={() => [...new Set(source.rows().flatMap(({ tags }) => tags))].sort()}
+        />
+        <AssetsTools place={place} look={look} onLook={setLook} linked={connection} canShare={canChange} />
       </ToolBar>
       <div className="flex flex-1 items-start">
-        <div className="flex min-w-0 flex-1 flex-col">
-          {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
-          <NewRows count={newCount} text={t("grid.waiting", { count: newCount })} />
-          {page && assets.length === 0 ? <AssetsEmpty query={query} connection={connection} canUpload={canUpload} /> : null}
-          {assets.length > 0 ? (
-            <AssetGrid assets={assets} connectionId={connectionId} connection={connection} openId={openId} onOpen={show} />
-          ) : null}
-        </div>
-        {openId ? (
-          <Suspense>
-            <AssetPanel
-              id={openId}
-              listed={assets.find(({ id }) => id === openId)}
-              connectionId={connectionId}
-              connection={connection}
-              onClose={close}
+        <div className="flex min-w-0 flex-1 flex-col self-stretch">
+          {failure ? (
+            <FailureMessage
+              failure={failure}
+              onRetry={source.refresh}
+              actions={
+                failure.status === 400 && isFiltered(query) ? (
+                  <Button onClick={() => place.go(unfiltered)}>{t("filter.reset")}</Button>
+                ) : null
+              }
+              className="mx-4 mt-4 md:mx-5"
             />
-          </Suspense>
-        ) : null}
+          ) : null}
+          <NewRows count={source.newCount} text={t("grid.waiting", { count: source.newCount })} />
+          {!source.isEmpty && source.count === 0 ? <AssetsEmpty place={place} canChange={canChange} /> : null}
+          {source.count > 0 && !source.isEmpty && look.look === "gallery" ? (
+            <Gallery key={wallKey} {...shared} size={look.size} fit={look.fit === "whole" ? "contain" : "cover"} />
+          ) : null}
+          {source.count > 0 && !source.isEmpty && look.look === "table" ? <WallTable key={wallKey} {...shared} place={place} /> : null}
+          <AssetsSelected
+            picking={picking}
+            query={query}
+            total={source.total}
+            connectionId={connectionId}
+            connection={connection}
+            canChange={canChange}
+            onDone={done}
+          />
+        </div>
+        {openId === undefined ? null : (
+          <AssetPanel
+            id={openId}
+            listed={source.at(source.indexOf(openId))}
+            connectionId={connectionId}
+            connection={connection}
+            canChange={canChange}
+            onClose={() => {
+              opened.close();
+              document.querySelector<HTMLElement>(`[data-asset="${CSS.escape(openId)}"]`)?.focus({ preventScroll: true });
+            }}
+            onPatch={source.patch}
+            onDeleted={() => {
+              opened.close();
+              source.refresh();
+            }}
+          />
+        )}
       </div>
-      {page ? (
-        <Paging
-          offset={query.offset}
-          limit={query.limit}
-          count={assets.length}
-          total={page.total}
-          hasMore={page.hasMore}
-          hrefOf={(offset) => assetsHref(query, { offset, connection })}
-          className="mt-auto md:sticky md:bottom-0 md:z-20"
+      {source.isEmpty ? null : (
+        <AssetsFooter
+          source={source}
+          hasMore={paged.hasMore}
+          by={look.by}
+          place={place}
+          firstIndex={firstIndex}
+          onBy={(by) => {
+            const offset = by === "pages" ? Math.floor(firstIndex / query.limit) * query.limit : query.offset;
+            router.push(assetsHref({ ...query, offset }, { look: { ...look, by }, connection, view }));
+          }}
+          onJump={(index) => wall.current?.jumpTo(index)}
+          onSelectAll={() => picking.band(wall.current?.inView() ?? [], picking.store.ids())}
         />
-      ) : null}
-    </div>
+      )}
+    </>
   );
+}
+
+/** The place that the address named when this list came; scrolling on changes the address, not where the list opened. */
+function useStart(wallKey: string, offset: number): number {
+  const [start, setStart] = useState({ wallKey, offset });
+  if (start.wallKey === wallKey) return start.offset;
+  setStart({ wallKey, offset });
+  return offset;
+}
+
+function placeOf(text: string | null | undefined): number | undefined {
+  return text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

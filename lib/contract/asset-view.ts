@@ -20,6 +20,8 @@ export type AssetView = {
   lastUsedAtMs?: number;
   hash?: string;
   previewUrl?: string;
+  /** Of the asset that is its picture. */
+  previewId?: string;
   jobId?: string;
   width?: number;
   height?: number;
@@ -42,8 +44,31 @@ export function toAssetView(asset: Asset): AssetView {
     lastUsedAtMs: toMilliseconds(asset.last_access_time),
     hash: textOf(asset.asset_hash),
     previewUrl: textOf(asset.preview_url),
+    previewId: textOf(asset.preview_id),
     jobId: textOf(asset.prompt_id),
     width: numberOf(metadata.width),
     height: numberOf(metadata.height),
+  };
+}
+
+/** One asset by itself, with what only its own answer needs to say. */
+export type AssetDetail = AssetView & {
+  /** Of the call that made or found it. */
+  createdNew?: boolean;
+  /** Fields that the interface does not have, as they came. */
+  others: Record<string, unknown>;
+};
+
+const knownFields = new Set([
+  ...["id", "name", "size", "created_at", "updated_at", "created_new", "asset_hash", "mime_type", "tags", "user_metadata"],
+  ...["preview_url", "preview_id", "prompt_id", "last_access_time", "is_immutable"],
+]);
+
+export function toAssetDetail(asset: Asset): AssetDetail {
+  const unknown = Object.entries(asset).filter(([name, value]) => !knownFields.has(name) && value !== undefined && value !== null);
+  return {
+    ...toAssetView(asset),
+    ...(typeof asset.created_new === "boolean" && { createdNew: asset.created_new }),
+    others: Object.fromEntries(unknown),
   };
 }

@@ -1,23 +1,35 @@
 import { PAGE_SIZE } from "@/components/assets/assets-address";
+import { type AssetsLook, readLook } from "@/components/assets/assets-look";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 
 type SearchParams = Record<string, string | string[] | undefined>;
 
 /** Each value is judged by itself: a bad one falls back to its default and is named, the good ones stay. Never throws. */
-export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; ignored: string[] } {
+export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; look: AssetsLook; ignored: string[] } {
+  const text = (name: string) => {
+    const value = params[name];
+    return Array.isArray(value) ? value.join(",") : value;
+  };
+  const { look, ignored } = readLook(text);
   const given = Object.fromEntries(
     Object.keys(assetsQuerySchema.shape).flatMap((name) => {
-      const value = params[name];
-      const text = Array.isArray(value) ? value.join(",") : value;
-      return text === undefined || text === "" ? [] : [[name, text]];
+      const value = text(name);
+      return value === undefined || value === "" ? [] : [[name, value]];
     }),
   );
   const whole = assetsQuerySchema.safeParse({ limit: PAGE_SIZE, ...given });
-  if (whole.success) return { query: whole.data, ignored: [] };
+  if (whole.success) return { query: whole.data, look, ignored };
   const bad = new Set(whole.error.issues.map((issue) => String(issue.path[0])));
   const good = Object.fromEntries(Object.entries(given).filter(([name]) => !bad.has(name)));
   return {
     query: assetsQuerySchema.parse({ limit: PAGE_SIZE, ...good }),
-    ignored: [...bad].map((name) => `${name}=${given[name] ?? ""}`),
+    look,
+    ignored: [...[...bad].map((name) => `${name}=${given[name] ?? ""}`), ...ignored],
   };
+}
+
+/** What is read for the first paint: of an endless list the chunk that holds the place, of pages the page. */
+export function firstRead(query: AssetsQuery, look: AssetsLook): AssetsQuery {
+  if (look.by === "pages") return query;
+  return { ...query, limit: PAGE_SIZE, offset: Math.floor(query.offset / PAGE_SIZE) * PAGE_SIZE };
 }

@@ -1,4 +1,5 @@
 import { type Metadata } from "next";
+import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
 import { toAssetPage } from "@/components/assets/asset-page";
@@ -6,13 +7,15 @@ import { AssetsScreen } from "@/components/assets/assets-screen";
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
 import { IgnoredValues } from "@/components/frame/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
+import { withQuery } from "@/lib/browser/urls";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listAssets } from "@/lib/server/queries/assets";
-import { textParam } from "../jobs/jobs-query";
+import { defaultView } from "@/lib/server/queries/saved-views";
+import { isBareAddress, textParam } from "../jobs/jobs-query";
 import { stamp } from "../stamp";
-import { parseAssetsQuery } from "./assets-query";
+import { firstRead, parseAssetsQuery } from "./assets-query";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("assets"))("title") };
@@ -21,14 +24,25 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function AssetsPage({ searchParams }: PageProps<"/assets">) {
   const viewer = await requireViewer();
   const params = await searchParams;
-  const { query, ignored } = parseAssetsQuery(params);
+  const { query: asked, look, ignored } = parseAssetsQuery(params);
+  const query = firstRead(asked, look);
   const connection = textParam(params, "connection");
+  const preferred = await defaultView(viewer, "assets");
+  if (preferred && preferred.query !== "" && isBareAddress(params)) {
+    redirect(withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection }));
+  }
   const assets = stamp(listAssets(viewer, query, connection), toAssetPage);
   return (
     <PageMessages messages={await pickMessages("assets")}>
       <IgnoredValues list={ignored} />
       <Suspense fallback={<AssetsSkeleton />}>
-        <AssetsScreen query={query} connection={connection} canUpload={hasRole(viewer.role, "operator")} assets={assets} />
+        <AssetsScreen
+          query={query}
+          connection={connection}
+          view={preferred && "all"}
+          canChange={hasRole(viewer.role, "operator")}
+          assets={assets}
+        />
       </Suspense>
     </PageMessages>
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toAssetPage } from "@/components/assets/asset-page";
-import { nextTile } from "@/components/assets/grid-keys";
+import { nextTile } from "@/components/assets/wall/tile-keys";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 
 describe("a page of assets", () => {
@@ -11,9 +11,9 @@ describe("a page of assets", () => {
   });
 });
 
-describe("keys in the grid", () => {
+describe("keys in the wall", () => {
   // Two full rows of three and one picture in the last.
-  const tops = [0, 0, 0, 150, 150, 150, 300];
+  const wall = { count: 7, columns: 3, rowsInView: 2 };
 
   it.each([
     ["ArrowRight", 0, 1],
@@ -21,18 +21,23 @@ describe("keys in the grid", () => {
     ["ArrowLeft", 0, 0],
     ["k", 3, 2],
     ["ArrowDown", 1, 4],
-    ["ArrowDown", 4, 4],
+    ["ArrowDown", 4, 6],
+    ["ArrowDown", 6, 6],
     ["ArrowDown", 3, 6],
     ["ArrowUp", 6, 3],
     ["ArrowUp", 1, 1],
+    ["PageDown", 0, 6],
+    ["PageUp", 6, 0],
+    ["PageUp", 4, 1],
     ["Home", 5, 0],
     ["End", 0, 6],
   ])("%s leads from tile %i to tile %i", (key, from, to) => {
-    expect(nextTile(key, from, tops)).toBe(to);
+    expect(nextTile(key, from, wall)).toBe(to);
   });
 
   it("other keys, and keys from nowhere, are not taken", () => {
-    expect(nextTile("Enter", 0, tops)).toBeUndefined();
-    expect(nextTile("ArrowDown", -1, tops)).toBeUndefined();
+    expect(nextTile("Enter", 0, wall)).toBeUndefined();
+    expect(nextTile(" ", 0, wall)).toBeUndefined();
+    expect(nextTile("ArrowDown", -1, wall)).toBeUndefined();
   });
 });

@@ -5,7 +5,8 @@ import { stamp } from "@/app/(console)/stamp";
 import { AssetScreen } from "@/components/assets/asset-screen";
 import { AssetSkeleton } from "@/components/assets/assets-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
-import { toAssetView } from "@/lib/contract/asset-view";
+import { toAssetDetail } from "@/lib/contract/asset-view";
+import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAsset } from "@/lib/server/queries/assets";
@@ -19,11 +20,11 @@ export default async function AssetPage({ params, searchParams }: PageProps<"/as
   const viewer = await requireViewer();
   const assetId = pathParam((await params).assetId);
   const connection = textParam(await searchParams, "connection");
-  const asset = stamp(getAsset(viewer, assetId, connection), toAssetView);
+  const asset = stamp(getAsset(viewer, assetId, connection), toAssetDetail);
   return (
     <PageMessages messages={await pickMessages("assets")}>
       <Suspense fallback={<AssetSkeleton />}>
-        <AssetScreen key={assetId} assetId={assetId} connection={connection} asset={asset} />
+        <AssetScreen key={assetId} assetId={assetId} connection={connection} canChange={hasRole(viewer.role, "operator")} asset={asset} />
       </Suspense>
     </PageMessages>
   );

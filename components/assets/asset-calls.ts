@@ -1,0 +1,70 @@
+// What changes one asset, as calls of the interface; and what a service turned out not to have.
+// Guarantees: an operation that is absent is told apart from an asset that is gone; once seen to be absent it is offered no more in this tab.
+// Must never: learn from a refusal that may mean something else.
+
+import { useSyncExternalStore } from "react";
+import { callApi, type CallInit } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type Asset } from "@/lib/contract/schemas/asset";
+
+/** Extensions that change an asset. A service that lists its tags has them, until it says otherwise. */
+export type AssetChange = "tags.remove" | "assets.edit" | "assets.delete";
+
+export type TagsAnswer = {
+  total_tags: string[];
+  added: string[];
+  removed: string[];
+  already_present: string[];
+  not_present: string[];
+};
+export type AssetEdit = {
+  name?: string;
+  mime_type?: string;
+  preview_id?: string | null;
+  user_metadata?: Record<string, unknown>;
+};
+
+type Path = `/${string}`;
+export function assetPath(id: string, connection: string | undefined, under: "" | "/tags" = ""): Path {
+  return withQuery(`/api/assets/${encodeURIComponent(id)}${under}`, { connection });
+}
+
+export const requests = {
+  addTags: (tags: readonly string[]): CallInit => ({ method: "POST", json: { tags } }),
+  removeTags: (tags: readonly string[]): CallInit => ({ method: "DELETE", json: { tags } }),
+  edit: (edit: AssetEdit): CallInit => ({ method: "PUT", json: edit }),
+  remove: { method: "DELETE" } satisfies CallInit,
+};
+
+const withdrawn = new Map<string, ReadonlySet<AssetChange>>();
+const listeners = new Set<() => void>();
+const nothing: ReadonlySet<AssetChange> = new Set();
+
+function withdraw(connection: string, change: AssetChange): void {
+  withdrawn.set(connection, new Set([...(withdrawn.get(connection) ?? nothing), change]));
+  for (const notify of listeners) notify();
+}
+
+export function useWithdrawn(connection: string | undefined): ReadonlySet<AssetChange> {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => (connection === undefined ? nothing : (withdrawn.get(connection) ?? nothing)),
+    () => nothing,
+  );
+}
+
+/** Whether a refusal says that the service has no such operation. A 404 says so only where the asset itself is found. */
+export async function learnAbsence(
+  change: AssetChange,
+  failure: ApiFailure,
+  { id, connection }: { id: string; connection: string | undefined },
+): Promise<boolean> {
+  const isAbsent =
+    failure.status === 405 || failure.status === 501 || (failure.status === 404 && (await callApi<Asset>(assetPath(id, connection))).ok);
+  if (isAbsent && connection !== undefined) withdraw(connection, change);
+  return isAbsent;
+}

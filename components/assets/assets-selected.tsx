@@ -1,0 +1,71 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useMemo, useState } from "react";
+import { useChosen } from "@/components/data-table/select-cells";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetAct, type Entry } from "./bulk/asset-acts";
+import { useAssetRights } from "./use-asset-rights";
+import { type Picking } from "./wall/use-picking";
+
+const BulkBar = dynamic(() => import("./bulk/bulk-bar").then((module) => module.BulkBar), { ssr: false });
+
+type AssetsSelectedProps = {
+  picking: Picking;
+  query: AssetsQuery;
+  total: number | undefined;
+  connectionId?: string;
+  connection?: string;
+  canChange: boolean;
+  onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+};
+
+/** Nothing of it is there before something is selected; once it was needed it stays: it holds the receipt of what was done. */
+export function AssetsSelected(props: AssetsSelectedProps) {
+  const { store } = props.picking;
+  const isAny = useChosen(store, () => store.ids().size > 0);
+  const [wasAny, setWasAny] = useState(false);
+  if (isAny && !wasAny) setWasAny(true);
+  return wasAny ? <Selected {...props} isAny={isAny} /> : null;
+}
+
+/** What is selected: the offer to take all that match, and what can be done with them. */
+function Selected({ picking, query, total, connectionId, connection, canChange, onDone, isAny }: AssetsSelectedProps & { isAny: boolean }) {
+  const t = useTranslations("assets.selected");
+  const rights = useAssetRights(connectionId, canChange);
+  const { store, chosen } = picking;
+  const ids = useChosen(store, store.ids);
+  const isMatching = useChosen(store, store.isMatching);
+  const selected = useMemo(
+    () =>
+      isMatching
+        ? { kind: "matching" as const, query, total: total ?? ids.size }
+        : { kind: "named" as const, assets: ids.size > 0 ? chosen() : [] },
+    [isMatching, ids, query, total, chosen],
+  );
+  const isMore = total !== undefined && total > ids.size;
+  return (
+    <>
+      {isAny && (isMatching || isMore) ? (
+        <p
+          role="status"
+          className="flex flex-wrap justify-center gap-x-2 border-b border-line bg-accent-soft px-4 py-1.5 md:sticky md:top-[103px] md:z-20"
+        >
+          {picking.isReading ? t("reading") : isMatching ? t("matching", { total: total ?? ids.size }) : t("some", { count: ids.size })}
+          <button type="button" className="font-medium text-accent" onClick={() => (isMatching ? store.clear() : store.chooseMatching())}>
+            {isMatching ? t("clear") : t("chooseMatching", { total: total ?? ids.size })}
+          </button>
+        </p>
+      ) : null}
+      <BulkBar
+        selected={selected}
+        connectionId={connectionId}
+        connection={connection}
+        rights={rights}
+        onDone={onDone}
+        onClear={store.clear}
+      />
+    </>
+  );
+}

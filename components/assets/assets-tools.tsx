@@ -1,0 +1,92 @@
+"use client";
+
+import { Grid2x2, List, Maximize, Minimize } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { type PlaceOf } from "@/components/frame/use-place";
+import { Button } from "@/components/ui/button";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { assetsHref, viewHref } from "./assets-address";
+import { type AssetsLook } from "./assets-look";
+import { tileSizes } from "./wall/wall-layout";
+
+const ViewsDialog = dynamic(() => import("@/components/frame/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
+
+type AssetsToolsProps = {
+  place: PlaceOf<AssetsQuery>;
+  look: AssetsLook;
+  onLook: (change: Partial<AssetsLook>) => void;
+  linked: string | undefined;
+  canShare: boolean;
+};
+
+/** What is about the view, on the right of the tool bar. */
+export function AssetsTools({ place, look, onLook, linked, canShare }: AssetsToolsProps) {
+  const t = useTranslations("assets");
+  const [isOpen, setOpen] = useState(false);
+  const isGallery = look.look === "gallery";
+  const pressed = (isOn: boolean) => (isOn ? "border-ink bg-off-soft" : undefined);
+  return (
+    <>
+      <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        {t("views.open")} <span aria-hidden="true">▾</span>
+      </Button>
+      <Button
+        size="icon"
+        aria-label={t("look.gallery")}
+        title={t("look.gallery")}
+        aria-pressed={isGallery}
+        onClick={() => onLook({ look: "gallery" })}
+        className={pressed(isGallery)}
+      >
+        <Grid2x2 aria-hidden="true" className="size-4" />
+      </Button>
+      <Button
+        size="icon"
+        aria-label={t("look.table")}
+        title={t("look.table")}
+        aria-pressed={!isGallery}
+        onClick={() => onLook({ look: "table" })}
+        className={pressed(!isGallery)}
+      >
+        <List aria-hidden="true" className="size-4" />
+      </Button>
+      {isGallery ? (
+        <>
+          <input
+            type="range"
+            min={0}
+            max={tileSizes.length - 1}
+            step={1}
+            value={tileSizes.indexOf(look.size)}
+            aria-label={t("look.size")}
+            aria-valuetext={t(`look.sizes.${look.size}`)}
+            title={t("look.size")}
+            onChange={({ currentTarget }) => onLook({ size: tileSizes[Number(currentTarget.value)] ?? "medium" })}
+            className="w-[72px] shrink-0"
+          />
+          <Button
+            size="icon"
+            aria-label={t("look.whole")}
+            title={t("look.whole")}
+            aria-pressed={look.fit === "whole"}
+            onClick={() => onLook({ fit: look.fit === "whole" ? "fill" : "whole" })}
+            className={pressed(look.fit === "whole")}
+          >
+            {look.fit === "whole" ? <Maximize aria-hidden="true" className="size-4" /> : <Minimize aria-hidden="true" className="size-4" />}
+          </Button>
+        </>
+      ) : null}
+      {isOpen ? (
+        <ViewsDialog
+          screen="assets"
+          query={assetsHref({ ...place.query, offset: 0 }, { look }).split("?")[1] ?? ""}
+          hrefOf={(query) => viewHref(query, linked)}
+          canShare={canShare}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
+import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { assetPath, learnAbsence, requests, type TagsAnswer } from "../asset-calls";
+
+export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
+/** Enough of an asset to act on it; `only` are the tags meant for this one. */
+export type Meant = Pick<AssetView, "id" | "immutable"> & { only?: readonly string[] };
+
+export const outcomes = [
+  "tagged",
+  "hadIt",
+  "untagged",
+  "hadNot",
+  "deleted",
+  "immutable",
+  "missing",
+  "unable",
+  "unknown",
+  "failed",
+  "notDone",
+] as const;
+export type Outcome = (typeof outcomes)[number];
+/** What became of one asset. `changed` are the tags that really came or went. */
+export type Entry = { id: string; outcome: Outcome; changed?: readonly string[]; total?: readonly string[]; failure?: ApiFailure };
+
+/** So many calls at a time; a rate limit is waited out by each. */
+const AT_ONCE = 4;
+
+export async function runAct(act: AssetAct, assets: readonly Meant[], work: Work): Promise<Entry[]> {
+  const fixed = assets.filter(({ immutable }) => immutable);
+  const free = assets.filter(({ immutable }) => !immutable);
+  work.onDone(fixed.length);
+  async function batch(these: readonly Meant[]): Promise<BatchOutcome<Entry>> {
+    const told = await Promise.all(
+      these.map((asset) => actOn(asset.only && act.kind !== "delete" ? { ...act, tags: asset.only } : act, asset.id, work)),
+    );
+    return { entries: told.map(({ entry }) => entry), isOver: told.some(({ isOver }) => isOver) };
+  }
+  const done = await inBatches(free, AT_ONCE, batch, work);
+  return [...done, ...fixed.map(({ id }) => ({ id, outcome: "immutable" as const }))];
+}
+
+type Told = { entry: Entry; isOver: boolean };
+
+async function actOn(act: AssetAct, id: string, work: Work): Promise<Told> {
+  if (act.kind === "delete") {
+    const result = await callPatiently<unknown>(assetPath(id, work.connection), requests.remove, work);
+    return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(act, id, result.failure, work);
+  }
+  const isAdding = act.kind === "addTags";
+  const init = isAdding ? requests.addTags(act.tags) : requests.removeTags(act.tags);
+  const result = await callPatiently<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
+  if (!result.ok) return refused(act, id, result.failure, work);
+  const { total_tags: total, added, removed, already_present: before, not_present: absent } = result.value;
+  // Services may leave all lists but the whole one away: then what is there now is what can be told.
+  const isTold = added.length + removed.length + before.length + absent.length > 0;
+  const changed = isTold ? (isAdding ? added : removed) : act.tags;
+  const outcome = isAdding ? (changed.length > 0 ? "tagged" : "hadIt") : changed.length > 0 ? "untagged" : "hadNot";
+  return { entry: { id, outcome, changed, total }, isOver: false };
+}
+
+async function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): Promise<Told> {
+  const change = act.kind === "delete" ? "assets.delete" : act.kind === "removeTags" ? "tags.remove" : undefined;
+  if (change && (await learnAbsence(change, failure, { id, connection: work.connection }))) {
+    return { entry: { id, outcome: "unable", failure }, isOver: true };
+  }
+  if (failure.status === 404) return { entry: { id, outcome: "missing" }, isOver: false };
+  const isUnknown = failure.status === 0 || failure.status >= 500;
+  // An asset in use, or one that may not be changed, is that asset's own affair.
+  return {
+    entry: { id, outcome: isUnknown ? "unknown" : "failed", failure },
+    isOver: failure.status !== 403 && failure.status !== 409 && meetsAll(failure),
+  };
+}
+
+/** What would take an act back, for the assets that it changed; nothing where there is no way back. */
+export function reverseOf(act: AssetAct, entries: readonly Entry[]): { act: AssetAct; assets: Meant[] } | undefined {
+  if (act.kind === "delete") return undefined;
+  const assets = entries.flatMap(({ id, changed }) => (changed && changed.length > 0 ? [{ id, immutable: false, only: changed }] : []));
+  const kind = act.kind === "addTags" ? "removeTags" : "addTags";
+  return assets.length === 0 ? undefined : { act: { kind, tags: act.tags }, assets };
+}

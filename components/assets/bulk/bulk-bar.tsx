@@ -1,0 +1,105 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { type ReactNode, useState } from "react";
+import { SelectionBar } from "@/components/data-table/selection-bar";
+import { showToast } from "@/components/ui/toast-store";
+import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
+import { TagsDialog } from "../tags-dialog";
+import { type AssetRights } from "../use-asset-rights";
+import { useFileDownload } from "../use-file-download";
+import { type AssetAct, type Entry } from "./asset-acts";
+import { BulkConfirm } from "./bulk-confirm";
+import { BulkProgress } from "./bulk-progress";
+import { type Selected, useAssetBulk } from "./use-asset-bulk";
+
+type BulkBarProps = {
+  selected: Selected;
+  connectionId?: string;
+  connection?: string;
+  rights: AssetRights;
+  onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+  onClear: () => void;
+};
+
+/** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
+export function BulkBar({ selected, connectionId, connection, rights, onDone, onClear }: BulkBarProps) {
+  const t = useTranslations("assets.bulk");
+  const common = useTranslations("common");
+  const bulk = useAssetBulk({ connection: connectionId, onDone });
+  const [asking, setAsking] = useState<"addTags" | "removeTags">();
+  const download = useFileDownload();
+  const named = selected.kind === "named" ? selected.assets : undefined;
+  const count = named ? named.length : selected.kind === "matching" ? selected.total : 0;
+  const tagsOfNamed = [...new Set(named?.flatMap(({ tags }) => tags))];
+  const only = named?.length === 1 ? named[0] : undefined;
+  async function copy(what: "ids" | "links") {
+    if (selected.kind === "matching") return bulk.collect(selected.query);
+    const texts = selected.assets.map(({ id }) => (what === "ids" ? id : assetLink(id, connection ?? connectionId)));
+    try {
+      await navigator.clipboard.writeText(texts.join("\n"));
+      showToast({ tone: "ok", text: t(what === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }) });
+    } catch {
+      // The clipboard needs a secure page; on plain http in a local network there is none.
+      showToast({ tone: "bad", text: common("copyFailed") });
+    }
+  }
+  const isBusy = bulk.phase.kind !== "idle" && bulk.phase.kind !== "asking";
+  return (
+    <>
+      {isBusy ? (
+        <BulkProgress bulk={bulk} connection={connection ?? connectionId} rights={rights} onDismiss={onClear} />
+      ) : (
+        <SelectionBar count={count} onClear={onClear}>
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            {rights.canTag ? <BarButton onClick={() => setAsking("addTags")}>{t("addTags")}</BarButton> : null}
+            {rights.can("tags.remove") ? <BarButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</BarButton> : null}
+            {only ? (
+              <BarButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>{t("download")}</BarButton>
+            ) : null}
+            <BarButton onClick={() => void copy("ids")}>{t("copyIds")}</BarButton>
+            {named ? <BarButton onClick={() => void copy("links")}>{t("copyLinks")}</BarButton> : null}
+            {rights.canTag && named && named.length <= MOST_IN_RUN ? (
+              <Link
+                href={runHref(
+                  named.map(({ id }) => id),
+                  connection,
+                )}
+                prefetch={false}
+                className={barItem}
+              >
+                {t("useInRun")}
+              </Link>
+            ) : null}
+            {rights.can("assets.delete") ? (
+              <BarButton onClick={() => bulk.start({ kind: "delete" }, selected)}>{t("delete")}</BarButton>
+            ) : null}
+          </span>
+        </SelectionBar>
+      )}
+      {asking ? (
+        <TagsDialog
+          title={t(asking)}
+          label={t("tagsLabel")}
+          connectionId={connectionId}
+          seen={tagsOfNamed}
+          isClosed={asking === "removeTags" && named !== undefined}
+          onTags={(tags) => bulk.start({ kind: asking, tags }, selected)}
+          onClose={() => setAsking(undefined)}
+        />
+      ) : null}
+      <BulkConfirm phase={bulk.phase} onClose={bulk.dismiss} onConfirm={bulk.confirm} />
+    </>
+  );
+}
+
+const barItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";
+
+function BarButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
+  return (
+    <button type="button" onClick={onClick} className={barItem}>
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,40 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { type BulkPhase } from "./use-asset-bulk";
+import { MOST_IN_ACT } from "./walk-assets";
+
+type BulkConfirmProps = { phase: BulkPhase; onClose: () => void; onConfirm: () => void };
+
+/** Asks by the number; a number that one press cannot reach is said before, not after. */
+export function BulkConfirm({ phase, onClose, onConfirm }: BulkConfirmProps) {
+  const t = useTranslations("assets.bulk.ask");
+  if (phase.kind !== "asking") return null;
+  const { act, selected } = phase;
+  const total = selected.kind === "named" ? selected.assets.length : selected.total;
+  const fixed = selected.kind === "named" ? selected.assets.filter(({ immutable }) => immutable).length : 0;
+  const count = Math.min(total - fixed, MOST_IN_ACT);
+  const title = t(`${act.kind}.title`, { count, tags: act.kind === "delete" ? "" : act.tags.join(", ") });
+  const name = selected.kind === "named" && selected.assets.length === 1 ? selected.assets[0]?.name : undefined;
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={name && act.kind === "delete" ? t("delete.named", { name }) : title}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("keep")}</Button>
+          <Button tone={act.kind === "delete" ? "danger" : "primary"} onClick={onConfirm}>
+            {title}
+          </Button>
+        </>
+      }
+    >
+      <p>{t(`${act.kind}.text`)}</p>
+      {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
+      {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT })}</p> : null}
+    </Dialog>
+  );
+}

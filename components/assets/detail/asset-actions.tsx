@@ -1,0 +1,92 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { assetFileUrl, maskHref, runHref } from "../asset-urls";
+import { type AssetRights } from "../use-asset-rights";
+import { useFileDownload } from "../use-file-download";
+import { type AssetEdits } from "./use-asset-edits";
+
+const EditDialog = dynamic(() => import("./edit-dialog").then((module) => module.EditDialog), { ssr: false });
+
+type AssetActionsProps = { asset: AssetView; connectionId?: string; connection?: string; rights: AssetRights; edits: AssetEdits };
+
+/** What can be done with one asset here; what cannot is absent, and says why once. */
+export function AssetActions({ asset, connectionId, connection, rights, edits }: AssetActionsProps) {
+  const t = useTranslations("assets.details");
+  const common = useTranslations("common");
+  const download = useFileDownload();
+  const [open, setOpen] = useState<"edit" | "delete">();
+  const close = () => setOpen(undefined);
+  const file = assetFileUrl(asset, connectionId);
+  const why = asset.immutable
+    ? "whyImmutable"
+    : rights.why === "service"
+      ? "whyService"
+      : rights.why === "unsure"
+        ? "whyUnsure"
+        : undefined;
+  return (
+    <div>
+      <div className="flex flex-wrap gap-2">
+        <a
+          href={file}
+          download={asset.name}
+          className={buttonStyle()}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+            event.preventDefault();
+            void download(file, asset.name);
+          }}
+        >
+          {t("download")}
+        </a>
+        {rights.canTag ? (
+          <Link href={runHref([asset.id], connection)} prefetch={false} className={buttonStyle()}>
+            {t("useInRun")}
+          </Link>
+        ) : null}
+        {rights.canTag && asset.kind === "image" ? (
+          <Link href={maskHref(asset.id, connection)} prefetch={false} className={buttonStyle()}>
+            {t("drawMask")}
+          </Link>
+        ) : null}
+        {rights.can("assets.edit") && !asset.immutable ? <Button onClick={() => setOpen("edit")}>{t("edit")}</Button> : null}
+        {rights.can("assets.delete") && !asset.immutable ? (
+          <Button tone="danger" onClick={() => setOpen("delete")}>
+            {t("delete")}
+          </Button>
+        ) : null}
+      </div>
+      {why && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(why)}</p> : null}
+      {open === "edit" ? <EditDialog asset={asset} edits={edits} onClose={close} /> : null}
+      <Dialog
+        isOpen={open === "delete"}
+        onClose={close}
+        title={t("deleteTitle", { name: asset.name })}
+        actions={
+          <>
+            <Button onClick={close}>{common("cancel")}</Button>
+            <Button
+              tone="danger"
+              busy={edits.busy === "delete"}
+              onClick={() => {
+                close();
+                void edits.remove();
+              }}
+            >
+              {t("delete")}
+            </Button>
+          </>
+        }
+      >
+        <p>{t("deleteText")}</p>
+      </Dialog>
+    </div>
+  );
+}

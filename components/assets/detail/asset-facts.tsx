@@ -1,0 +1,102 @@
+"use client";
+
+import Link from "next/link";
+import { useLocale, useTranslations } from "next-intl";
+import { Fragment, type ReactNode } from "react";
+import { CopyButton } from "@/components/ui/copy-button";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { withQuery } from "@/lib/browser/urls";
+import { type AssetDetail } from "@/lib/contract/asset-view";
+import { formatBytes } from "@/lib/shared/format";
+import { assetHref } from "../asset-urls";
+import { MetadataTable } from "./metadata-table";
+import { SameContent } from "./same-content";
+
+type AssetFactsProps = { asset: AssetDetail; connectionId?: string; connection?: string };
+
+/** Every field of the interface that is known of this asset; what a service does not send has no row. */
+export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps) {
+  const t = useTranslations("assets.details");
+  const locale = useLocale();
+  const { id, hash, jobId, previewId, previewUrl, sizeBytes, createdAtMs, updatedAtMs, lastUsedAtMs } = asset;
+  const time = (ms: number | undefined) => (ms === undefined ? null : <RelativeTime ms={ms} />);
+  const rows: [string, ReactNode][] = [
+    [t("madeBy"), jobId ? <JobLink jobId={jobId} connection={connection} /> : <span className="text-ink-3">{t("notMade")}</span>],
+    [t("created"), time(createdAtMs)],
+    [t("updated"), time(updatedAtMs)],
+    [t("used"), time(lastUsedAtMs)],
+    [
+      t("fileSize"),
+      sizeBytes === undefined ? null : <span title={t("bytes", { count: sizeBytes })}>{formatBytes(sizeBytes, locale)}</span>,
+    ],
+    [t("type"), asset.mimeType],
+    [t("hash"), hash && <Copyable text={hash} shown={shortHash(hash)} />],
+    [t("sameContent"), hash && <SameContent key={id} asset={asset} connectionId={connectionId} connection={connection} />],
+    [t("id"), <Copyable key="id" text={id} shown={id} />],
+    [
+      t("previewAsset"),
+      previewId === undefined ? null : previewId === id ? (
+        <span className="text-ink-3">{t("previewsItself")}</span>
+      ) : (
+        <Link href={assetHref(previewId, connection)} prefetch={false} title={previewId} className={linkStyle}>
+          {previewId.slice(0, 8)}
+        </Link>
+      ),
+    ],
+    [t("previewAddress"), previewUrl && <Copyable text={previewUrl} shown={previewUrl} />],
+    [t("newlyMade"), asset.createdNew === undefined ? null : t(asset.createdNew ? "newlyMadeYes" : "newlyMadeNo")],
+    [t("shared"), t(asset.immutable ? "immutable" : "mutable")],
+  ];
+  return (
+    <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+      {rows.map(([label, value]) =>
+        value ? (
+          <Fragment key={label}>
+            <dt className="text-ink-3">{label}</dt>
+            <dd className="min-w-0 break-words">{value}</dd>
+          </Fragment>
+        ) : null,
+      )}
+      <dt className="text-ink-3">{t("metadata")}</dt>
+      <dd className="min-w-0">
+        <MetadataTable values={asset.metadata} none={t("noMetadata")} />
+      </dd>
+      {Object.keys(asset.others).length > 0 ? (
+        <>
+          <dt className="text-ink-3">{t("others")}</dt>
+          <dd className="min-w-0">
+            <MetadataTable values={asset.others} none="" />
+          </dd>
+        </>
+      ) : null}
+    </dl>
+  );
+}
+
+const linkStyle = "font-mono text-sm text-accent underline-offset-2 hover:underline";
+
+function JobLink({ jobId, connection }: { jobId: string; connection?: string }) {
+  return (
+    <Link href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection })} prefetch={false} title={jobId} className={linkStyle}>
+      {jobId.slice(0, 8)}
+    </Link>
+  );
+}
+
+function Copyable({ text, shown }: { text: string; shown: string }) {
+  const common = useTranslations("common");
+  return (
+    <span className="flex items-center gap-1">
+      <span title={text} className="min-w-0 truncate font-mono text-sm">
+        {shown}
+      </span>
+      <CopyButton text={text} label={common("copy", { id: text })} />
+    </span>
+  );
+}
+
+/** "blake3:4be1…90cd": both ends, as people compare them. */
+function shortHash(hash: string): string {
+  const colon = hash.indexOf(":") + 1;
+  return hash.length - colon <= 12 ? hash : `${hash.slice(0, colon + 4)}…${hash.slice(-4)}`;
+}

@@ -1,0 +1,80 @@
+"use client";
+
+import { useLocale, useTranslations } from "next-intl";
+import { useState } from "react";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { formatBytes } from "@/lib/shared/format";
+import { AssetPicture } from "../asset-picture";
+import { assetFileUrl } from "../asset-urls";
+import { KindIcon } from "../kind-icon";
+import { TextPreview } from "./text-preview";
+import { ZoomPicture } from "./zoom-picture";
+
+type AssetPreviewProps = {
+  asset: AssetView;
+  connectionId?: string;
+  /** On its own page there is room for the file itself. */
+  isLarge: boolean;
+};
+
+/** What an asset is, as what it is: seen, played, read, or named with its size. */
+export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps) {
+  const t = useTranslations("assets.details");
+  const label = t("previewAlt", { name: asset.name });
+  const file = assetFileUrl(asset, connectionId);
+  const [brokenFile, setBroken] = useState<string>();
+  const isBroken = brokenFile === file;
+  const broken = () => setBroken(file);
+  const picture = <AssetPicture asset={asset} connection={connectionId} edge={isLarge ? 1024 : 512} alt={label} eager fit="contain" />;
+
+  if (asset.kind === "image") {
+    if (!isLarge) return picture;
+    if (!isBroken) return <ZoomPicture key={file} src={file} alt={label} onBroken={broken} />;
+    return (
+      <>
+        {picture}
+        <p className="mt-1.5 text-ink-3">{t("noFile")}</p>
+      </>
+    );
+  }
+  if (asset.kind === "video" && !isBroken) {
+    return (
+      // Only the length is asked for before somebody plays it; seeking asks for ranges.
+      <video
+        controls
+        preload="metadata"
+        aria-label={label}
+        src={file}
+        onError={broken}
+        className="aspect-[4/3] w-full rounded-sm bg-sunken"
+      />
+    );
+  }
+  if (asset.kind === "text") return <TextPreview src={file} name={asset.name} />;
+  if (asset.kind === "audio" || asset.kind === "video") {
+    return (
+      <>
+        {picture}
+        {isBroken ? (
+          <p className="mt-1.5 text-ink-3">{t("noPlay")}</p>
+        ) : (
+          <audio controls preload="metadata" aria-label={label} src={file} onError={broken} className="mt-2 w-full" />
+        )}
+      </>
+    );
+  }
+  return asset.previewUrl ? picture : <FilePlate asset={asset} />;
+}
+
+function FilePlate({ asset }: { asset: AssetView }) {
+  const locale = useLocale();
+  return (
+    <div className="flex items-center gap-3 rounded-sm border border-line bg-sunken p-4">
+      <KindIcon kind={asset.kind} className="size-8 shrink-0 text-ink-3" />
+      <div className="min-w-0">
+        <p className="font-medium break-all">{asset.name}</p>
+        {asset.sizeBytes === undefined ? null : <p className="text-ink-3">{formatBytes(asset.sizeBytes, locale)}</p>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+"use client";
+
+import { X } from "lucide-react";
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { useId, useState } from "react";
+import { failureText } from "@/components/frame/failure-text";
+import { chipStyle } from "@/components/ui/chip";
+import { cn } from "@/components/ui/cn";
+import { withQuery } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetRights } from "../use-asset-rights";
+import { useTags } from "../use-tags";
+import { type AssetEdits, type EditSaid } from "./use-asset-edits";
+
+type AssetTagsProps = {
+  asset: AssetView;
+  connectionId?: string;
+  connection?: string;
+  rights: AssetRights;
+  edits: AssetEdits;
+};
+
+/** The tags in place: each leads to its assets, a press on its cross takes it off, the last field puts one on. */
+export function AssetTags({ asset, connectionId, connection, rights, edits }: AssetTagsProps) {
+  const t = useTranslations("assets.details");
+  const mayAdd = rights.canTag && !asset.immutable;
+  const mayRemove = rights.can("tags.remove") && !asset.immutable;
+  return (
+    <div>
+      <ul aria-label={t("tags")} className="flex flex-wrap gap-1.5">
+        {asset.tags.length === 0 && !mayAdd ? <li className="text-ink-3">{t("noTags")}</li> : null}
+        {asset.tags.map((tag) => (
+          <li key={tag} className={chipStyle(false, cn("max-w-full min-w-0", mayRemove && "pr-1"))}>
+            <Link
+              href={withQuery("/assets", { include_tags: tag, connection })}
+              prefetch={false}
+              className="truncate rounded-sm hover:underline"
+            >
+              {tag}
+            </Link>
+            {mayRemove ? (
+              <button
+                type="button"
+                aria-label={t("removeTag", { tag })}
+                title={t("removeTag", { tag })}
+                onClick={() => edits.removeTag(tag)}
+                className="grid size-5 shrink-0 place-items-center rounded-full text-ink-3 hover:bg-off-soft hover:text-ink"
+              >
+                <X aria-hidden="true" className="size-3" />
+              </button>
+            ) : null}
+          </li>
+        ))}
+        {mayAdd ? (
+          <li>
+            <TagField connectionId={connectionId} has={asset.tags} onTag={edits.addTag} />
+          </li>
+        ) : null}
+      </ul>
+      <Said said={edits.said} />
+    </div>
+  );
+}
+
+function TagField({ connectionId, has, onTag }: { connectionId?: string; has: readonly string[]; onTag: (tag: string) => void }) {
+  const t = useTranslations("assets.details");
+  const [typed, setTyped] = useState<string>();
+  const list = useId();
+  const { tags } = useTags(typed === undefined ? undefined : connectionId, typed?.includes(",") ? "" : (typed ?? "").trim());
+  return (
+    <form
+      action={() => {
+        const tag = (typed ?? "").trim();
+        if (tag !== "") onTag(tag);
+        setTyped("");
+      }}
+    >
+      <input
+        aria-label={t("addTag")}
+        placeholder={t("addTagShort")}
+        list={list}
+        value={typed ?? ""}
+        maxLength={200}
+        autoComplete="off"
+        onFocus={() => setTyped((now) => now ?? "")}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        className={chipStyle(false, "w-[72px] border-dashed border-control placeholder:text-ink-2 focus:w-36")}
+      />
+      <datalist id={list}>
+        {tags
+          .filter(({ name }) => !has.includes(name))
+          .slice(0, 30)
+          .map(({ name }) => (
+            <option key={name} value={name} />
+          ))}
+      </datalist>
+    </form>
+  );
+}
+
+function Said({ said }: { said: EditSaid | undefined }) {
+  const t = useTranslations("assets.details");
+  const errors = useTranslations("errors");
+  if (!said) return null;
+  if (said.kind === "refused")
+    return (
+      <p role="alert" className="mt-1.5 text-bad">
+        {failureText(errors, said.failure)}
+      </p>
+    );
+  return (
+    <p role="status" className="mt-1.5 text-ink-2">
+      {said.kind === "absent" ? t("absent") : t(said.kind, { tag: said.tag })}
+    </p>
+  );
+}

@@ -1,0 +1,101 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { failureText } from "@/components/frame/failure-text";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetEdit } from "../asset-calls";
+import { MetadataEditor } from "../filter/metadata-editor";
+import { fromRows, type ReadRows, toRows } from "../filter/metadata-rows";
+import { type AssetEdits } from "./use-asset-edits";
+
+type EditDialogProps = { asset: AssetView; edits: AssetEdits; onClose: () => void };
+
+const noProblems: ReadRows["problems"] = new Map();
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What a service lets be changed of an asset. Only what was changed is sent; the bytes and their hash stay. */
+export function EditDialog({ asset, edits, onClose }: EditDialogProps) {
+  const t = useTranslations("assets.edit");
+  const common = useTranslations("common");
+  const errors = useTranslations("errors");
+  const [name, setName] = useState(asset.name);
+  const [type, setType] = useState(asset.mimeType ?? "");
+  const [preview, setPreview] = useState(asset.previewId === asset.id ? "" : (asset.previewId ?? ""));
+  const [rows, setRows] = useState(() => toRows(asset.metadata));
+  const [problems, setProblems] = useState(noProblems);
+  const isNoId = preview.trim() !== "" && !uuid.test(preview.trim());
+  async function save() {
+    const read = fromRows(rows);
+    setProblems(read.problems);
+    if (read.problems.size > 0 || isNoId || name.trim() === "") return;
+    const change = changeOf(asset, { name: name.trim(), type: type.trim(), preview: preview.trim(), metadata: read.metadata });
+    if (!change || (await edits.edit(change))) onClose();
+  }
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title", { name: asset.name })} className="w-[min(620px,calc(100vw-32px))]">
+      <form action={save} className="flex flex-col gap-3">
+        <FormField label={t("name")} error={name.trim() === "" ? t("nameMissing") : undefined}>
+          {(control) => <Input {...control} value={name} maxLength={500} onChange={({ currentTarget }) => setName(currentTarget.value)} />}
+        </FormField>
+        <FormField label={t("type")} hint={t("typeHint")}>
+          {(control) => (
+            <Input
+              {...control}
+              value={type}
+              maxLength={200}
+              placeholder="image/png"
+              onChange={({ currentTarget }) => setType(currentTarget.value)}
+            />
+          )}
+        </FormField>
+        <FormField label={t("preview")} hint={t("previewHint")} error={isNoId ? t("previewWrong") : undefined}>
+          {(control) => (
+            <Input
+              {...control}
+              value={preview}
+              maxLength={36}
+              className="font-mono"
+              onChange={({ currentTarget }) => setPreview(currentTarget.value)}
+            />
+          )}
+        </FormField>
+        <fieldset>
+          <legend className="mb-1 font-medium">{t("metadata")}</legend>
+          <MetadataEditor rows={rows} problems={problems} onRows={setRows} />
+        </fieldset>
+        {edits.said?.kind === "refused" ? (
+          <p role="alert" className="text-bad">
+            {failureText(errors, edits.said.failure)}
+          </p>
+        ) : null}
+        {edits.said?.kind === "absent" ? <p role="alert">{t("absent")}</p> : null}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{common("cancel")}</Button>
+          <Button type="submit" tone="primary" busy={edits.busy === "edit"}>
+            {common("save")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+type Wanted = { name: string; type: string; preview: string; metadata: Record<string, unknown> };
+
+function changeOf(asset: AssetView, wanted: Wanted): AssetEdit | undefined {
+  const hadPreview = asset.previewId === asset.id ? "" : (asset.previewId ?? "");
+  const isOther = writeExactJson(wanted.metadata) !== writeExactJson(asset.metadata);
+  const change: AssetEdit = {
+    ...(wanted.name !== asset.name && { name: wanted.name }),
+    ...(wanted.type !== (asset.mimeType ?? "") && wanted.type !== "" && { mime_type: wanted.type }),
+    ...(wanted.preview !== hadPreview && { preview_id: wanted.preview === "" ? null : wanted.preview }),
+    ...(isOther && { user_metadata: wanted.metadata }),
+  };
+  return Object.keys(change).length === 0 ? undefined : change;
+}

@@ -1,0 +1,80 @@
+"use client";
+
+import { useState } from "react";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetChange, type AssetEdit, assetPath, learnAbsence, requests, type TagsAnswer } from "../asset-calls";
+
+type Choices = {
+  asset: AssetView | undefined;
+  connectionId: string | undefined;
+  /** The row and the panel show a change at once, and the truth when it comes. */
+  onPatch: (change: <A extends AssetView>(asset: A) => A) => void;
+  onDone: () => void;
+  onDeleted: () => void;
+};
+
+/** What the service answered in words of tags, or why it refused. */
+export type EditSaid = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
+
+/** Changes of one asset: shown at once, put right by the answer, taken back by a refusal. */
+export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: Choices) {
+  const [said, setSaid] = useState<EditSaid>();
+  const [busy, setBusy] = useState<"tags" | "edit" | "delete">();
+  const id = asset?.id ?? "";
+
+  async function refuse(failure: ApiFailure, change?: AssetChange): Promise<void> {
+    const isAbsent = change !== undefined && (await learnAbsence(change, failure, { id, connection: connectionId }));
+    setSaid(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
+  }
+
+  async function tag(kind: "add" | "remove", tag: string): Promise<void> {
+    if (!asset) return;
+    const before = asset.tags;
+    const wanted = kind === "add" ? [...before.filter((other) => other !== tag), tag] : before.filter((other) => other !== tag);
+    setSaid(undefined);
+    setBusy("tags");
+    onPatch((now) => ({ ...now, tags: wanted }));
+    const init = kind === "add" ? requests.addTags([tag]) : requests.removeTags([tag]);
+    const result = await callApi<TagsAnswer>(assetPath(id, connectionId, "/tags"), init);
+    setBusy(undefined);
+    onPatch((now) => ({ ...now, tags: result.ok ? result.value.total_tags : before }));
+    if (!result.ok) return refuse(result.failure, kind === "remove" ? "tags.remove" : undefined);
+    if (result.value.already_present.includes(tag)) setSaid({ kind: "hadIt", tag });
+    if (result.value.not_present.includes(tag)) setSaid({ kind: "hadNot", tag });
+    onDone();
+  }
+
+  /** True where it was kept. */
+  async function edit(change: AssetEdit): Promise<boolean> {
+    setSaid(undefined);
+    setBusy("edit");
+    const result = await callApi<unknown>(assetPath(id, connectionId), requests.edit(change));
+    setBusy(undefined);
+    if (!result.ok) await refuse(result.failure, "assets.edit");
+    else onDone();
+    return result.ok;
+  }
+
+  async function remove(): Promise<void> {
+    setSaid(undefined);
+    setBusy("delete");
+    const result = await callApi<unknown>(assetPath(id, connectionId), requests.remove);
+    setBusy(undefined);
+    if (result.ok) onDeleted();
+    else await refuse(result.failure, "assets.delete");
+  }
+
+  return {
+    said,
+    busy,
+    addTag: (name: string) => void tag("add", name),
+    removeTag: (name: string) => void tag("remove", name),
+    edit,
+    remove,
+    dismiss: () => setSaid(undefined),
+  };
+}
+
+export type AssetEdits = ReturnType<typeof useAssetEdits>;

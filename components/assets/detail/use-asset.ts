@@ -1,0 +1,27 @@
+"use client";
+
+import { type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type AssetDetail, type AssetView, toAssetDetail } from "@/lib/contract/asset-view";
+import { type Failure } from "@/lib/contract/failure";
+import { type Asset } from "@/lib/contract/schemas/asset";
+import { assetPath } from "../asset-calls";
+
+const read = (asset: Asset) => toAssetDetail(asset);
+const rarely = () => "background" as const;
+
+type UseAsset = {
+  id: string;
+  connectionId: string | undefined;
+  initial?: Stamped<AssetDetail>;
+  initialFailure?: Failure;
+  /** The list's own, shown until the asset's own answer comes. */
+  listed?: AssetView;
+};
+
+/** One asset, kept true. */
+export function useAsset({ id, connectionId, initial, initialFailure, listed }: UseAsset) {
+  const path = connectionId ? assetPath(id, connectionId) : undefined;
+  const poll = usePoll(path, { initial, initialFailure, read, motion: rarely });
+  const asset: AssetDetail | undefined = poll.value ?? (listed && { ...listed, others: {} });
+  return { ...poll, asset };
+}

@@ -1,0 +1,98 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { type PlaceOf } from "@/components/frame/use-place";
+import { chipStyle } from "@/components/ui/chip";
+import { cn } from "@/components/ui/cn";
+import { Select } from "@/components/ui/select";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { shownTags, sortings, tagState, withNextTagState } from "../assets-address";
+import { readFilter } from "./metadata-rows";
+import { NameField } from "./name-field";
+
+const TagDialog = dynamic(() => import("./tag-dialog").then((module) => module.TagDialog), { ssr: false });
+const MetadataDialog = dynamic(() => import("./metadata-dialog").then((module) => module.MetadataDialog), { ssr: false });
+
+type AssetsFiltersProps = {
+  place: PlaceOf<AssetsQuery>;
+  connectionId: string | undefined;
+  /** Tags of the assets at hand, asked for when somebody looks for one. */
+  seenTags: () => string[];
+};
+
+/** Everything that narrows the view is in the address: a reload, a link and Back bring the same pictures. */
+export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersProps) {
+  const t = useTranslations("assets");
+  const [open, setOpen] = useState<"tags" | "metadata">();
+  const { query, hrefOf, go } = place;
+  const conditions = readFilter(query.metadata_filter).length;
+  const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      <NameField name={query.name_contains ?? ""} onName={(name) => go({ name_contains: name || undefined })} />
+      {shownTags(query).map((tag) => {
+        const state = tagState(query, tag);
+        return (
+          <Link
+            key={tag}
+            href={hrefOf(withNextTagState(query, tag))}
+            scroll={false}
+            prefetch={false}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              go(withNextTagState(query, tag));
+            }}
+            aria-label={t(`filter.tag.${state}`, { tag })}
+            className={chipStyle(state === "include", cn("max-w-48", state === "exclude" && "border-control line-through"))}
+          >
+            <span className="truncate">{tag}</span>
+          </Link>
+        );
+      })}
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        aria-label={t("filter.addTagLabel")}
+        onClick={() => setOpen("tags")}
+        className={chipStyle(false)}
+      >
+        <span aria-hidden="true">+</span> {t("filter.addTag")}
+      </button>
+      <button type="button" aria-haspopup="dialog" onClick={() => setOpen("metadata")} className={chipStyle(conditions > 0)}>
+        {conditions > 0 ? t("filter.metadataCount", { count: conditions }) : t("filter.metadata")} <span aria-hidden="true">▾</span>
+      </button>
+      <button
+        type="button"
+        aria-pressed={query.include_public}
+        onClick={() => go({ include_public: !query.include_public })}
+        className={chipStyle(query.include_public)}
+      >
+        {t("filter.shared")}
+      </button>
+      <Select
+        aria-label={t("filter.sort")}
+        value={sorting?.key ?? ""}
+        onChange={({ currentTarget }) => {
+          const chosen = sortings.find(({ key }) => key === currentTarget.value);
+          if (chosen) go({ sort: chosen.sort, order: chosen.order });
+        }}
+        className="ml-auto shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
+      >
+        {sortings.map(({ key }) => (
+          <option key={key} value={key}>
+            {t(`sort.${key}`)}
+          </option>
+        ))}
+      </Select>
+      {open === "tags" ? <TagDialog query={query} connectionId={connectionId} seen={seenTags()} onChange={go} onClose={close} /> : null}
+      {open === "metadata" ? (
+        <MetadataDialog filter={query.metadata_filter} onFilter={(metadata_filter) => go({ metadata_filter })} onClose={close} />
+      ) : null}
+    </>
+  );
+}

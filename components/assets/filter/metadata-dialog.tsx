@@ -1,0 +1,56 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { MetadataEditor } from "./metadata-editor";
+import { fromRows, type MetadataRow, type ReadRows, readFilter, toFilter } from "./metadata-rows";
+
+type MetadataDialogProps = { filter: string | undefined; onFilter: (filter: string | undefined) => void; onClose: () => void };
+
+const blank: MetadataRow = { path: "", type: "guess", value: "" };
+const noProblems: ReadRows["problems"] = new Map();
+
+/** Only assets whose metadata holds all of these. */
+export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProps) {
+  const t = useTranslations("assets.metadata");
+  const common = useTranslations("common");
+  const [rows, setRows] = useState(() => {
+    const read = readFilter(filter);
+    return read.length > 0 ? read : [blank];
+  });
+  const [problems, setProblems] = useState(noProblems);
+  function apply() {
+    const read = fromRows(rows);
+    setProblems(read.problems);
+    if (read.problems.size > 0) return;
+    onFilter(toFilter(read.metadata));
+    onClose();
+  }
+  return (
+    <Dialog isOpen onClose={onClose} title={t("filterTitle")} className="w-[min(620px,calc(100vw-32px))]">
+      <form action={apply}>
+        <p className="mb-2">{t("filterHint")}</p>
+        <MetadataEditor rows={rows} problems={problems} onRows={setRows} />
+        <div className="mt-4 flex flex-wrap justify-end gap-2">
+          {filter === undefined ? null : (
+            <Button
+              className="mr-auto"
+              onClick={() => {
+                onFilter(undefined);
+                onClose();
+              }}
+            >
+              {t("clear")}
+            </Button>
+          )}
+          <Button onClick={onClose}>{common("cancel")}</Button>
+          <Button type="submit" tone="primary">
+            {t("apply")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,121 @@
+// Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; a dot that belongs to a name is `\.`.
+// Guarantees: reading what was written gives the same metadata, digits of long numbers included; no name can reach a prototype.
+
+import { isObject } from "@/lib/contract/json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+
+export const valueTypes = ["guess", "text", "number", "truth", "json"] as const;
+export type ValueType = (typeof valueTypes)[number];
+export type MetadataRow = { path: string; type: ValueType; value: string };
+export type RowProblem = "path" | "twice" | "number" | "truth" | "json";
+export type ReadRows = { metadata: Record<string, unknown>; problems: ReadonlyMap<number, RowProblem> };
+
+const numeral = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+
+export function toRows(metadata: unknown): MetadataRow[] {
+  return isObject(metadata) ? under("", metadata) : [];
+}
+
+function under(above: string, values: Record<string, unknown>): MetadataRow[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const path = above + name.replace(/[\\.]/g, "\\$&");
+    if (isObject(value) && Object.keys(value).length > 0) return under(`${path}.`, value);
+    return [{ path, ...toText(value) }];
+  });
+}
+
+function toText(value: unknown): Omit<MetadataRow, "path"> {
+  if (typeof value === "string") return { type: typeof guessed(value) === "string" && value === value.trim() ? "guess" : "text", value };
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") {
+    return { type: "guess", value: writeExactJson(value) };
+  }
+  return { type: "json", value: writeExactJson(value) };
+}
+
+/** Rows that are empty altogether count for nothing. */
+export function fromRows(rows: readonly MetadataRow[]): ReadRows {
+  const problems = new Map<number, RowProblem>();
+  const root: Branch = new Map();
+  rows.forEach((row, at) => {
+    if (row.path.trim() === "" && row.value === "") return;
+    const names = namesOf(row.path.trim());
+    const value = valueOf(row);
+    if (names.some((name) => name === "")) problems.set(at, "path");
+    else if ("problem" in value) problems.set(at, value.problem);
+    else if (!put(root, names, value.value)) problems.set(at, "twice");
+  });
+  return { metadata: toObject(root), problems };
+}
+
+/** JSON text for the address; nothing where there is nothing to ask. */
+export function toFilter(metadata: Record<string, unknown>): string | undefined {
+  return Object.keys(metadata).length === 0 ? undefined : writeExactJson(metadata);
+}
+
+export function readFilter(text: string | undefined): MetadataRow[] {
+  if (text === undefined) return [];
+  try {
+    return toRows(parseExactJson(text));
+  } catch {
+    // The page has judged it before; a text that is no JSON filters nothing.
+    return [];
+  }
+}
+
+type Leaf = { value: unknown };
+type Branch = Map<string, Branch | Leaf>;
+
+function put(root: Branch, names: readonly string[], value: unknown): boolean {
+  const last = names.at(-1) ?? "";
+  let branch = root;
+  for (const name of names.slice(0, -1)) {
+    const next = branch.get(name) ?? new Map<string, Branch | Leaf>();
+    if (!(next instanceof Map)) return false;
+    branch.set(name, next);
+    branch = next;
+  }
+  if (branch.has(last)) return false;
+  branch.set(last, { value });
+  return true;
+}
+
+/** fromEntries defines names, so that `__proto__` is one like any other. */
+function toObject(branch: Branch): Record<string, unknown> {
+  return Object.fromEntries([...branch].map(([name, node]) => [name, node instanceof Map ? toObject(node) : node.value]));
+}
+
+function namesOf(path: string): string[] {
+  const names = [""];
+  for (let at = 0; at < path.length; at += 1) {
+    const letter = path.charAt(at);
+    if (letter === ".") names.push("");
+    else names[names.length - 1] += letter === "\\" ? path.charAt(++at) : letter;
+  }
+  return names;
+}
+
+function guessed(text: string): unknown {
+  const word = text.trim();
+  if (numeral.test(word)) return parseExactJson(word);
+  return word === "true" ? true : word === "false" ? false : text;
+}
+
+function valueOf({ type, value }: MetadataRow): { value: unknown } | { problem: RowProblem } {
+  const word = value.trim();
+  switch (type) {
+    case "guess":
+      return { value: guessed(value) };
+    case "text":
+      return { value };
+    case "number":
+      return numeral.test(word) ? { value: parseExactJson(word) } : { problem: "number" };
+    case "truth":
+      return word === "true" || word === "false" ? { value: word === "true" } : { problem: "truth" };
+    case "json":
+      try {
+        return { value: parseExactJson(word) };
+      } catch {
+        return { problem: "json" };
+      }
+  }
+}

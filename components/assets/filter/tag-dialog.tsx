@@ -1,0 +1,118 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { chipStyle } from "@/components/ui/chip";
+import { Dialog } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { useNumber } from "@/components/ui/use-numbers";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { tagState, type TagState, withTagState } from "../assets-address";
+import { type TagCount, useRefinedTags, useTags } from "../use-tags";
+
+type TagDialogProps = {
+  query: AssetsQuery;
+  connectionId: string | undefined;
+  /** Tags of the assets on the page, for services that list none. */
+  seen: readonly string[];
+  onChange: (change: Pick<AssetsQuery, "include_tags" | "exclude_tags">) => void;
+  onClose: () => void;
+};
+
+const SHOWN = 100;
+
+/** Which tags an asset must have, and which it must not. What is asked for already narrows what is offered. */
+export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagDialogProps) {
+  const t = useTranslations("assets.tags");
+  const common = useTranslations("common");
+  const [typed, setTyped] = useState("");
+  const wanted = typed.trim();
+  const listed = useTags(connectionId, wanted.includes(",") ? "" : wanted);
+  const refined = useRefinedTags(connectionId, query);
+  const offered = offer({ listed: listed.tags, refined: refined.tags, seen, query, wanted });
+  const isTypable = wanted !== "" && !wanted.includes(",") && !offered.some(({ name }) => name === wanted);
+  const set = (tag: string, state: TagState) => {
+    onChange(withTagState(query, tag, state));
+    setTyped("");
+  };
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+      <form
+        action={() => {
+          if (wanted !== "" && !wanted.includes(",")) set(wanted, "include");
+        }}
+      >
+        <Input
+          type="search"
+          aria-label={t("search")}
+          placeholder={t("searchPlaceholder")}
+          value={typed}
+          maxLength={200}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </form>
+      {wanted.includes(",") ? <p className="mt-1.5 text-sm text-bad">{t("comma")}</p> : null}
+      {listed.state === "unknown" && listed.failure ? <FailureMessage failure={listed.failure} className="mt-2" /> : null}
+      {listed.state === "absent" ? <p className="mt-1.5 text-sm text-ink-3">{t("seenOnly")}</p> : null}
+      <ul aria-label={t("list")} className="mt-2 flex max-h-[44vh] flex-col overflow-y-auto">
+        {isTypable ? <TagLine tag={{ name: wanted, count: undefined }} state={tagState(query, wanted)} onState={set} /> : null}
+        {offered.slice(0, SHOWN).map((tag) => (
+          <TagLine key={tag.name} tag={tag} state={tagState(query, tag.name)} onState={set} />
+        ))}
+      </ul>
+      {offered.length === 0 && !isTypable && listed.state !== "asking" ? <p className="mt-2">{t("none")}</p> : null}
+    </Dialog>
+  );
+}
+
+type TagLineProps = { tag: TagCount; state: TagState; onState: (tag: string, state: TagState) => void };
+
+function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
+  const t = useTranslations("assets.tags");
+  const number = useNumber();
+  const toggle = (wanted: TagState) => onState(name, state === wanted ? "any" : wanted);
+  return (
+    <li className="flex items-center gap-1.5 py-1">
+      <span title={name} className="min-w-0 flex-1 truncate text-ink">
+        {name}
+      </span>
+      {count === undefined ? null : <span className="text-sm text-ink-3">{number(count)}</span>}
+      <button
+        type="button"
+        aria-pressed={state === "include"}
+        aria-label={t("includeTag", { tag: name })}
+        onClick={() => toggle("include")}
+        className={chipStyle(state === "include")}
+      >
+        {t("include")}
+      </button>
+      <button
+        type="button"
+        aria-pressed={state === "exclude"}
+        aria-label={t("excludeTag", { tag: name })}
+        onClick={() => toggle("exclude")}
+        className={chipStyle(state === "exclude")}
+      >
+        {t("exclude")}
+      </button>
+    </li>
+  );
+}
+
+type Known = { listed: readonly TagCount[]; refined: readonly TagCount[]; seen: readonly string[]; query: AssetsQuery; wanted: string };
+
+/** What filters now stands first; then the tags of this view, then all others. */
+function offer({ listed, refined, seen, query, wanted }: Known): TagCount[] {
+  const found = new Map<string, number | undefined>();
+  const counts = new Map(refined.map(({ name, count }) => [name, count]));
+  const rest = seen.map((name) => ({ name, count: undefined }));
+  const asked = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
+  for (const { name, count } of [...asked, ...refined, ...listed, ...rest]) {
+    const fits = name.toLowerCase().includes(wanted.toLowerCase());
+    // A tag with a comma in it cannot be asked for: the interface joins tags by commas.
+    if (fits && !name.includes(",") && !found.has(name)) found.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
+  }
+  return [...found].map(([name, count]) => ({ name, count }));
+}

@@ -1,0 +1,100 @@
+"use client";
+
+import { X } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useId, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { chipStyle } from "@/components/ui/chip";
+import { Dialog } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { useTags } from "./use-tags";
+
+type TagsDialogProps = {
+  title: string;
+  label: string;
+  connectionId: string | undefined;
+  /** Offered first: those of the assets at hand. */
+  seen: readonly string[];
+  /** Only these can be meant, as when tags are removed. */
+  isClosed?: boolean;
+  onTags: (tags: string[]) => void;
+  onClose: () => void;
+};
+
+const OFFERED = 12;
+
+/** One or more tags, typed or taken from those that are there. */
+export function TagsDialog({ title, label, connectionId, seen, isClosed = false, onTags, onClose }: TagsDialogProps) {
+  const t = useTranslations("assets.tags");
+  const common = useTranslations("common");
+  const [tags, setTags] = useState<string[]>([]);
+  const [typed, setTyped] = useState("");
+  const id = useId();
+  const wanted = typed.trim();
+  const { tags: listed } = useTags(isClosed ? undefined : connectionId, wanted.includes(",") ? "" : wanted);
+  const known = [...new Set([...seen, ...listed.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
+  const offered = known.filter((tag) => tag.toLowerCase().includes(wanted.toLowerCase())).slice(0, OFFERED);
+  const take = (tag: string) => {
+    setTags([...tags.filter((other) => other !== tag), tag]);
+    setTyped("");
+  };
+  const all = wanted === "" || tags.includes(wanted) ? tags : [...tags, wanted];
+  return (
+    <Dialog isOpen onClose={onClose} title={title}>
+      <form
+        action={() => {
+          if (all.length === 0) return;
+          onTags(all);
+          onClose();
+        }}
+      >
+        {tags.length > 0 ? (
+          <ul aria-label={t("chosen")} className="mb-2 flex flex-wrap gap-1.5">
+            {tags.map((tag) => (
+              <li key={tag} className={chipStyle(true, "max-w-full")}>
+                <span className="truncate">{tag}</span>
+                <button type="button" aria-label={t("drop", { tag })} onClick={() => setTags(tags.filter((other) => other !== tag))}>
+                  <X aria-hidden="true" className="size-3" />
+                </button>
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        <label htmlFor={id} className="sr-only">
+          {label}
+        </label>
+        <Input
+          id={id}
+          value={typed}
+          maxLength={200}
+          autoComplete="off"
+          placeholder={t("searchPlaceholder")}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          onKeyDown={(event) => {
+            // A second Enter, with nothing typed, is the one that acts.
+            if (event.key !== "Enter" || wanted === "") return;
+            event.preventDefault();
+            take(wanted);
+          }}
+        />
+        {offered.length > 0 ? (
+          <ul aria-label={t("list")} className="mt-2 flex max-h-40 flex-wrap gap-1.5 overflow-y-auto">
+            {offered.map((tag) => (
+              <li key={tag} className="max-w-full min-w-0">
+                <button type="button" onClick={() => take(tag)} className={chipStyle(false, "max-w-full")}>
+                  <span className="truncate">{tag}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        <div className="mt-4 flex justify-end gap-2">
+          <Button onClick={onClose}>{common("cancel")}</Button>
+          <Button type="submit" tone="primary" aria-disabled={all.length === 0 || undefined}>
+            {title}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

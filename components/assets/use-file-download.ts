@@ -1,0 +1,38 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { failureText } from "@/components/frame/failure-text";
+import { showToast } from "@/components/ui/toast-store";
+import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+
+/** Saves a file whose first byte was given: a service that refuses it is heard here, and not in place of the page. */
+export function useFileDownload(): (url: string, name: string) => Promise<void> {
+  const errors = useTranslations("errors");
+  const [isAsking, setAsking] = useState(false);
+  return async (url, name) => {
+    if (isAsking) return;
+    setAsking(true);
+    const failure = await firstByteFailure(url);
+    setAsking(false);
+    if (failure) return showToast({ tone: "bad", text: failureText(errors, failure) });
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = name;
+    link.click();
+  };
+}
+
+async function firstByteFailure(url: string) {
+  const stop = new AbortController();
+  try {
+    const answer = await fetch(url, { headers: { range: "bytes=0-0" }, signal: stop.signal });
+    // A file of no bytes has no first one.
+    if (answer.ok || answer.status === 416) return undefined;
+    return readFailure(answer.status, answer.headers.get("retry-after"), await answer.text());
+  } catch (cause) {
+    return failureOfThrown(cause);
+  } finally {
+    stop.abort();
+  }
+}

@@ -1,0 +1,55 @@
+"use client";
+
+import useSWR from "swr";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+
+export type TagCount = { name: string; count: number | undefined };
+type TagsAnswer = { tags: { name: string; count: number }[] };
+type RefineAnswer = { tag_counts: Record<string, number> };
+
+/** `absent`: the service has no such list. `unknown`: it did not say, for some other reason. */
+export type TagsKnown = { state: "asking" | "present" | "absent" | "unknown"; tags: TagCount[]; failure?: ApiFailure };
+
+const quiet = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false, keepPreviousData: true };
+
+export function isAbsent({ status }: ApiFailure): boolean {
+  return status === 404 || status === 405 || status === 501;
+}
+
+function known(tags: TagCount[] | undefined, failure: ApiFailure | undefined): TagsKnown {
+  if (failure) return { state: isAbsent(failure) ? "absent" : "unknown", tags: tags ?? [], failure };
+  return tags ? { state: "present", tags } : { state: "asking", tags: [] };
+}
+
+/** The service's tags that begin so, most used first. That it answers at all says which generation it is. */
+export function useTags(connectionId: string | undefined, prefix = ""): TagsKnown {
+  const path = connectionId === undefined ? null : withQuery("/api/tags", { prefix, limit: 100, connection: connectionId });
+  const { data, error } = useSWR<TagCount[], ApiFailure>(path, readTags, quiet);
+  return known(data, error);
+}
+
+/** The tags of what a view shows, with how often each is there. */
+export function useRefinedTags(connectionId: string | undefined, query: AssetsQuery): TagsKnown {
+  const { include_tags, exclude_tags, name_contains, metadata_filter, include_public } = query;
+  const filters = { include_tags, exclude_tags, name_contains, metadata_filter, include_public };
+  const path =
+    connectionId === undefined ? null : withQuery("/api/assets/tags/refine", { ...filters, limit: 200, connection: connectionId });
+  const { data, error } = useSWR<TagCount[], ApiFailure>(path, readRefined, quiet);
+  return known(data, error);
+}
+
+async function readTags(path: `/${string}`): Promise<TagCount[]> {
+  const result = await callApi<TagsAnswer>(path);
+  if (!result.ok) throw result.failure;
+  return result.value.tags;
+}
+
+async function readRefined(path: `/${string}`): Promise<TagCount[]> {
+  const result = await callApi<RefineAnswer>(path);
+  if (!result.ok) throw result.failure;
+  const counts = Object.entries(result.value.tag_counts).map(([name, count]) => ({ name, count }));
+  return counts.sort((a, b) => b.count - a.count || a.name.localeCompare(b.name));
+}

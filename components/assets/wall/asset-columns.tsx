@@ -1,0 +1,134 @@
+"use client";
+
+import { type useTranslations } from "next-intl";
+import { columnsFor, type ColumnLook } from "@/components/data-table/features";
+import { CopyButton } from "@/components/ui/copy-button";
+import { Cut } from "@/components/ui/cut";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { Skeleton } from "@/components/ui/skeleton";
+import { apiPath } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { formatBytes } from "@/lib/shared/format";
+import { assetHref } from "../asset-urls";
+import { type Motion } from "./motion";
+import { SelectBox } from "./select-box";
+import { TilePicture } from "./tile-picture";
+import { type Picking } from "./use-picking";
+
+/** A row of the list; without its asset while that is on its way. */
+export type AssetRow = { id: string; index: number; asset: AssetView | undefined };
+
+export const assetLooks = {
+  select: { width: "w-[44px] md:w-[48px]", hiddenHeader: true, isRigid: true },
+  preview: { width: "w-[76px]", hiddenHeader: true, isRigid: true },
+  name: {},
+  tags: { width: "lg:w-[22%]", shown: "max-lg:hidden" },
+  type: { width: "xl:w-[110px]", shown: "max-xl:hidden" },
+  size: { width: "w-[92px]", align: "end" },
+  created: { width: "sm:w-[120px]", shown: "max-sm:hidden", align: "end" },
+  used: { width: "xl:w-[120px]", shown: "max-xl:hidden", align: "end" },
+} as const satisfies Record<string, ColumnLook>;
+
+type Where = {
+  connectionId: string | undefined;
+  connection: string | undefined;
+  locale: string;
+  picking: Picking;
+  motion: Motion;
+  onOpen: (id: string) => boolean;
+};
+type Words = ReturnType<typeof useTranslations<"assets">>;
+
+const column = columnsFor<AssetRow>();
+const waiting = <Skeleton className="h-3.5 w-16" />;
+
+export function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen }: Where) {
+  const timeOf = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
+  return [
+    column.display({
+      id: "select",
+      header: t("table.select"),
+      meta: assetLooks.select,
+      cell: ({ row: { original } }) =>
+        original.asset ? (
+          <SelectBox id={original.id} name={original.asset.name} index={original.index} picking={picking} className="select-cell" />
+        ) : null,
+    }),
+    column.display({
+      id: "preview",
+      header: t("table.preview"),
+      meta: assetLooks.preview,
+      cell: ({ row: { original } }) =>
+        original.asset ? (
+          <TilePicture
+            asset={original.asset}
+            connectionId={connectionId}
+            edge={128}
+            motion={motion}
+            isEarly={false}
+            isPlain
+            className="h-9 w-[52px]"
+          />
+        ) : (
+          <span className="block h-9 w-[52px] rounded-sm bg-sunken" />
+        ),
+    }),
+    column.display({
+      id: "name",
+      header: t("table.name"),
+      meta: assetLooks.name,
+      cell: ({ row: { original } }) =>
+        original.asset ? (
+          <span className="flex min-w-0 items-center gap-0.5">
+            <a
+              href={apiPath(assetHref(original.id, connection))}
+              title={original.asset.name}
+              data-asset={original.id}
+              onClick={(event) => {
+                const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+                if (isPlain && onOpen(original.id)) event.preventDefault();
+              }}
+              className="row-link min-w-0 truncate !font-sans !text-base"
+            >
+              {original.asset.name}
+            </a>
+            <CopyButton text={original.id} label={t("table.copyId")} />
+          </span>
+        ) : (
+          waiting
+        ),
+    }),
+    column.display({
+      id: "tags",
+      header: t("table.tags"),
+      meta: assetLooks.tags,
+      cell: ({ row: { original } }) => (original.asset ? <Cut text={original.asset.tags.join(", ")} className="text-ink-2" /> : waiting),
+    }),
+    column.display({
+      id: "type",
+      header: t("table.type"),
+      meta: assetLooks.type,
+      cell: ({ row: { original } }) =>
+        original.asset ? <Cut text={original.asset.mimeType ?? t(`kind.${original.asset.kind}`)} className="text-ink-2" /> : null,
+    }),
+    column.display({
+      id: "size",
+      header: t("table.size"),
+      meta: assetLooks.size,
+      cell: ({ row: { original } }) =>
+        original.asset?.sizeBytes === undefined ? t("table.nothing") : formatBytes(original.asset.sizeBytes, locale),
+    }),
+    column.display({
+      id: "created",
+      header: t("table.created"),
+      meta: assetLooks.created,
+      cell: ({ row: { original } }) => timeOf(original.asset?.createdAtMs),
+    }),
+    column.display({
+      id: "used",
+      header: t("table.used"),
+      meta: assetLooks.used,
+      cell: ({ row: { original } }) => timeOf(original.asset?.lastUsedAtMs),
+    }),
+  ];
+}

@@ -1,0 +1,81 @@
+"use client";
+
+import { useLocale } from "next-intl";
+import { memo } from "react";
+import { cn } from "@/components/ui/cn";
+import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { formatBytes } from "@/lib/shared/format";
+import { assetHref } from "../asset-urls";
+import { type Motion } from "./motion";
+import { SelectBox } from "./select-box";
+import { TilePicture } from "./tile-picture";
+import { type Picking } from "./use-picking";
+import { useChosen } from "@/components/data-table/select-cells";
+
+type AssetTileProps = {
+  /** Undefined: not read yet. */
+  asset: AssetView | undefined;
+  index: number;
+  count: number;
+  /** Of the service, for the preview. */
+  connectionId?: string;
+  /** Of the address, where it names one. */
+  connection?: string;
+  edge: ThumbnailEdge;
+  fit: "cover" | "contain";
+  isOpen: boolean;
+  isEarly: boolean;
+  /** The one that Tab leads to. */
+  isCurrent: boolean;
+  motion: Motion;
+  picking: Picking;
+};
+
+/** A plain link: thousands come and go while somebody scrolls, and presses are heard by the wall. */
+export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
+  const { asset, index, count, connectionId, connection, edge, fit, isOpen, isEarly, isCurrent, motion, picking } = props;
+  const locale = useLocale();
+  const { store } = picking;
+  const isChosen = useChosen(store, () => asset !== undefined && store.has(asset.id));
+  return (
+    <li aria-setsize={count} aria-posinset={index + 1} data-chosen={isChosen || undefined} className="group/tile relative min-w-0">
+      <a
+        href={asset && apiPath(assetHref(asset.id, connection))}
+        data-index={index}
+        data-asset={asset?.id}
+        tabIndex={isCurrent ? 0 : -1}
+        draggable={false}
+        aria-current={isOpen ? "true" : undefined}
+        className={cn(
+          "block rounded-sm outline-offset-2",
+          isOpen && "outline-2 outline-accent",
+          isChosen && "bg-accent-soft outline-2 outline-accent",
+        )}
+      >
+        {asset ? (
+          <TilePicture
+            asset={asset}
+            connectionId={connectionId}
+            edge={edge}
+            fit={fit}
+            motion={motion}
+            isEarly={isEarly}
+            className="tile-picture"
+          />
+        ) : (
+          <span className="tile-picture block rounded-sm bg-sunken" />
+        )}
+        <span className="flex h-[27px] items-baseline gap-2 px-px py-1">
+          <span title={asset?.name} className="min-w-0 flex-1 truncate">
+            {asset?.name ?? " "}
+          </span>
+          {asset?.sizeBytes === undefined ? null : (
+            <span className="text-sm whitespace-nowrap text-ink-3">{formatBytes(asset.sizeBytes, locale)}</span>
+          )}
+        </span>
+      </a>
+      {asset ? <SelectBox id={asset.id} name={asset.name} index={index} picking={picking} className="tile-select" /> : null}
+    </li>
+  );
+});

@@ -1,0 +1,156 @@
+// The rows of a long list, read in chunks by offset, for whatever rests in view.
+// Guarantees: at most MOST_CHUNKS chunks are held, those nearest to the view; a chunk that left the view before it came is given up; a
+// refusal stays known until somebody asks again, and never looks like an end of the list; rows that arrived at the top since the list was
+// first read do not shift the others (`lead`).
+// Must never: ask twice for a chunk that is on its way.
+
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { type Result } from "@/lib/shared/result";
+import { type AssetPage } from "../asset-page";
+
+export const CHUNK = 60;
+export const MOST_CHUNKS = 24;
+
+export type ReadPage = (place: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
+export type ChunkStore = ReturnType<typeof createChunkStore>;
+
+type Chunk = { rows: readonly AssetView[]; isStale: boolean; reading?: AbortController };
+
+export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
+  const chunks = new Map<number, Chunk>();
+  const listeners = new Set<() => void>();
+  let version = 0;
+  let total: number | undefined;
+  /** The next answer says anew how long the list is; until then the old length stands. */
+  let isAnew = true;
+  /** Without a total: where the list was seen to end, or how far it goes at least. */
+  let seen = 0;
+  let isEndSeen = false;
+  /** Rows that came to the top since, which are not shown yet. */
+  let lead = 0;
+  let failure: ApiFailure | undefined;
+  let wanted = { from: 0, to: 0 };
+
+  function tell() {
+    version += 1;
+    for (const notify of listeners) notify();
+  }
+
+  function learn(page: AssetPage, end: number) {
+    if (page.total !== undefined) {
+      if (total === undefined || isAnew) [total, lead] = [page.total, 0];
+      else if (options.leads && page.total > total) lead = page.total - total;
+      else if (!options.leads || page.total < total) [total, lead] = [page.total, 0];
+    } else {
+      seen = Math.max(seen, end);
+      isEndSeen ||= page.hasMore === false || (page.hasMore === undefined && page.assets.length < CHUNK);
+    }
+    isAnew = false;
+  }
+
+  async function load(number: number) {
+    const reading = new AbortController();
+    const before = chunks.get(number);
+    chunks.set(number, { rows: before?.rows ?? [], isStale: true, reading });
+    const offset = number * CHUNK;
+    const usedLead = lead;
+    let result = await read({ offset: offset + usedLead, limit: CHUNK }, reading.signal);
+    if (result.ok) learn(result.value, offset + result.value.assets.length);
+    // The top grew between the last answer and this one: these rows stand further down than asked for.
+    if (result.ok && lead !== usedLead && !reading.signal.aborted)
+      result = await read({ offset: offset + lead, limit: CHUNK }, reading.signal);
+    if (reading.signal.aborted || chunks.get(number)?.reading !== reading) return;
+    if (result.ok) {
+      failure = undefined;
+      chunks.set(number, { rows: result.value.assets, isStale: false });
+    } else {
+      failure = result.failure;
+      if (before && before.rows.length > 0) chunks.set(number, { rows: before.rows, isStale: true });
+      else chunks.delete(number);
+    }
+    tell();
+  }
+
+  function giveUp(number: number, chunk: Chunk) {
+    chunk.reading?.abort();
+    if (chunk.rows.length > 0) chunks.set(number, { rows: chunk.rows, isStale: true });
+    else chunks.delete(number);
+  }
+
+  function dropFar(middle: number) {
+    const far = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MOST_CHUNKS);
+    for (const number of far) chunks.delete(number);
+  }
+
+  function want(from: number, to: number) {
+    wanted = { from, to };
+    const first = Math.floor(from / CHUNK);
+    const last = Math.floor(Math.max(from, to - 1) / CHUNK);
+    for (const [number, chunk] of chunks) if (chunk.reading && (number < first || number > last)) giveUp(number, chunk);
+    for (let number = first; number <= last; number += 1) {
+      const chunk = chunks.get(number);
+      if (!chunk || (chunk.isStale && !chunk.reading)) void load(number);
+    }
+    dropFar((first + last) / 2);
+  }
+
+  return {
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    version: () => version,
+    at: (index: number): AssetView | undefined => chunks.get(Math.floor(index / CHUNK))?.rows[index % CHUNK],
+    count: (): number => total ?? (isEndSeen ? seen : seen + CHUNK),
+    total: () => total,
+    failure: () => failure,
+    held: () => chunks.size,
+    want,
+    /** A page that somebody else read, such as the server for the first paint. `offset` begins a chunk. */
+    seed(page: AssetPage, offset: number): void {
+      learn(page, offset + page.assets.length);
+      for (let at = 0; at < page.assets.length; at += CHUNK) {
+        chunks.set((offset + at) / CHUNK, { rows: page.assets.slice(at, at + CHUNK), isStale: false });
+      }
+      tell();
+    },
+    /** The list as it stands now: what else is held is read anew when it comes into view. `offset` begins a chunk. */
+    adopt(page: AssetPage, offset = 0): void {
+      for (const { reading } of chunks.values()) reading?.abort();
+      for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });
+      [seen, isEndSeen, lead, failure, isAnew] = [0, false, 0, undefined, true];
+      learn(page, offset + page.assets.length);
+      chunks.set(offset / CHUNK, { rows: page.assets.slice(0, CHUNK), isStale: false });
+      want(wanted.from, wanted.to);
+      tell();
+    },
+    /** What is held may be wrong: what is in view is read again now, and shown as it was until it came. */
+    refresh(): void {
+      [failure, lead, isAnew] = [undefined, 0, true];
+      for (const [number, chunk] of chunks) {
+        if (chunk.reading) giveUp(number, chunk);
+        else chunks.set(number, { rows: chunk.rows, isStale: true });
+      }
+      want(wanted.from, wanted.to);
+    },
+    /** One asset has changed; the list stays where it is. */
+    patch(id: string, change: (asset: AssetView) => AssetView): void {
+      for (const [number, chunk] of chunks) {
+        if (chunk.rows.some((asset) => asset.id === id)) {
+          chunks.set(number, { ...chunk, rows: chunk.rows.map((asset) => (asset.id === id ? change(asset) : asset)) });
+        }
+      }
+      tell();
+    },
+    /** What is held, in the order of the list. */
+    rows: (): AssetView[] => [...chunks].sort(([a], [b]) => a - b).flatMap(([, { rows }]) => rows),
+    indexOf(id: string): number {
+      for (const [number, { rows }] of chunks) {
+        const at = rows.findIndex((asset) => asset.id === id);
+        if (at >= 0) return number * CHUNK + at;
+      }
+      return -1;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { type ThumbnailEdge } from "@/lib/browser/urls";
+import { AssetTile } from "./asset-tile";
+import { type AssetsSource } from "./assets-source";
+import { OffsetLabel } from "./offset-label";
+import { RubberBand } from "./rubber-band";
+import { type usePicking } from "./use-picking";
+import { useTileKeys } from "./use-tile-keys";
+import { useTilePresses } from "./use-tile-presses";
+import { useWall, type Wall } from "./use-wall";
+import { GAP_X, plainLayout, type TileSize, wallLayout, type WallLayout } from "./wall-layout";
+
+export type WallProps = {
+  source: AssetsSource;
+  picking: ReturnType<typeof usePicking>;
+  connectionId?: string;
+  connection?: string;
+  openId?: string;
+  /** Where the list opens, counted from its first row here. */
+  startIndex: number;
+  /** Beside the list; false where there is no room. */
+  onOpen: (id: string) => boolean;
+  onPage: (id: string) => void;
+  onRest: (firstIndex: number) => void;
+  onReady: (wall: WallHandle) => void;
+};
+/** What the bars around a wall may ask of it. */
+export type WallHandle = { jumpTo: (index: number) => void; inView: () => number[] };
+type GalleryProps = WallProps & { size: TileSize; fit: "cover" | "contain" };
+
+/** More than the first screen of most windows: in the first HTML, and asked for at once. */
+const EARLY = 20;
+const FIRST_TILES = 60;
+const edges: Readonly<Record<TileSize, ThumbnailEdge>> = { small: 256, medium: 256, large: 512 };
+
+export function Gallery({
+  source,
+  picking,
+  connectionId,
+  connection,
+  openId,
+  startIndex,
+  onOpen,
+  onPage,
+  onRest,
+  onReady,
+  size,
+  fit,
+}: GalleryProps) {
+  const t = useTranslations("assets.grid");
+  const layoutOf = useCallback((widthPx: number, screenPx: number) => wallLayout({ widthPx, screenPx, size }), [size]);
+  const wall = useWall<WallLayout>({ count: source.count, layoutOf, startIndex, onRest });
+  const { drawn, container, motion } = wall;
+  const [current, setCurrent] = useState<number>();
+  useWanted(source, wall);
+  useTileKeys({
+    wall,
+    source,
+    picking,
+    inView: () => inView(),
+    columns: drawn?.columns ?? 1,
+    current,
+    onCurrent: setCurrent,
+    openId,
+    onOpen,
+    onPage,
+  });
+  const presses = useTilePresses({ source, picking, onOpen, onPage });
+  useKeepInView(openId, source, wall);
+
+  const plain = plainLayout(size);
+  const from = drawn ? drawn.from * drawn.columns : startIndex;
+  const to = Math.min(source.count, drawn ? drawn.to * drawn.columns : startIndex + FIRST_TILES);
+  const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
+  const { jumpTo } = wall;
+  useEffect(() => onReady({ jumpTo, inView }), [onReady, jumpTo, inView]);
+  const style = drawn
+    ? {
+        top: drawn.topPx,
+        gridTemplateColumns: `repeat(${drawn.columns}, minmax(0, 1fr))`,
+        columnGap: GAP_X,
+        "--tile-picture": `${drawn.picturePx}px`,
+      }
+    : {
+        gridTemplateColumns: `repeat(auto-fill, minmax(min(${plain.widthPx}px, 100%), 1fr))`,
+        columnGap: GAP_X,
+        "--tile-picture": `${plain.picturePx}px`,
+      };
+  const tabbed = current !== undefined && current >= from && current < to ? current : Math.max(from, Math.min(startIndex, to - 1));
+  return (
+    <div className="p-4 md:px-5">
+      <div
+        ref={container}
+        style={drawn ? { height: drawn.heightPx } : undefined}
+        className="relative select-none"
+        {...presses}
+        onFocus={({ target }) => {
+          const index = indexOf(target);
+          if (index !== undefined) setCurrent(index);
+        }}
+      >
+        <ul aria-label={t("label")} style={style} className={drawn ? "tiles absolute inset-x-0" : "tiles"}>
+          {inView().map((index) => (
+            <AssetTile
+              key={index}
+              asset={source.at(index)}
+              index={index}
+              count={source.count}
+              connectionId={connectionId}
+              connection={connection}
+              edge={edges[size]}
+              fit={fit}
+              isOpen={openId !== undefined && source.at(index)?.id === openId}
+              isEarly={!drawn && index < startIndex + EARLY}
+              isCurrent={index === tabbed}
+              motion={motion}
+              picking={picking}
+            />
+          ))}
+        </ul>
+        <RubberBand wall={wall} source={source} picking={picking} />
+      </div>
+      <OffsetLabel wall={wall} source={source} />
+    </div>
+  );
+}
+
+function indexOf(target: EventTarget): number | undefined {
+  const text = target instanceof HTMLElement ? target.dataset.index : undefined;
+  return text === undefined ? undefined : Number(text);
+}
+
+/** Rows are asked for by what rests in view. */
+export function useWanted(
+  source: AssetsSource,
+  { drawn, motion }: Pick<Wall<{ columns: number; rowPx: number }>, "drawn" | "motion">,
+): void {
+  const { want, count } = source;
+  const from = drawn && drawn.from * drawn.columns;
+  const to = drawn && Math.min(count, drawn.to * drawn.columns);
+  useEffect(() => {
+    if (from === undefined || to === undefined) return;
+    // What is missing at first is asked for at once; while somebody scrolls, when it rests.
+    return motion.onRest(() => want(from, to));
+  }, [from, to, want, motion]);
+}
+
+/** A panel that opens narrows the wall: the tile it shows stays in view. */
+function useKeepInView(openId: string | undefined, source: AssetsSource, wall: Wall<WallLayout>): void {
+  const last = useRef<string>(undefined);
+  const columns = wall.drawn?.columns;
+  useEffect(() => {
+    if (openId === undefined || columns === undefined) return;
+    const key = `${openId} ${columns}`;
+    if (last.current === key) return;
+    last.current = key;
+    const index = source.indexOf(openId);
+    if (index >= 0) queueMicrotask(() => wall.reveal(index));
+  }, [openId, columns, source, wall]);
+}

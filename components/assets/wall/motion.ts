@@ -1,0 +1,70 @@
+// Whether a wall is being scrolled past, and who waits until it rests: pictures and rows are asked for by what stays in view, not by
+// what flies through it.
+// Guarantees: a listener of `onRest` is called once, when its tile has been there for REST_MS and the wall moves slowly or not at all.
+
+export const REST_MS = 100;
+/** Slower than this, in pixels a millisecond, somebody looks while they scroll. */
+const SLOW = 0.6;
+
+export type Motion = ReturnType<typeof createMotion>;
+
+export function createMotion(now: () => number = () => performance.now()) {
+  let isFlying = false;
+  let last = { ms: 0, px: 0 };
+  let landing: ReturnType<typeof setTimeout> | undefined;
+  let looking: ReturnType<typeof setTimeout> | undefined;
+  const waiting = new Map<() => void, number>();
+  const listeners = new Set<() => void>();
+
+  function fly(next: boolean) {
+    if (isFlying === next) return;
+    isFlying = next;
+    for (const notify of listeners) notify();
+  }
+  function look() {
+    looking = undefined;
+    if (isFlying) return;
+    const ms = now();
+    const due = [...waiting].filter(([, since]) => ms - since >= REST_MS - 1);
+    for (const [listener] of due) waiting.delete(listener);
+    for (const [listener] of due) listener();
+    if (waiting.size > 0) lookLater();
+  }
+  function lookLater() {
+    looking ??= setTimeout(look, REST_MS);
+  }
+  function land() {
+    landing = undefined;
+    fly(false);
+    look();
+  }
+  return {
+    isFlying: () => isFlying,
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /** The list stands at `px` now. */
+    moved(px: number): void {
+      const ms = now();
+      const isFast = Math.abs(px - last.px) > SLOW * Math.max(8, ms - last.ms);
+      last = { ms, px };
+      if (!isFast) return;
+      fly(true);
+      clearTimeout(landing);
+      landing = setTimeout(land, REST_MS);
+    },
+    /** Returns how to stop waiting. */
+    onRest(listener: () => void): () => void {
+      waiting.set(listener, now());
+      if (!isFlying) lookLater();
+      return () => void waiting.delete(listener);
+    },
+    stop(): void {
+      clearTimeout(landing);
+      clearTimeout(looking);
+      [landing, looking] = [undefined, undefined];
+      isFlying = false;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+"use client";
+
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { type AssetsSource } from "./assets-source";
+import { type Picking } from "./use-picking";
+import { type Wall } from "./use-wall";
+import { type WallLayout } from "./wall-layout";
+import { tilesUnder } from "./tiles-under";
+
+type RubberBandProps = { wall: Wall<WallLayout>; source: AssetsSource; picking: Picking };
+type Point = { x: number; y: number };
+type Drag = { from: Point; to: Point; clientX: number; clientY: number; before: ReadonlySet<string>; isBand: boolean };
+
+const STARTS_PX = 6;
+const EDGE_PX = 48;
+const FASTEST_PX = 22;
+
+/** Dragging over the wall with a mouse draws a band; what it touches is chosen, beside what was chosen before where shift or ctrl is held. */
+export function RubberBand({ wall, source, picking }: RubberBandProps) {
+  const drag = useRef<Drag>(undefined);
+  const [box, setBox] = useState<{ left: number; top: number; width: number; height: number }>();
+  const choose = useEffectEvent(() => {
+    const now = drag.current;
+    const layout = wall.drawn;
+    if (!now?.isBand || !layout) return;
+    now.to = wall.pointAt(now.clientX, now.clientY);
+    const { widthPx } = wall.pointAt(0, 0);
+    picking.band(tilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count }), now.before);
+    // Drawn where the rows are drawn: a place of the list less what the page is mapped by.
+    const shift = layout.topPx - layout.from * layout.rowPx;
+    const [left, top] = [Math.min(now.from.x, now.to.x), Math.min(now.from.y, now.to.y)];
+    setBox({ left, top: top + shift, width: Math.abs(now.to.x - now.from.x), height: Math.abs(now.to.y - now.from.y) });
+  });
+  const begin = useEffectEvent((event: PointerEvent) => {
+    const isOnControl = event.target instanceof Element && event.target.closest("label, input, button");
+    if (event.button !== 0 || event.pointerType !== "mouse" || isOnControl) return;
+    const from = wall.pointAt(event.clientX, event.clientY);
+    const before: ReadonlySet<string> = event.shiftKey || event.ctrlKey || event.metaKey ? new Set(picking.store.ids()) : new Set();
+    drag.current = { from, to: from, clientX: event.clientX, clientY: event.clientY, before, isBand: false };
+  });
+
+  const { container, pointAt } = wall;
+  useEffect(() => {
+    const element = container.current;
+    if (!element) return;
+    let frame = 0;
+    const onDown = (event: PointerEvent) => begin(event);
+    function creep() {
+      frame = 0;
+      const now = drag.current;
+      if (!now?.isBand) return;
+      const over = Math.max(0, now.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - now.clientY);
+      if (over !== 0) {
+        window.scrollBy({ top: Math.sign(over) * Math.min(FASTEST_PX, Math.abs(over) / 2), behavior: "instant" });
+        choose();
+      }
+      frame = requestAnimationFrame(creep);
+    }
+    function onMove(event: PointerEvent) {
+      const now = drag.current;
+      if (!now) return;
+      [now.clientX, now.clientY] = [event.clientX, event.clientY];
+      const to = pointAt(event.clientX, event.clientY);
+      if (!now.isBand && Math.hypot(to.x - now.from.x, to.y - now.from.y) < STARTS_PX) return;
+      if (!now.isBand) frame ||= requestAnimationFrame(creep);
+      now.isBand = true;
+      choose();
+    }
+    function onUp() {
+      const wasBand = drag.current?.isBand;
+      drag.current = undefined;
+      setBox(undefined);
+      if (!wasBand) return;
+      // The press that ends a band is no press on the tile under it.
+      const swallow = (event: MouseEvent) => {
+        event.stopPropagation();
+        event.preventDefault();
+      };
+      window.addEventListener("click", swallow, { capture: true, once: true });
+      setTimeout(() => window.removeEventListener("click", swallow, { capture: true }), 0);
+    }
+    element.addEventListener("pointerdown", onDown);
+    window.addEventListener("pointermove", onMove);
+    window.addEventListener("pointerup", onUp);
+    window.addEventListener("pointercancel", onUp);
+    return () => {
+      cancelAnimationFrame(frame);
+      element.removeEventListener("pointerdown", onDown);
+      window.removeEventListener("pointermove", onMove);
+      window.removeEventListener("pointerup", onUp);
+      window.removeEventListener("pointercancel", onUp);
+    };
+  }, [container, pointAt]);
+
+  return box ? (
+    <div aria-hidden="true" style={box} className="pointer-events-none absolute z-10 rounded-sm border border-accent bg-accent/15" />
+  ) : null;
+}

@@ -1,0 +1,133 @@
+"use client";
+
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { shareRows } from "@/components/data-table/held-rows";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Failure } from "@/lib/contract/failure";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type Result } from "@/lib/shared/result";
+import { type AssetPage, toAssetPage } from "../asset-page";
+import { assetsApiPath, isNewestFirst, questionOf } from "../assets-address";
+import { MOST_AT_ONCE, readAssets } from "../read-assets";
+import { type AssetsSource } from "./assets-source";
+import { CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
+import { keepStore, keptStore } from "./kept-stores";
+
+type EndlessOptions = {
+  query: AssetsQuery;
+  connectionId: string | undefined;
+  first: Result<Stamped<AssetPage>, Failure>;
+  isOn: boolean;
+};
+
+const TOP_PX = 40;
+const still = () => "still" as const;
+
+function subscribeToTop(listener: () => void): () => void {
+  window.addEventListener("scroll", listener, { passive: true });
+  return () => window.removeEventListener("scroll", listener);
+}
+
+/** The whole list, read where somebody looks. Its top is asked again like every list; what is new waits above. */
+export function useEndless({ query, connectionId, first, isOn }: EndlessOptions): AssetsSource {
+  const question = questionOf(query);
+  const store = useStore(question, { query, connectionId, first, isOn });
+  const version = useSyncExternalStore(store.subscribe, store.version, store.version);
+  const path = connectionId && isOn ? assetsApiPath({ ...query, offset: 0, limit: CHUNK }, connectionId) : undefined;
+  const poll = usePoll(path, { ...(isOn && query.offset === 0 && initialOf(first)), read: toAssetPage, motion: still });
+  const isAtTop = useSyncExternalStore(
+    subscribeToTop,
+    () => window.scrollY < TOP_PX,
+    () => true,
+  );
+  const latest = poll.value;
+  const isOther = latest !== undefined && isOn && differs(store, latest);
+  useEffect(() => {
+    if (!latest || !isOn) return;
+    if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
+    else if (!isOther) patchAll(store, latest);
+  }, [latest, isOther, isAtTop, isOn, store]);
+
+  const newCount = isOther && !isAtTop ? countNew(store, latest) : 0;
+  const total = latest?.total ?? store.total();
+  const firstFailure = first.ok ? undefined : first.failure;
+  const { atMs, everyMs, refresh } = poll;
+  const failure = store.failure() ?? poll.failure ?? (store.held() === 0 ? firstFailure : undefined);
+  return useMemo(
+    () => ({
+      version,
+      count: store.count(),
+      total,
+      at: store.at,
+      indexOf: store.indexOf,
+      rows: store.rows,
+      range: (from, to) => readRange(store, { query, connectionId }, from, to),
+      want: store.want,
+      newCount,
+      failure,
+      atMs,
+      everyMs,
+      refresh: () => {
+        store.refresh();
+        void refresh();
+      },
+      patch: store.patch,
+      offset: 0,
+      isEmpty: store.held() === 0,
+    }),
+    [version, store, total, newCount, failure, atMs, everyMs, refresh, query, connectionId],
+  );
+}
+
+function useStore(question: string, { query, connectionId, first, isOn }: EndlessOptions): ChunkStore {
+  const key = `${connectionId ?? ""} ${question}`;
+  const store = useMemo(() => {
+    const read = (place: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, place, signal);
+    const made = keptStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
+    if (isOn && first.ok && made.held() === 0) made.seed(first.value.value, query.offset);
+    return made;
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question; a later reading of it is adopted below
+  }, [key, isOn]);
+  useEffect(() => {
+    if (!isOn) return;
+    const kept = keptStore(key);
+    const atMs = first.ok ? first.value.atMs : 0;
+    if (kept && first.ok && atMs > kept.atMs) store.adopt(first.value.value, query.offset);
+    keepStore(key, { store, atMs: Math.max(atMs, kept?.atMs ?? 0) });
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question
+  }, [key, first, isOn, store]);
+  return store;
+}
+
+function differs(store: ChunkStore, page: AssetPage): boolean {
+  if (page.total !== undefined && store.total() !== undefined && page.total !== store.total()) return true;
+  return page.assets.some(({ id }, index) => {
+    const held = store.at(index);
+    return held !== undefined && held.id !== id;
+  });
+}
+
+function countNew(store: ChunkStore, page: AssetPage): number {
+  const total = store.total();
+  if (page.total !== undefined && total !== undefined) return Math.max(0, page.total - total);
+  return page.assets.filter(({ id }) => store.indexOf(id) < 0).length;
+}
+
+function patchAll(store: ChunkStore, page: AssetPage): void {
+  const before = page.assets.flatMap((_, index) => store.at(index) ?? []);
+  const known = new Set(before);
+  for (const asset of shareRows(before, page.assets)) if (!known.has(asset)) store.patch(asset.id, () => asset);
+}
+
+async function readRange(store: ChunkStore, where: Parameters<typeof readAssets>[0], from: number, to: number) {
+  const held = Array.from({ length: to - from }, (_, index) => store.at(from + index));
+  const known = held.filter((asset) => asset !== undefined);
+  if (known.length === held.length) return known;
+  const found = [];
+  for (let offset = from; offset < to; offset += MOST_AT_ONCE) {
+    const page = await readAssets(where, { offset, limit: Math.min(MOST_AT_ONCE, to - offset) });
+    if (!page.ok) break;
+    found.push(...page.value.assets);
+  }
+  return found;
+}

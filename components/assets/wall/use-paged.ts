@@ -1,0 +1,55 @@
+"use client";
+
+import { useMemo } from "react";
+import { useHeldRows } from "@/components/data-table/use-held-rows";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { type Failure } from "@/lib/contract/failure";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type Result } from "@/lib/shared/result";
+import { type AssetPage, toAssetPage } from "../asset-page";
+import { assetsApiPath, isNewestFirst, questionOf } from "../assets-address";
+import { type AssetsSource } from "./assets-source";
+
+type PagedOptions = {
+  query: AssetsQuery;
+  connectionId: string | undefined;
+  first: Result<Stamped<AssetPage>, Failure>;
+  isOn: boolean;
+};
+
+const none: AssetView[] = [];
+const still = () => "still" as const;
+
+/** One page of the list, kept true by asking again. */
+export function usePaged({ query, connectionId, first, isOn }: PagedOptions): AssetsSource & { hasMore: boolean | undefined } {
+  const path = connectionId && isOn ? assetsApiPath(query, connectionId) : undefined;
+  const poll = usePoll(path, { ...(isOn && initialOf(first)), read: toAssetPage, motion: still });
+  const page = poll.value;
+  const view = `${questionOf(query)} ${query.offset} ${query.limit}`;
+  const held = useHeldRows(view, page?.assets ?? none, query.offset === 0 && isNewestFirst(query));
+  const { rows, newCount } = held;
+  const { failure, atMs, everyMs, refresh, patch } = poll;
+  return useMemo(
+    () => ({
+      version: atMs ?? 0,
+      count: rows.length,
+      total: page?.total,
+      hasMore: page?.hasMore,
+      at: (index) => rows[index],
+      indexOf: (id) => rows.findIndex((asset) => asset.id === id),
+      rows: () => rows,
+      range: (from, to) => Promise.resolve(rows.slice(from, to)),
+      want: () => undefined,
+      newCount,
+      failure,
+      atMs,
+      everyMs,
+      refresh: () => void refresh(),
+      patch: (id, change) => patch((now) => ({ ...now, assets: now.assets.map((asset) => (asset.id === id ? change(asset) : asset)) })),
+      offset: query.offset,
+      isEmpty: page === undefined,
+    }),
+    [rows, newCount, page, failure, atMs, everyMs, refresh, patch, query.offset],
+  );
+}

@@ -1,0 +1,82 @@
+"use client";
+
+import { useEffect, useEffectEvent } from "react";
+import { isFreeKey } from "@/components/ui/free-key";
+import { type AssetsSource } from "./assets-source";
+import { nextTile } from "./tile-keys";
+import { type Picking } from "./use-picking";
+import { type Wall } from "./use-wall";
+
+type TileKeys = {
+  wall: Wall<{ columns: number; rowPx: number }>;
+  source: AssetsSource;
+  picking: Picking;
+  inView: () => number[];
+  columns: number;
+  current: number | undefined;
+  onCurrent: (index: number) => void;
+  openId: string | undefined;
+  onOpen: (id: string) => boolean;
+  onPage: (id: string) => void;
+};
+
+const moving = new Set(["j", "k"]);
+
+/** Arrows, j and k move over the whole list, with shift they choose on the way; x chooses, i opens beside the wall, Enter the page. Space is nobody's here. */
+export function useTileKeys({ wall, source, picking, inView, columns, current, onCurrent, openId, onOpen, onPage }: TileKeys): void {
+  function focus(index: number) {
+    wall.reveal(index);
+    onCurrent(index);
+    wall.container.current?.querySelector<HTMLElement>(`a[data-index="${index}"]`)?.focus({ preventScroll: true });
+    const id = source.at(index)?.id;
+    // The panel follows whoever looks through pictures by key.
+    if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
+  }
+  const act = useEffectEvent((event: KeyboardEvent) => {
+    if (isAllKey(event) && isInside(wall, document.activeElement)) {
+      picking.band(inView(), picking.store.ids());
+      return true;
+    }
+    if (!isFreeKey(event)) return false;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const here = isInside(wall, document.activeElement) ? indexOf(document.activeElement) : undefined;
+    if (here === undefined) {
+      if (!moving.has(key) || source.count === 0) return false;
+      // Where the reader left, else where they have scrolled to, is where the keys begin.
+      focus(current !== undefined && wall.container.current?.querySelector(`a[data-index="${current}"]`) ? current : wall.firstIndex());
+      return true;
+    }
+    const asset = source.at(here);
+    if (key === "x") picking.toggle(here);
+    else if (key === "i" || key === "Enter") {
+      if (asset && (key === "Enter" || !onOpen(asset.id))) onPage(asset.id);
+    } else {
+      const rowsInView = Math.max(1, Math.floor((window.innerHeight - 160) / (wall.drawn?.rowPx ?? 160)));
+      const next = nextTile(key, here, { count: source.count, columns, rowsInView });
+      if (next === undefined) return false;
+      if (event.shiftKey && picking.store.ids().size === 0) picking.toggle(here);
+      focus(next);
+      if (event.shiftKey) void picking.extend(next);
+    }
+    return true;
+  });
+  useEffect(() => {
+    function onKey(event: KeyboardEvent) {
+      if (!event.defaultPrevented && act(event)) event.preventDefault();
+    }
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+const isAllKey = ({ key, metaKey, ctrlKey, shiftKey, altKey }: KeyboardEvent) =>
+  key.toLowerCase() === "a" && metaKey !== ctrlKey && !shiftKey && !altKey;
+
+function isInside(wall: TileKeys["wall"], element: Element | null): boolean {
+  return element !== null && wall.container.current?.contains(element) === true && indexOf(element) !== undefined;
+}
+
+function indexOf(element: Element | null): number | undefined {
+  const text = element instanceof HTMLElement ? element.dataset.index : undefined;
+  return text === undefined ? undefined : Number(text);
+}

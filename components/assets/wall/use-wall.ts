@@ -1,0 +1,199 @@
+"use client";
+
+import { type RefObject, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { createMotion, type Motion } from "./motion";
+import { follow, pagePx, type Position, toScroll } from "./scroll-map";
+import { type Rows, rowsAround } from "./wall-layout";
+
+/** The page's own bars above and below what is in view. */
+const barsPx = () => (window.matchMedia("(min-width: 48rem)").matches ? { top: 103, bottom: 44 } : { top: 49, bottom: 60 });
+const SETTLED_MS = 150;
+
+type Shape = { columns: number; rowPx: number };
+/** What is drawn: these rows, so far below the container's upper edge. */
+export type Drawn<S extends Shape> = S & Rows & { topPx: number; heightPx: number };
+
+export type Wall<S extends Shape> = {
+  container: RefObject<HTMLDivElement | null>;
+  /** Undefined until the browser has measured the width. */
+  drawn: Drawn<S> | undefined;
+  motion: Motion;
+  /** Puts a tile's row at the top of the view. */
+  jumpTo: (index: number) => void;
+  /** Moves as little as it takes to show a tile. */
+  reveal: (index: number) => void;
+  firstIndex: () => number;
+  /** The place of a point of the screen in the whole list, in pixels. */
+  pointAt: (clientX: number, clientY: number) => { x: number; y: number; widthPx: number };
+};
+
+type WallOptions<S extends Shape> = {
+  count: number;
+  /** Must be stable while nothing changes. */
+  layoutOf: (widthPx: number, screenPx: number) => S;
+  /** Where the list opens. */
+  startIndex: number;
+  /** The scrolling came to rest with this tile at the top. */
+  onRest: (firstIndex: number) => void;
+};
+
+/** A list of any length in the page's own scroll: what is near the view is drawn, in a page that stays short enough for every browser. */
+export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }: WallOptions<S>): Wall<S> {
+  const container = useRef<HTMLDivElement>(null);
+  const [motion] = useState(createMotion);
+  const [drawn, setDrawn] = useState<Drawn<S>>();
+  const place = useRef<Position>({ scrollPx: 0, atPx: 0 });
+  const shape = useRef<S>(undefined);
+  const size = useRef(count);
+  const rested = useEffectEvent(onRest);
+
+  const scrolledPx = () => -(container.current?.getBoundingClientRect().top ?? 0);
+  const firstIndex = useCallback(() => {
+    const now = shape.current;
+    if (!now) return 0;
+    return Math.floor(Math.max(0, place.current.atPx + barsPx().top + 1) / now.rowPx) * now.columns;
+  }, []);
+
+  const draw = useCallback(() => {
+    const now = shape.current;
+    if (!now || !container.current) return;
+    const { atPx, scrollPx } = place.current;
+    const rows = rowsAround({
+      atPx,
+      screenPx: window.innerHeight,
+      rowPx: now.rowPx,
+      columns: now.columns,
+      rows: rowsOf(now, size.current),
+    });
+    const next = { ...now, ...rows, topPx: rows.from * now.rowPx + scrollPx - atPx, heightPx: pagePx(fullPx(now, size.current)) };
+    setDrawn((last) => (last && isSame(last, next) ? last : next));
+  }, []);
+
+  /** Scrolls so that `atPx` of the list stands at the upper edge of the screen. */
+  const scrollTo = useCallback((atPx: number) => {
+    const now = shape.current;
+    if (!now || !container.current) return;
+    const wanted = toScroll(atPx, fullPx(now, size.current));
+    window.scrollTo({ top: window.scrollY + wanted - scrolledPx(), behavior: "instant" });
+    const scrollPx = scrolledPx();
+    // The page may end before that; a place between two pixels of the page is kept exactly.
+    const isExact = Math.abs(scrollPx - wanted) < 1;
+    place.current = { scrollPx, atPx: isExact ? atPx : atPx + scrollPx - wanted };
+  }, []);
+
+  const jumpTo = useCallback(
+    (index: number) => {
+      const now = shape.current;
+      if (!now) return;
+      const row = Math.floor(index / now.columns);
+      if (row === 0) window.scrollTo({ top: 0, behavior: "instant" });
+      if (row === 0) place.current = { scrollPx: scrolledPx(), atPx: scrolledPx() };
+      else scrollTo(row * now.rowPx - barsPx().top - 6);
+      flushSync(draw);
+    },
+    [draw, scrollTo],
+  );
+  const reveal = useCallback(
+    (index: number) => {
+      const now = shape.current;
+      if (!now) return;
+      const topPx = Math.floor(index / now.columns) * now.rowPx;
+      const bars = barsPx();
+      const { atPx } = place.current;
+      if (topPx < atPx + bars.top) scrollTo(topPx - bars.top - 8);
+      else if (topPx + now.rowPx > atPx + window.innerHeight - bars.bottom)
+        scrollTo(topPx + now.rowPx - window.innerHeight + bars.bottom + 8);
+      else return;
+      flushSync(draw);
+    },
+    [draw, scrollTo],
+  );
+
+  /** Another width, size or length: the tile that stood at the top stays there. */
+  const layOut = useCallback(() => {
+    const element = container.current;
+    if (!element || element.clientWidth === 0) return;
+    const next = layoutOf(element.clientWidth, window.innerHeight);
+    const before = shape.current;
+    const isOther = before && (before.columns !== next.columns || before.rowPx !== next.rowPx);
+    const first = firstIndex();
+    const isAtTop = place.current.atPx + barsPx().top < (before?.rowPx ?? 0) / 2;
+    shape.current = next;
+    element.style.height = `${pagePx(fullPx(next, size.current))}px`;
+    if (isOther && !isAtTop) scrollTo(Math.floor(first / next.columns) * next.rowPx - barsPx().top - 6);
+    else place.current = { ...place.current, ...(before ? {} : { scrollPx: scrolledPx(), atPx: scrolledPx() }) };
+  }, [layoutOf, firstIndex, scrollTo]);
+
+  useLayoutEffect(() => {
+    size.current = count;
+    const isFirst = shape.current === undefined;
+    layOut();
+    const now = shape.current;
+    if (isFirst && now && startIndex >= now.columns) scrollTo(Math.floor(startIndex / now.columns) * now.rowPx - barsPx().top - 6);
+    draw();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- where the list opens is asked for once
+  }, [count, layOut, draw, scrollTo]);
+
+  useEffect(() => {
+    let frame = 0;
+    let settling: ReturnType<typeof setTimeout> | undefined;
+    function settle() {
+      const now = shape.current;
+      if (!now) return;
+      // Small steps in the mapped middle have left the scroll bar a little behind: nobody sees it put right.
+      if (Math.abs(toScroll(place.current.atPx, fullPx(now, size.current)) - place.current.scrollPx) >= 1) {
+        scrollTo(place.current.atPx);
+        flushSync(draw);
+      }
+      rested(firstIndex());
+    }
+    function look() {
+      frame = 0;
+      const now = shape.current;
+      const scrollPx = scrolledPx();
+      if (!now || scrollPx === place.current.scrollPx) return;
+      place.current = follow(place.current, scrollPx, { fullPx: fullPx(now, size.current), screenPx: window.innerHeight });
+      motion.moved(place.current.atPx);
+      // In this frame, or a leap would show an empty page for one.
+      flushSync(draw);
+      clearTimeout(settling);
+      settling = setTimeout(settle, SETTLED_MS);
+    }
+    const ask = () => {
+      frame ||= requestAnimationFrame(look);
+    };
+    const resized = () => {
+      layOut();
+      draw();
+    };
+    const watcher = new ResizeObserver(resized);
+    if (container.current) watcher.observe(container.current);
+    window.addEventListener("scroll", ask, { passive: true });
+    window.addEventListener("resize", resized, { passive: true });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(settling);
+      watcher.disconnect();
+      window.removeEventListener("scroll", ask);
+      window.removeEventListener("resize", resized);
+      motion.stop();
+    };
+  }, [motion, draw, layOut, scrollTo, firstIndex]);
+
+  const pointAt = useCallback((clientX: number, clientY: number) => {
+    const box = container.current?.getBoundingClientRect();
+    return { x: clientX - (box?.left ?? 0), y: clientY + place.current.atPx, widthPx: box?.width ?? 0 };
+  }, []);
+
+  return { container, drawn, motion, jumpTo, reveal, firstIndex, pointAt };
+}
+
+const rowsOf = ({ columns }: Shape, count: number) => Math.ceil(count / columns);
+const fullPx = (shape: Shape, count: number) => rowsOf(shape, count) * shape.rowPx;
+
+function isSame<S extends Shape>(a: Drawn<S>, b: Drawn<S>): boolean {
+  return (
+    a.columns === b.columns && a.rowPx === b.rowPx && a.from === b.from && a.to === b.to && a.topPx === b.topPx && a.heightPx === b.heightPx
+  );
+}

@@ -1,0 +1,53 @@
+// How a wall of tiles is laid out: columns, tile heights and row heights from the width, the screen and the chosen size. Pure arithmetic.
+// Guarantees: every row has one height, so that a place in a million tiles is a multiplication; what a screen shows with a row above and
+// below never exceeds MOST_TILES, since tiles grow on screens that would show more.
+
+export const tileSizes = ["small", "medium", "large"] as const;
+export type TileSize = (typeof tileSizes)[number];
+
+export const MOST_TILES = 150;
+export const GAP_X = 10;
+const GAP_Y = 8;
+const CAPTION_PX = 27;
+
+/** The least width of a tile and the height of its picture. */
+const shapes: Readonly<Record<TileSize, { widthPx: number; picturePx: number }>> = {
+  small: { widthPx: 104, picturePx: 80 },
+  medium: { widthPx: 150, picturePx: 120 },
+  large: { widthPx: 290, picturePx: 230 },
+};
+
+export type WallLayout = { columns: number; rowPx: number; picturePx: number };
+
+export function wallLayout({ widthPx, screenPx, size }: { widthPx: number; screenPx: number; size: TileSize }): WallLayout {
+  const shape = shapes[size];
+  for (let scale = 1; ; scale *= 1.08) {
+    const columns = Math.max(1, Math.floor((widthPx + GAP_X) / (shape.widthPx * scale + GAP_X)));
+    const picturePx = Math.round(shape.picturePx * scale);
+    const rowPx = picturePx + CAPTION_PX + GAP_Y;
+    if (columns === 1 || columns * rowsOf(screenPx, rowPx) <= MOST_TILES) return { columns, rowPx, picturePx };
+  }
+}
+
+/** For the first HTML, where no width is known: the browser chooses the columns by the same rule. */
+export function plainLayout(size: TileSize): { widthPx: number; picturePx: number } {
+  return shapes[size];
+}
+
+/** Rows that a screen can touch, with one above and one below. */
+function rowsOf(screenPx: number, rowPx: number): number {
+  return Math.ceil(screenPx / rowPx) + 3;
+}
+
+export type Rows = { from: number; to: number };
+
+/** Which rows to draw around `atPx`: what is in view, and as much above and below as the bound allows, a screen at most. */
+export function rowsAround(at: { atPx: number; screenPx: number; rowPx: number; columns: number; rows: number }): Rows {
+  const { atPx, screenPx, rowPx, columns, rows } = at;
+  const first = Math.floor(atPx / rowPx);
+  const last = Math.ceil((atPx + screenPx) / rowPx);
+  const spare = Math.floor(MOST_TILES / columns) - (last - first);
+  const margin = Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx)));
+  const from = Math.min(Math.max(0, rows - 1), Math.max(0, first - margin));
+  return { from, to: Math.min(rows, Math.max(from, last + margin)) };
+}

@@ -1,0 +1,93 @@
+"use client";
+
+import { useLocale, useTranslations } from "next-intl";
+import { useCallback, useEffect, useMemo } from "react";
+import { DataTable } from "@/components/data-table/data-table";
+import { type Sorting } from "@/components/data-table/features";
+import { type PlaceOf } from "@/components/frame/use-place";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { assetColumns, type AssetRow } from "./asset-columns";
+import { useWanted, type WallProps } from "./gallery";
+import { OffsetLabel } from "./offset-label";
+import { useWall } from "./use-wall";
+
+type WallTableProps = WallProps & { place: PlaceOf<AssetsQuery> };
+
+const ROW_PX = 46;
+const HEAD_PX = 34;
+const FIRST_ROWS = 40;
+const layoutOf = () => ({ columns: 1, rowPx: ROW_PX });
+const rowId = (row: AssetRow) => row.id;
+
+/** The same list as rows: the part of it that is near the view is a table, which stands where its rows belong. */
+export function WallTable({
+  source,
+  picking,
+  connectionId,
+  connection,
+  openId,
+  startIndex,
+  onOpen,
+  onRest,
+  onReady,
+  place,
+}: WallTableProps) {
+  const t = useTranslations("assets");
+  const locale = useLocale();
+  const wall = useWall({ count: source.count, layoutOf, startIndex, onRest });
+  const { drawn, container, motion, jumpTo } = wall;
+  const [from, to] = drawn ? [drawn.from, drawn.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
+  const inView = useCallback(() => Array.from({ length: to - from }, (_, at) => from + at), [from, to]);
+  useEffect(() => onReady({ jumpTo, inView }), [onReady, jumpTo, inView]);
+  useWanted(source, wall);
+  const rows = Array.from({ length: Math.max(0, to - from) }, (_, at): AssetRow => {
+    const asset = source.at(from + at);
+    return { id: asset?.id ?? `at-${from + at}`, index: from + at, asset };
+  });
+  const columns = useMemo(
+    () => assetColumns(t, { connectionId, connection, locale, picking, motion, onOpen }),
+    [t, connectionId, connection, locale, picking, motion, onOpen],
+  );
+  return (
+    <div className="overflow-x-clip">
+      <div
+        ref={container}
+        style={{ marginTop: HEAD_PX, ...(drawn && { height: drawn.heightPx }) }}
+        className={drawn ? "relative" : "relative -top-[34px]"}
+      >
+        <div style={drawn ? { top: drawn.topPx - HEAD_PX } : undefined} className={drawn ? "absolute inset-x-0" : undefined}>
+          <DataTable
+            caption={t("table.caption")}
+            columns={columns}
+            rows={rows}
+            rowId={rowId}
+            isSelected={(row) => row.id === openId}
+            part={{ first: from, total: source.count }}
+            sorting={sortingOf(place)}
+            isFixed
+            className={place.isMoving ? "opacity-60" : undefined}
+          />
+        </div>
+      </div>
+      <OffsetLabel wall={wall} source={source} />
+    </div>
+  );
+}
+
+/** A first press shows the newest, the largest or A first; a second one turns it round. */
+function sortingOf({ query, go }: PlaceOf<AssetsQuery>): Sorting {
+  const by = (sort: AssetsQuery["sort"], usual: AssetsQuery["order"]) => {
+    const isNow = query.sort === sort;
+    const turned = usual === "asc" ? "desc" : "asc";
+    return {
+      ...(isNow && { direction: query.order }),
+      onSort: () => go({ sort, order: isNow && query.order === usual ? turned : usual }),
+    };
+  };
+  return {
+    name: by("name", "asc"),
+    size: by("size", "desc"),
+    created: by("created_at", "desc"),
+    used: by("last_access_time", "desc"),
+  };
+}
