@@ -8,6 +8,9 @@ const securityHeaders = [
   { key: "Permissions-Policy", value: "camera=(), microphone=(), geolocation=()" },
 ];
 
+/** Workers hash files and rewrite pictures: they compute, with WebAssembly too, and ask nobody for anything. */
+const workerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" }];
+
 /** @type {import('next').NextConfig} */
 const config = {
   poweredByHeader: false,
@@ -15,7 +18,10 @@ const config = {
   serverExternalPackages: ["better-sqlite3", "sharp", "@node-rs/argon2", "@napi-rs/blake-hash", "pino", "undici"],
   // Types are one of the checks of `npm test`; a start must not wait for them, nor fail over a test's.
   typescript: { ignoreBuildErrors: true },
-  headers: async () => [{ source: "/:path*", headers: securityHeaders }],
+  headers: async () => [
+    { source: "/:path*", headers: securityHeaders },
+    { source: "/_next/static/chunks/:name(turbopack-worker-.*)", headers: workerHeaders },
+  ],
 };
 
 export default createNextIntlPlugin("./lib/server/i18n/request.ts")(config);

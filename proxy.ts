@@ -38,7 +38,8 @@ function contentPolicy(nonce: string): string {
     "media-src 'self' blob:",
     "font-src 'self'",
     "connect-src 'self'",
-    "worker-src 'self' blob:",
+    // A worker has the policy that its own file comes with (next.config.js): WebAssembly runs there and in no page.
+    "worker-src 'self'",
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",

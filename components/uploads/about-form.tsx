@@ -12,11 +12,13 @@ type AboutFormProps = {
   onChange: (draft: AboutDraft) => void;
   /** One thing has a name of its own; several keep theirs. */
   withName?: boolean;
+  /** There is no file that brings a name of its own. */
+  isNameless?: boolean;
   withHashHint?: boolean;
 };
 
 /** Name, tags, metadata, preview. What few people need waits behind one press. */
-export function AboutForm({ draft, faults, onChange, withName = false, withHashHint = false }: AboutFormProps) {
+export function AboutForm({ draft, faults, onChange, withName = false, isNameless = false, withHashHint = false }: AboutFormProps) {
   const t = useTranslations("uploads.about");
   const field = (name: keyof AboutDraft) => ({
     value: draft[name],
@@ -26,7 +28,7 @@ export function AboutForm({ draft, faults, onChange, withName = false, withHashH
   return (
     <div className="flex flex-col gap-3 text-ink">
       {withName ? (
-        <FormField label={t("name")} hint={t("nameHint")} error={faults.name && t("nameFault")}>
+        <FormField label={t("name")} hint={isNameless ? undefined : t("nameHint")} error={faults.name && t("nameFault")}>
           {(control) => <Input {...control} {...field("name")} />}
         </FormField>
       ) : null}

@@ -78,7 +78,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
             />
           )}
         </FormField>
-        <AboutForm draft={draft} faults={faults} onChange={setDraft} withName />
+        <AboutForm draft={draft} faults={faults} onChange={setDraft} withName isNameless />
         {faults.noTags ? <p className="text-sm text-bad">{t("tagsNeeded")}</p> : null}
         <div aria-live="polite">
           {isUnknown || isAbsent ? <p className="rounded-md bg-bad-soft px-3 py-2">{t(isAbsent ? "absent" : "unknown")}</p> : null}

@@ -95,7 +95,7 @@ export function UrlDialog({ connection, onStarted, onClose }: UrlDialogProps) {
           {(control) => (
             <Textarea
               {...control}
-              rows={3}
+              rows={Math.min(8, Math.max(3, addresses.length + 1))}
               spellCheck={false}
               autoComplete="off"
               placeholder={t("placeholder")}

@@ -1,0 +1,167 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Page } from "@playwright/test";
+import { patternOf, startFileSource } from "@/tests/support/file-source";
+import { type Desk, startDesk } from "./support/desk";
+import { type Brought, drop } from "./support/files";
+import { expect, test } from "./support/test";
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+/** More than one slice of the hasher, and no whole number of them. */
+const fresh = (name: string, size = 9_000_001): Brought => ({ name, type: "application/octet-stream", bytes: randomBytes(size) });
+const picked = ({ name, type, bytes }: Brought) => ({ name, mimeType: type, buffer: bytes });
+
+const tray = (page: Page) => page.getByRole("region", { name: "Transfers" });
+const add = (page: Page) => page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
+
+async function storedAs(page: Page, desk: Desk, name: string): Promise<{ id: string; tags: string[]; sha256: string }> {
+  const list = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: name, include_public: "false" } });
+  const { assets }: { assets: { id: string; tags: string[] }[] } = await list.json();
+  expect(assets).toHaveLength(1);
+  const [asset] = assets;
+  if (!asset) throw new Error(`no asset ${name}`);
+  const content = await page.request.get(`${desk.url}/api/assets/${asset.id}/content`);
+  return { ...asset, sha256: sha256(await content.body()) };
+}
+
+test("files that are dropped, picked and pasted arrive byte for byte, and the same content again sends nothing", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const [dropped, chosen, pasted] = [fresh("dropped.bin"), fresh("chosen.bin"), fresh("pasted.bin")];
+  await page.goto(`${desk.url}/jobs`);
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
+  await drop(page.getByRole("main"), dropped);
+  await add(page);
+  await page.getByTestId("asset-files").setInputFiles([picked(chosen)]);
+  await add(page);
+  await page.evaluate(
+    ({ name, base64 }) => {
+      const held = new DataTransfer();
+      held.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: held, bubbles: true, cancelable: true }));
+    },
+    { name: pasted.name, base64: pasted.bytes.toString("base64") },
+  );
+  await add(page);
+  await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
+  await expect(tray(page).getByText(/stored, 9 MB sent · verified/)).toHaveCount(3);
+  for (const file of [dropped, chosen, pasted]) expect((await storedAs(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
+
+  const bodies: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST" && new URL(request.url()).pathname === "/api/assets") bodies.push(request.url());
+  });
+  // The tray stays over pages.
+  await page.getByRole("link", { name: /^Assets/ }).click();
+  await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
+  await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
+  await page.getByTestId("asset-files").setInputFiles([picked(chosen)]);
+  await add(page);
+  await expect(tray(page).getByText("already stored, 0 bytes sent · verified")).toBeVisible();
+  expect(bodies).toEqual([]);
+});
+
+test("a folder's names become tags", async ({ signedIn: page, desk }, info) => {
+  const folder = info.outputPath("shots");
+  mkdirSync(join(folder, "night"), { recursive: true });
+  const file = fresh("folded.bin", 1000);
+  writeFileSync(join(folder, "night", file.name), file.bytes);
+  await page.goto(`${desk.url}/jobs`);
+  await page.getByTestId("asset-folder").setInputFiles(folder);
+  await page.getByLabel("Folder names").selectOption("become tags");
+  await add(page);
+  await expect(tray(page).getByText("1 of 1 stored")).toBeVisible();
+  const stored = await storedAs(page, desk, file.name);
+  expect(stored.tags.sort()).toEqual(["input", "night", "shots"]);
+  expect(stored.sha256).toBe(sha256(file.bytes));
+});
+
+test("a pause while bytes are sent says that they go again, and the file is asked for by its id before it does", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const file = fresh("paused.bin");
+  await page.goto(`${desk.url}/jobs`);
+  const isUpload = (url: URL) => url.pathname === "/api/assets";
+  // Held until the pause gives it up.
+  await page.route(isUpload, () => undefined);
+  await page.getByTestId("asset-files").setInputFiles([picked(file)]);
+  await add(page);
+  await expect(tray(page).getByText(/^sending/)).toBeVisible();
+  await page.getByRole("button", { name: "Pause paused.bin" }).click();
+  await expect(tray(page).getByText("paused; sending begins again from the first byte")).toBeVisible();
+  await page.unroute(isUpload);
+  const byId = page.waitForRequest(
+    (request) => request.method() === "GET" && /\/api\/assets\/[0-9a-f-]{36}$/.test(new URL(request.url()).pathname),
+  );
+  await page.getByRole("button", { name: "Go on with paused.bin" }).click();
+  await byId;
+  await expect(tray(page).getByText("1 of 1 stored")).toBeVisible();
+  expect((await storedAs(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
+});
+
+test("an address is looked at, fetched by the service, seen after a reload and from another browser, and never with its token", async ({
+  browser,
+  page,
+  context,
+}) => {
+  const bytes = patternOf(3_000_000, 7);
+  const source = await startFileSource(bytes, { holdAfter: 1_000_000 });
+  const desk = await startDesk({ LIGHTDESK_DOWNLOAD_HOSTS: source.url });
+  try {
+    await desk.setUp(context.request);
+    await desk.signIn(context);
+    await page.goto(`${desk.url}/assets`);
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("menuitem", { name: "Fetch from an address…" }).click();
+    await page.getByLabel("Addresses, one a line").fill(`${source.url}/film.bin?token=very-secret\nhttps://example.com/elsewhere.bin`);
+    const list = page.getByRole("list", { name: "What stands at these addresses" });
+    await expect(list.getByText("3 MB")).toBeVisible();
+    await expect(list.getByText(/Files may not be fetched from that address/)).toBeVisible();
+    await page.getByRole("button", { name: "Fetch 1 file" }).click();
+    await expect(tray(page).getByText(/working · 1 MB of 3 MB/)).toBeVisible();
+    await expect(list.getByText("elsewhere.bin")).toBeVisible();
+
+    await page.reload();
+    await page.getByRole("button", { name: "Show the list" }).click();
+    await expect(tray(page).getByText(/working · 1 MB of 3 MB/)).toBeVisible();
+    const other = await browser.newContext();
+    await desk.signIn(other);
+    const second = await other.newPage();
+    await second.goto(`${desk.url}/jobs`);
+    await second.getByRole("button", { name: "Show the list" }).click();
+    await expect(tray(second).getByText("film.bin")).toBeVisible();
+
+    source.behaviour.holdAfter = undefined;
+    for (const line of source.held) line.destroy();
+    await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
+    expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
+    expect(await second.content()).not.toContain("very-secret");
+    expect(desk.output()).not.toContain("very-secret");
+    await other.close();
+  } finally {
+    await desk.stop();
+    await source.close();
+  }
+});
+
+test("a hash alone makes an asset of what is there, and says where nothing is", async ({ signedIn: page, desk }) => {
+  const file = fresh("for-its-hash.bin", 5_000);
+  const form = { file: picked(file), tags: '["input"]' };
+  const sent = await page.request.post(`${desk.url}/api/assets`, { multipart: form, headers: { origin: desk.url } });
+  const { asset_hash: hash }: { asset_hash: string } = await sent.json();
+  await page.goto(`${desk.url}/assets`);
+  await page.getByRole("button", { name: "Add" }).click();
+  await page.getByRole("menuitem", { name: "Add from a hash…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Hash of the content").fill("0".repeat(64));
+  await add(page);
+  await expect(dialog.getByText("No content with this hash is here that you may see.")).toBeVisible();
+  await dialog.getByLabel("Hash of the content").fill(hash.replace("blake3:", ""));
+  await dialog.getByLabel("Tags").fill("by-hash");
+  await add(page);
+  await expect(dialog.getByText("You had it already")).toBeVisible();
+  expect((await storedAs(page, desk, file.name)).tags).toContain("by-hash");
+});
