@@ -26,7 +26,7 @@ type DataTableProps<Row extends RowData> = {
   lightText?: (row: Row) => string;
   /** `rows` are a part of a longer list, whose other rows are not here at all. */
   part?: { first: number; total: number };
-  /** A press anywhere in the rows; one listener serves them all. */
+  /** A press anywhere in the rows, of any button; one listener serves them all. */
   onPress?: (event: MouseEvent<HTMLElement>) => void;
   sorting?: Sorting;
   sizing?: Sizing;
@@ -46,7 +46,14 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     <table
       ref={element}
       aria-rowcount={part ? part.total + 1 : lightText ? rows.length + 1 : undefined}
-      className={cn("data-table", isFixed && "fixed-columns", isCompact && "compact-rows", className)}
+      className={cn(
+        "data-table",
+        isFixed && "fixed-columns",
+        hasWidths(sizing) && "cut-cells",
+        isCompact && "compact-rows",
+        props.onPress && "pressable",
+        className,
+      )}
     >
       <caption className="sr-only">{caption}</caption>
       <TableHead table={table} sorting={sorting} sizing={sizing} />
@@ -61,4 +68,8 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
       />
     </table>
   );
+}
+
+function hasWidths(sizing: Sizing | undefined): boolean {
+  return sizing !== undefined && Object.keys(sizing.widths).length > 0;
 }

@@ -26,15 +26,11 @@ type TableBodyProps<Row extends RowData> = {
 export function TableBody<Row extends RowData>(props: TableBodyProps<Row>) {
   const { element, model, rows, columns, isSelected, marks, isBusy, lightText, firstRow, onPress } = props;
   const { from, to } = useWindow(element, rows.length, lightText !== undefined);
-  const chunks = useMemo(() => (lightText ? chunked(rows) : []), [rows, lightText]);
+  const pieces = useMemo(() => (lightText ? piecesOf(rows) : []), [rows, lightText]);
   const light = (first: number, last: number) =>
-    lightText && last > first
-      ? chunks
-          .slice(first / CHUNK, Math.ceil(last / CHUNK))
-          .map((chunk, index) => <LightRows key={`light-${first / CHUNK + index}`} rows={chunk} textOf={lightText} />)
-      : null;
+    lightText ? <LightRows pieces={pieces.slice(Math.ceil(first / CHUNK), Math.ceil(last / CHUNK))} textOf={lightText} /> : null;
   return (
-    <tbody onClick={onPress}>
+    <tbody onClick={onPress} onAuxClick={onPress}>
       {light(0, from)}
       {model.slice(from, to).map((row, index) => (
         <TableRow
@@ -53,6 +49,6 @@ export function TableBody<Row extends RowData>(props: TableBodyProps<Row>) {
 }
 
 /** The same pieces for the same rows, so that what stands as text is not joined anew while the window moves. */
-function chunked<Row>(rows: readonly Row[]): (readonly Row[])[] {
-  return Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, at) => rows.slice(at * CHUNK, (at + 1) * CHUNK));
+function piecesOf<Row>(rows: readonly Row[]): { at: number; rows: readonly Row[] }[] {
+  return Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, at) => ({ at, rows: rows.slice(at * CHUNK, (at + 1) * CHUNK) }));
 }

@@ -22,10 +22,21 @@ export function stateCell(cell: Cell): ReactNode {
   const { row, words } = cell;
   return (
     <>
-      {statusBadge(words.states, row.word, row.state)}
+      {badgeOf(words, row)}
       <SecondLine {...cell} />
     </>
   );
+}
+
+/** A list knows few states: each badge is made once for its words. */
+const badges = new WeakMap<CellWords, Map<string, ReactNode>>();
+
+function badgeOf(words: CellWords, { word, state }: JobRow): ReactNode {
+  const known = badges.get(words) ?? new Map<string, ReactNode>();
+  badges.set(words, known);
+  const badge = known.get(word) ?? statusBadge(words.states, word, state);
+  known.set(word, badge);
+  return badge;
 }
 
 function SecondLine(cell: Cell): ReactNode {
@@ -42,20 +53,29 @@ function SecondLine(cell: Cell): ReactNode {
 }
 
 export function whatCell({ row, words: { t }, hrefOf }: Cell): ReactNode {
-  const { id, error, progress } = row;
-  if (error) return rowPart(hrefOf(id), error, "relative block min-w-0 truncate text-bad", error);
-  if (progress === undefined) return null;
-  return (
+  const { id, error, progress, label } = row;
+  const now = error ? (
+    rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
+  ) : progress === undefined ? null : (
     <span className="inline-flex shrink-0 items-center gap-1.5 text-ink-3">
       <ProgressBar value={progress} label={t("progress")} />
       {t("percent", { value: Math.round(progress * 100) })}
+    </span>
+  );
+  if (!label) return now;
+  return (
+    <span className="flex min-w-0 items-center gap-2.5">
+      <span title={label} className="min-w-0 truncate text-ink-2">
+        {label}
+      </span>
+      {now}
     </span>
   );
 }
 
 export function submittedCell({ row: { id, createdMs }, words: { t }, hrefOf }: Cell): ReactNode {
   if (createdMs === undefined) return t("nothing");
-  return rowPart(hrefOf(id), <RelativeTime ms={createdMs} />, "relative");
+  return rowPart(hrefOf(id), <RelativeTime ms={createdMs} />);
 }
 
 export function ranCell({ row: { state, startedMs, endedMs }, words: { t, durations } }: Cell): ReactNode {

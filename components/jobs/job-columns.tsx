@@ -3,7 +3,6 @@
 import { columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
-import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
@@ -11,7 +10,7 @@ import { type ColumnChoice, isValueId, shownColumns, valueOf } from "./column-ch
 import { type CellWords, ranCell, stateCell, submittedCell, whatCell } from "./job-cells";
 import { jobLooks } from "./job-looks";
 import { type JobRow } from "./job-row";
-import { rowHref, rowLink } from "./job-row-link";
+import { copyButton, rowHref, rowLink } from "./job-row-link";
 import { ValueCell } from "./job-value-cell";
 
 const column = columnsFor<JobRow>();
@@ -24,17 +23,22 @@ type Where = {
   selection: SelectionStore;
 };
 
+/** Stands for a job's id in a sentence. */
+const HERE = "\u0001";
+
 /** The chosen columns in the chosen order; the boxes to select by stand first. */
 export function jobColumns(words: CellWords, where: Where, choice: ColumnChoice) {
   const { t } = words;
   const named = namedColumns(words, where);
+  // The sentence is put together once, not a thousand times.
+  const selectLabel = t("select", { id: HERE });
   return [
     column.display({
       id: "select",
       meta: jobLooks.select,
       header: () => <SelectAllRows label={t("selectAll")} store={where.selection} />,
       cell: ({ row }) => (
-        <SelectRow id={row.original.id} label={t("select", { id: row.original.id.slice(0, 8) })} store={where.selection} />
+        <SelectRow id={row.original.id} label={selectLabel.replace(HERE, row.original.id.slice(0, 8))} store={where.selection} />
       ),
     }),
     ...shownColumns(choice).map((id) => {
@@ -52,6 +56,7 @@ export function jobColumns(words: CellWords, where: Where, choice: ColumnChoice)
 
 function namedColumns(words: CellWords, { connection, linked }: Where) {
   const { t } = words;
+  const copyLabel = t("copyId");
   const hrefOf = (id: string) => rowHref(id, linked);
   return {
     preview: column.display({
@@ -81,7 +86,7 @@ function namedColumns(words: CellWords, { connection, linked }: Where) {
       cell: ({ row }) => (
         <span className="inline-flex items-center gap-0.5">
           {rowLink(row.original.id, hrefOf(row.original.id))}
-          <CopyButton text={row.original.id} label={t("copyId")} />
+          {copyButton(copyLabel)}
         </span>
       ),
     }),

@@ -1,7 +1,9 @@
 "use client";
 
 import { useRouter } from "next/navigation";
+import { useTranslations } from "next-intl";
 import { type MouseEvent, type ReactNode, useCallback } from "react";
+import { showToast } from "@/components/ui/toast-store";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 
 /** `linked`: `?connection=` of the page's own address. */
@@ -12,37 +14,74 @@ export function rowHref(id: string, linked: string | undefined): string {
   return apiPath(pageOf(id, linked));
 }
 
-/** Plain links, each of which says what it opens: a thousand rows have one listener, `useRowPress`. This one covers its whole row. */
+/** Plain links: a thousand rows have one listener, `useRowPress`. */
 export function rowLink(id: string, href: string): ReactNode {
   return (
-    <a href={href} title={id} data-opens="" className="row-link">
+    <a href={href} title={id} className="row-link">
       {id.slice(0, 8)}
     </a>
   );
 }
 
-/** What has a tooltip of its own lies above the row's link, and does what that does. */
-export function rowPart(href: string, children: ReactNode, className: string, title?: string): ReactNode {
+/** What has a tooltip of its own leads where the row leads. */
+export function rowPart(href: string, children: ReactNode, className?: string, title?: string): ReactNode {
   return (
-    <a href={href} tabIndex={-1} title={title} data-opens="" className={className}>
+    <a href={href} tabIndex={-1} title={title} className={className}>
       {children}
     </a>
   );
 }
 
-const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+const copyIcon = (
+  <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">
+    <path d="M5 5h6.5v6.5H5zM9 2.5H2.5V9" />
+  </svg>
+);
 
-/** A press opens the job beside the list, where `onOpen` says that there is room, else its page; any other kind of press is the browser's. */
+/** Copies the id of its row. */
+export function copyButton(label: string): ReactNode {
+  return (
+    <button type="button" data-copies="" aria-label={label} className="copy">
+      {copyIcon}
+    </button>
+  );
+}
+
+const controls = "button, input, label, select, textarea";
+const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
+
+/** A press anywhere in a row opens its job beside the list, where `onOpen` says that there is room, else its page; one for another tab opens it there. */
 export function useRowPress(linked: string | undefined, onOpen: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
   const router = useRouter();
+  const t = useTranslations("common");
   return useCallback(
     (event) => {
-      const link = event.target instanceof Element ? event.target.closest("a[data-opens]") : null;
-      const id = link?.closest("tr")?.dataset.row;
-      if (id === undefined || event.defaultPrevented || !isPlain(event)) return;
-      event.preventDefault();
-      if (!onOpen(id)) router.push(pageOf(id, linked));
+      const target = event.target instanceof Element ? event.target : undefined;
+      const id = target?.closest("tr")?.dataset.row;
+      if (!target || id === undefined || event.defaultPrevented) return;
+      if (target.closest("[data-copies]")) return void copy(id, t);
+      if (target.closest(controls)) return;
+      const isLink = target.closest("a") !== null;
+      if (isPlain(event)) {
+        // Words that were marked to be copied are no press.
+        if (!isLink && window.getSelection()?.isCollapsed === false) return;
+        event.preventDefault();
+        if (!onOpen(id)) router.push(pageOf(id, linked));
+      } else if (!isLink && isForTab(event)) {
+        window.open(rowHref(id, linked), "_blank", "noopener");
+      }
     },
-    [router, linked, onOpen],
+    [router, linked, onOpen, t],
   );
+}
+
+async function copy(id: string, t: ReturnType<typeof useTranslations<"common">>): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(id);
+    showToast({ tone: "ok", text: t("copied") });
+  } catch {
+    // The clipboard needs a secure page; on plain http in a local network there is none.
+    showToast({ tone: "bad", text: t("copyFailed") });
+  }
 }
