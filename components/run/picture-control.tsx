@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useId, useRef, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
+import { MaskButton } from "@/components/mask/mask-button";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/picture";
@@ -10,7 +11,7 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/use-drop-target";
-import { toFileRef } from "./image-ref";
+import { toFileRef, toImageValue } from "./image-ref";
 import { AssetPicker } from "./asset-picker";
 import { own } from "./own";
 import { type PictureContext } from "./picture-context";
@@ -74,6 +75,19 @@ export function PictureControl({ nodeTitle, picture, onRunning, value, onChange,
           <Button size="small" onClick={() => setPicking(true)}>
             {t("fromAssets")}
           </Button>
+          {name === "" ? null : (
+            <MaskButton
+              file={toFileRef(name)}
+              title={own(ownNames, name) ?? name}
+              connection={connection}
+              onSaved={(saved) => {
+                stop();
+                const sentAs = toImageValue(saved);
+                onNamed(sentAs, saved.display_name ?? saved.name);
+                onChange(sentAs);
+              }}
+            />
+          )}
           <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span>
           <input
             ref={chooser}

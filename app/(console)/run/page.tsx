@@ -18,7 +18,7 @@ export default async function RunPage({ searchParams }: Search) {
   const search = await searchParams;
   const { memberId, role } = await requireViewer();
   return (
-    <PageMessages messages={await pickMessages("run", "graph")}>
+    <PageMessages messages={await pickMessages("run", "graph", "masks")}>
       <RunScreen memberId={memberId} arrival={toArrival(search)} canRun={hasRole(role, "operator")} />
     </PageMessages>
   );

@@ -1,0 +1,42 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { createPortal } from "react-dom";
+import { Button } from "@/components/ui/button";
+import { type FileName } from "@/lib/browser/urls";
+import { type SavedMask } from "./file/save-mask";
+
+const MaskDialog = dynamic(() => import("./mask-dialog").then((module) => module.MaskDialog), { ssr: false });
+
+type MaskButtonProps = { file: Required<FileName>; title: string; connection?: string; onSaved: (saved: SavedMask) => void };
+
+/** Beside an input that names a picture; the editor comes with the first press. */
+export function MaskButton({ file, title, connection, onSaved }: MaskButtonProps) {
+  const t = useTranslations("masks");
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button size="small" onClick={() => setOpen(true)}>
+        {t("title")}
+      </Button>
+      {isOpen
+        ? createPortal(
+            <MaskDialog
+              file={file}
+              title={title}
+              connection={connection}
+              onClose={close}
+              onSaved={(saved) => {
+                close();
+                onSaved(saved);
+              }}
+            />,
+            document.body,
+          )
+        : null}
+    </>
+  );
+}
