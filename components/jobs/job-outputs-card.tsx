@@ -7,11 +7,12 @@ import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/picture";
 import { useNumber } from "@/components/ui/use-numbers";
-import { thumbnailUrl } from "@/lib/browser/urls";
+import { type ViewerItem } from "@/components/viewer/viewer-item";
+import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type JobFacts } from "./job-facts";
 import { OutputMedia } from "./output-media";
 
-const Lightbox = dynamic(() => import("./lightbox").then((module) => module.Lightbox), { ssr: false });
+const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
 
 type Output = JobFacts["outputs"][number];
 
@@ -30,6 +31,13 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
   const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
   const others = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
   const isAlone = pictures.length === 1;
+  const itemAt = (index: number): ViewerItem | undefined => {
+    const picture = pictures[index];
+    if (!picture) return undefined;
+    const { view, node, file } = picture;
+    const poster = thumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 });
+    return { id: keyOf(view), name: view.name, kind: "image", src: viewUrl({ ...file, connection }), poster, note: node };
+  };
   return (
     <Card title={t("title")} note={number(outputs.length)} bodyClassName="flex flex-col gap-3">
       {pictures.length > 0 ? (
@@ -64,7 +72,7 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
         </ul>
       ) : null}
       {shown === undefined ? null : (
-        <Lightbox pictures={pictures} at={shown} onMove={setShown} onClose={() => setShown(undefined)} connection={connection} />
+        <Viewer count={pictures.length} at={shown} itemAt={itemAt} onMove={setShown} onClose={() => setShown(undefined)} />
       )}
     </Card>
   );

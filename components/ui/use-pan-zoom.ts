@@ -15,10 +15,15 @@ type PanZoomOptions = {
   margin?: number;
   /** What is seen until somebody moves it; all of it where this is left out. Must be a stable function. */
   start?: (size: Size) => Viewport;
+  /** The frame is divided into so many equal panes that show the same part; sizes are those of one pane. */
+  columns?: number;
+  rows?: number;
 };
 
 /** Pan and zoom by mouse, wheel, touch and keys, whatever the size of the frame becomes. */
-export function usePanZoom({ content: { width, height }, scales = drawingScales, margin, start }: PanZoomOptions) {
+export function usePanZoom(options: PanZoomOptions) {
+  const { content, scales = drawingScales, margin, start, columns = 1, rows = 1 } = options;
+  const { width, height } = content;
   const frame = useRef<HTMLDivElement>(null);
   const pointers = useRef(new Map<number, Point>());
   const drag = useRef<{ from: Point; isDragged: boolean }>({ from: { x: 0, y: 0 }, isDragged: false });
@@ -34,17 +39,19 @@ export function usePanZoom({ content: { width, height }, scales = drawingScales,
     if (!element) return;
     const observer = new ResizeObserver(() => {
       // Behind another face it has no size; it comes back as it was left.
-      if (element.clientWidth > 0) setSize({ width: element.clientWidth, height: element.clientHeight });
+      if (element.clientWidth > 0) setSize({ width: element.clientWidth / columns, height: element.clientHeight / rows });
     });
     observer.observe(element);
     return () => observer.disconnect();
-  }, []);
+  }, [columns, rows]);
 
   const placeOf = ({ clientX, clientY }: { clientX: number; clientY: number }): Point => {
     const box = frame.current?.getBoundingClientRect();
     return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
   };
-  const zoomBy = (factor: number, at: Point) => setMoved(zoomed(view, factor, at, scales));
+  // Panes show the same part: what is under the pointer in one of them is the same in each.
+  const inPane = ({ x, y }: Point): Point => ({ x: folded(x, size.width), y: folded(y, size.height) });
+  const zoomBy = (factor: number, at: Point) => setMoved(zoomed(view, factor, inPane(at), scales));
   // The wheel belongs to the page until the drawing has the focus; with Ctrl or ⌘, and for a pinch on a touch pad, it always zooms.
   const onWheel = useEffectEvent((event: WheelEvent) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
@@ -102,7 +109,7 @@ export function usePanZoom({ content: { width, height }, scales = drawingScales,
       const shifted = { ...view, x: view.x + (at.x - before.x) / (other ? 2 : 1), y: view.y + (at.y - before.y) / (other ? 2 : 1) };
       const between = other && { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
       const pinch = other && distance(at, other) / Math.max(1, distance(before, other));
-      setMoved(between && pinch !== undefined ? zoomed(shifted, pinch, between, scales) : shifted);
+      setMoved(between && pinch !== undefined ? zoomed(shifted, pinch, inPane(between), scales) : shifted);
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
@@ -122,4 +129,8 @@ export function usePanZoom({ content: { width, height }, scales = drawingScales,
 
 function distance(one: Point, other: Point): number {
   return Math.hypot(one.x - other.x, one.y - other.y);
+}
+
+function folded(place: number, length: number): number {
+  return length > 0 ? place - Math.floor(place / length) * length : place;
 }

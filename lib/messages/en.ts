@@ -15,9 +15,10 @@ import masks from "./en/masks.json";
 import queue from "./en/queue.json";
 import run from "./en/run.json";
 import settings from "./en/settings.json";
+import viewer from "./en/viewer.json";
 import uploads from "./en/uploads.json";
 
-export const messages = { assets, auth, common, errors, files, frame, graph, history, jobs, masks, queue, run, settings, uploads };
+export const messages = { assets, auth, common, errors, files, frame, graph, history, jobs, masks, queue, run, settings, uploads, viewer };
 export type Messages = typeof messages;
 export type Namespace = keyof Messages;
 

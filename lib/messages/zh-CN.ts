@@ -15,6 +15,7 @@ import masks from "./zh-CN/masks.json";
 import queue from "./zh-CN/queue.json";
 import run from "./zh-CN/run.json";
 import settings from "./zh-CN/settings.json";
+import viewer from "./zh-CN/viewer.json";
 import uploads from "./zh-CN/uploads.json";
 
 export const messages: Messages = {
@@ -32,4 +33,5 @@ export const messages: Messages = {
   run,
   settings,
   uploads,
+  viewer,
 };

@@ -1,0 +1,87 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useEffect, useState } from "react";
+import { cn } from "@/components/ui/cn";
+import { pictureScales, type Size } from "@/components/ui/viewport";
+import { usePanZoom } from "@/components/ui/use-pan-zoom";
+import { type ViewerItem } from "./viewer-item";
+
+const KEY_STEP = 0.02;
+
+/** All are drawn as large as the largest, so that the same place of each picture is in the same place of its pane. */
+export function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; isSlider: boolean }) {
+  const t = useTranslations("viewer.comparing");
+  const [sizes, setSizes] = useState<Readonly<Record<string, Size>>>({});
+  const [share, setShare] = useState(0.5);
+  const columns = isSlider ? 1 : items.length === 3 ? 3 : 2;
+  const rows = isSlider ? 1 : items.length === 4 ? 2 : 1;
+  const content = largest(Object.values(sizes));
+  const { frame, view, handlers } = usePanZoom({ content, scales: pictureScales, margin: 0, columns, rows });
+  useEffect(() => frame.current?.focus(), [frame]);
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={frame}
+        role="group"
+        tabIndex={0}
+        aria-label={t("pictures")}
+        {...handlers}
+        style={isSlider ? undefined : { gridTemplateColumns: `repeat(${columns}, 1fr)`, gridTemplateRows: `repeat(${rows}, 1fr)` }}
+        className={cn("h-full w-full cursor-grab touch-none overflow-hidden select-none", isSlider ? "relative" : "grid")}
+      >
+        {items.map((item, index) => (
+          <figure
+            key={item.id}
+            style={isSlider && index === 1 ? { clipPath: `inset(0 0 0 ${share * 100}%)` } : undefined}
+            className={cn("overflow-hidden bg-bg", isSlider ? "absolute inset-0" : "relative border-r border-b border-line")}
+          >
+            {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
+            <img
+              src={item.src}
+              alt={item.name}
+              draggable={false}
+              onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) =>
+                setSizes((known) => ({ ...known, [item.id]: { width, height } }))
+              }
+              style={{
+                width: content.width,
+                height: content.height,
+                transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})`,
+                imageRendering: view.scale >= 3 ? "pixelated" : undefined,
+              }}
+              className="absolute top-0 left-0 max-w-none origin-top-left object-contain"
+            />
+            <figcaption
+              className={cn(
+                "absolute top-2 max-w-[45%] truncate rounded-sm bg-surface/90 px-1.5 py-0.5 text-sm",
+                isSlider && index === 1 ? "right-2" : "left-2",
+              )}
+            >
+              {index + 1} · {item.name}
+            </figcaption>
+          </figure>
+        ))}
+      </div>
+      {isSlider ? (
+        <>
+          <div aria-hidden="true" style={{ left: `${share * 100}%` }} className="pointer-events-none absolute inset-y-0 w-0.5 bg-accent" />
+          <input
+            type="range"
+            min={0}
+            max={1}
+            step={KEY_STEP}
+            value={share}
+            aria-label={t("share")}
+            onChange={({ currentTarget }) => setShare(Number(currentTarget.value))}
+            className="absolute bottom-3 left-1/2 w-[min(480px,80%)] -translate-x-1/2 accent-accent"
+          />
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+function largest(sizes: readonly Size[]): Size {
+  return sizes.reduce((most, one) => (one.width * one.height > most.width * most.height ? one : most), { width: 0, height: 0 });
+}

@@ -1,0 +1,21 @@
+import { type FileKind } from "@/lib/contract/media-kind";
+
+/** One of the things that are looked at in full. */
+export type ViewerItem = {
+  id: string;
+  name: string;
+  kind: FileKind;
+  /** The bytes themselves. */
+  src: string;
+  /** A smaller picture of it, shown until the bytes are there. */
+  poster?: string;
+  /** Beside the name: which node made it, say. */
+  note?: string;
+  /** The page of it. */
+  href?: string;
+  /** Whose inputs are compared. */
+  jobId?: string;
+};
+
+/** Undefined: not known yet. */
+export type ItemAt = (index: number) => ViewerItem | undefined;
