@@ -5,6 +5,7 @@ import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { type Size, pictureScales } from "@/components/ui/viewport";
+import { useNumber } from "@/components/ui/use-numbers";
 import { usePanZoom } from "@/components/ui/use-pan-zoom";
 import { type ViewerItem } from "./viewer-item";
 
@@ -13,6 +14,7 @@ type FullPictureProps = { item: ViewerItem; onReady: () => void; onKey: (event: 
 /** In its own pixels, fitted until somebody zooms; the smaller picture stands in until the whole one is there. */
 export function FullPicture({ item, onReady, onKey }: FullPictureProps) {
   const t = useTranslations("viewer");
+  const number = useNumber();
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [isBroken, setBroken] = useState(false);
   const { frame, view, handlers, zoomIn, zoomOut, fit, actualSize } = usePanZoom({ content: size, scales: pictureScales, margin: 0 });
@@ -55,7 +57,7 @@ export function FullPicture({ item, onReady, onKey }: FullPictureProps) {
         />
       </div>
       <div className="flex items-center justify-center gap-2 border-t border-line px-4 py-2">
-        <span className="w-14 text-right text-ink-3">{isThere ? t("scale", { share: view.scale }) : null}</span>
+        <span className="w-14 text-right text-ink-3">{isThere ? `${number(Math.round(view.scale * 100))} %` : null}</span>
         <Button size="icon" aria-label={t("zoomOut")} onClick={zoomOut}>
           <Minus aria-hidden="true" className="size-4" />
         </Button>
