@@ -90,14 +90,10 @@ function CopiesForm({ choosable, first, brought, picture, hasRandomised, onClose
           onChange={({ target }) => choose(Number(target.value))}
           className="min-w-0 flex-1 basis-60"
         >
-          {groupsOf(choosable).map(({ node, entries }) => (
-            <optgroup key={node.id} label={`#${node.id} ${node.title}`}>
-              {entries.map(({ name, place }) => (
-                <option key={place} value={place}>
-                  {name}
-                </option>
-              ))}
-            </optgroup>
+          {choosable.map(({ node, field }, place) => (
+            <option key={place} value={place}>
+              {`${field.name} · #${node.id} ${node.title}`}
+            </option>
           ))}
         </Select>
       </div>
@@ -170,16 +166,6 @@ function firstOf(choosable: readonly Choosable[], ask: CopiesAsk | undefined): n
   const asked = choosable.findIndex(({ node, field }) => node.id === ask?.nodeId && field.name === ask.name);
   const seed = choosable.findIndex(({ field }) => waysOf(field)[0] === "random");
   return asked >= 0 ? asked : Math.max(0, seed);
-}
-
-function groupsOf(choosable: readonly Choosable[]): { node: FormNode; entries: { name: string; place: number }[] }[] {
-  const groups = new Map<string, { node: FormNode; entries: { name: string; place: number }[] }>();
-  choosable.forEach(({ node, field }, place) => {
-    const group = groups.get(node.id) ?? { node, entries: [] };
-    group.entries.push({ name: field.name, place });
-    groups.set(node.id, group);
-  });
-  return [...groups.values()];
 }
 
 /** Begins with what the input holds. */

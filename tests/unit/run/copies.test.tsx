@@ -1,0 +1,191 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { type RunPorts } from "@/components/run/run-ports";
+import { type Submission } from "@/components/run/submission";
+import { type Failure } from "@/lib/contract/failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { sampleText } from "./files";
+import { openText, portsTo } from "./page";
+import { renderPage } from "./render";
+
+type Sent = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
+
+beforeEach(() => {
+  // jsdom knows the element and not what it does.
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
+});
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+});
+
+/** A service whose answers are the test's, one by one. */
+function desk(ports: Partial<RunPorts> = {}) {
+  const sent: Sent[] = [];
+  const sendPrompt = (submission: Submission, key: string, label?: string) =>
+    new Promise<Result<unknown, Failure>>((answer) =>
+      sent.push({ width: submission.prompt["1"]?.inputs.width, key, ...(label !== undefined && { label }), answer }),
+    );
+  const store = createRunStore();
+  const all = portsTo(undefined, { sendPrompt, ...ports });
+  const show = (at = store) => renderPage(<RunScreen canRun memberId="ada" store={at} ports={all} />);
+  return { sent, show };
+}
+
+async function runCopies(typed: { from: string; to: string; step: string }, press: string) {
+  await openText(sampleText("01-invert"));
+  fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
+  const dialog = await screen.findByRole("dialog");
+  for (const [label, value] of [
+    ["From", typed.from],
+    ["to", typed.to],
+    ["in steps of", typed.step],
+  ] as const) {
+    fireEvent.change(within(dialog).getByLabelText(label), { target: { value } });
+  }
+  fireEvent.click(within(dialog).getByRole("button", { name: press }));
+}
+
+const nth = async (sent: Sent[], count: number): Promise<Sent> => {
+  await waitFor(() => expect(sent).toHaveLength(count));
+  const last = sent[count - 1];
+  if (!last) throw new Error("nothing was sent");
+  return last;
+};
+const accepted = (id: string) => ok({ prompt_id: id, node_errors: {} });
+const refused = (status: number, code: string, more: Partial<Failure> = {}) => failed({ code, message: "", status, ...more });
+
+describe("copies of a run", () => {
+  it("are seen before they are sent, go one after another under keys of their own, and end with a receipt each", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "64", to: "192", step: "64" }, "Run 3 copies");
+    for (const count of [1, 2, 3]) {
+      const one = await nth(sent, count);
+      expect(one).toMatchObject({ width: 64 * count, label: `${count}/3 · width ${64 * count}` });
+      one.answer(accepted(`job-${count}`));
+    }
+    expect(await screen.findByText("3 in the queue")).toBeTruthy();
+    expect(new Set(sent.map(({ key }) => key)).size).toBe(3);
+    expect(screen.getByRole("link", { name: "job-2" }).getAttribute("href")).toBe("/jobs/job-2");
+    // The form itself holds what it held.
+    expect(screen.getByRole<HTMLInputElement>("textbox", { name: "width" }).value).toBe("512");
+  });
+
+  it("stop between two sends: what is under way ends, the rest is told as not sent and can be sent later", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
+    const first = await nth(sent, 1);
+    fireEvent.click(screen.getByRole("button", { name: "Stop" }));
+    first.answer(accepted("one"));
+    expect(await screen.findByText("1 in the queue · 2 not sent")).toBeTruthy();
+    expect(sent).toHaveLength(1);
+    fireEvent.click(screen.getByRole("button", { name: "Send the 2 that were not started" }));
+    (await nth(sent, 2)).answer(accepted("two"));
+    (await nth(sent, 3)).answer(accepted("three"));
+    expect(await screen.findByText("3 in the queue")).toBeTruthy();
+    expect(sent.map(({ width }) => width)).toEqual([1, 2, 3]);
+  });
+
+  it("wait out a plain rate limit and send the same copy again, under the same key", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "1", step: "1" }, "Run 1 copy");
+    (await nth(sent, 1)).answer(refused(429, "RATE_LIMITED", { retryAfterMs: 20 }));
+    const again = await nth(sent, 2);
+    expect(again.key).toBe(sent[0]?.key);
+    again.answer(accepted("one"));
+    expect(await screen.findByText("1 in the queue")).toBeTruthy();
+  });
+
+  it("end at a refusal of the plan or the queue, which the rest would meet too", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
+    (await nth(sent, 1)).answer(accepted("one"));
+    (await nth(sent, 2)).answer(refused(429, "QUEUE_LIMIT", { message: "The queue is full." }));
+    expect(await screen.findByText("1 in the queue · 1 refused · 1 not sent")).toBeTruthy();
+    expect(screen.getByText("Stopped there, since the rest would meet the same:")).toBeTruthy();
+    expect(sent).toHaveLength(2);
+    expect(screen.getByRole("button", { name: "Send the 2 that were not started" })).toBeTruthy();
+  });
+
+  it("with an unknown outcome are told as that, never sent again, and the others go on", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
+    (await nth(sent, 1)).answer(refused(504, "UPSTREAM_TIMEOUT"));
+    (await nth(sent, 2)).answer(accepted("two"));
+    expect(await screen.findByText("1 in the queue · 1 unknown")).toBeTruthy();
+    expect(screen.getByText("may have started")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /not started/ })?.textContent).toBe("Cancel those not started");
+    expect(sent).toHaveLength(2);
+  });
+
+  it("that three times in a row cannot run are not sent to the end", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "9", step: "1" }, "Run 9 copies");
+    const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [] } };
+    for (const count of [1, 2, 3]) (await nth(sent, count)).answer(refused(400, "prompt_outputs_failed_validation", { nodeErrors }));
+    expect(await screen.findByText("3 refused · 6 not sent")).toBeTruthy();
+    expect(sent).toHaveLength(3);
+  });
+
+  it("are cancelled where they still wait, after a moment to take it back, and the receipt says which had started", async () => {
+    const asked: string[][] = [];
+    const cancelJobs: RunPorts["cancelJobs"] = async (ids) => {
+      asked.push([...ids]);
+      return ok({ deleted: ["two"] });
+    };
+    const { sent, show } = desk({ cancelJobs });
+    const page = show();
+    await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
+    (await nth(sent, 1)).answer(accepted("one"));
+    (await nth(sent, 2)).answer(accepted("two"));
+    fireEvent.click(await screen.findByRole("button", { name: "Cancel those not started" }));
+    fireEvent.click(screen.getByRole("button", { name: "Undo" }));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
+    expect(asked).toEqual([]);
+    // A page that goes away sends at once what it holds.
+    window.dispatchEvent(new Event("pagehide"));
+    expect(await screen.findByText("1 cancelled · 1 had already started")).toBeTruthy();
+    expect(asked).toEqual([["one", "two"]]);
+    page.unmount();
+  });
+
+  it("cut off by a reload are asked after, and nothing is sent again", async () => {
+    const report = (key: string) => ok({ state: "accepted" as const, answer: { prompt_id: `found-${key.length}` } });
+    const { sent, show } = desk({ reportPress: async (key) => report(key) });
+    const page = show();
+    await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
+    (await nth(sent, 1)).answer(accepted("one"));
+    await nth(sent, 2);
+    page.unmount();
+    show(createRunStore());
+    expect(await screen.findByText("2 in the queue · 1 not sent")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "found-32" })).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /that was not started/ })).toBeNull();
+    expect(sent).toHaveLength(2);
+  });
+
+  it("of another member are nobody's business after a reload", async () => {
+    const { sent, show } = desk();
+    const page = show();
+    await runCopies({ from: "1", to: "1", step: "1" }, "Run 1 copy");
+    (await nth(sent, 1)).answer(accepted("one"));
+    await screen.findByText("1 in the queue");
+    page.unmount();
+    renderPage(<RunScreen canRun memberId="bob" store={createRunStore()} ports={portsTo(undefined)} />);
+    expect(screen.queryByText("1 in the queue")).toBeNull();
+  });
+});

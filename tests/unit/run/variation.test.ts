@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { labelOf, type Typed, variationOf, type Way, waysOf } from "@/components/run/copies/variation";
+import { type Control, type FormField } from "@/components/run/form-model";
+
+const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
+const field = (control: Control, name = "value"): FormField => ({ name, value: undefined, control });
+const number = field({ kind: "number", integer: true, min: 0, max: 1000 });
+const free = field({ kind: "number", integer: false });
+
+function valuesOf(of: FormField, way: Way, typed: Partial<Typed>) {
+  const variation = variationOf(of, way, { ...nothing, ...typed });
+  return variation.ok ? variation.values : variation.problem;
+}
+
+describe("a range", () => {
+  it("takes both ends where its steps meet them", () => {
+    expect(valuesOf(number, "range", { from: "1", to: "10", step: "3" })).toEqual([1, 4, 7, 10]);
+    expect(valuesOf(number, "range", { from: "1", to: "9", step: "3" })).toEqual([1, 4, 7]);
+  });
+
+  it("falls as it rises, whatever the sign of its step", () => {
+    expect(valuesOf(number, "range", { from: "3", to: "1", step: "1" })).toEqual([3, 2, 1]);
+    expect(valuesOf(number, "range", { from: "1", to: "3", step: "-1" })).toEqual([1, 2, 3]);
+  });
+
+  it("of fractions adds up to the very numbers that were meant", () => {
+    expect(valuesOf(free, "range", { from: "0.1", to: "0.5", step: "0.1" })).toEqual([0.1, 0.2, 0.3, 0.4, 0.5]);
+  });
+
+  it("of twenty digits keeps every one", () => {
+    const typed = { from: "18446744073709551613", to: "18446744073709551615", step: "1" };
+    expect(valuesOf(free, "range", typed)).toEqual([18446744073709551613n, 18446744073709551614n, 18446744073709551615n]);
+  });
+
+  it("of a million steps is told to be too many, and of none to need one", () => {
+    expect(valuesOf(free, "range", { from: "0", to: "1000000", step: "1" })).toEqual({ why: "too_many", most: 1000 });
+    expect(valuesOf(free, "range", { from: "0", to: "1", step: "0" })).toEqual({ why: "no_step" });
+    expect(valuesOf(free, "range", { from: "0", to: "", step: "1" })).toEqual({ why: "no_range" });
+  });
+});
+
+describe("a list", () => {
+  it("of numbers is apart by commas or lines, and names the line that is none", () => {
+    expect(valuesOf(free, "list", { list: "1, 2\n3.5\n\n" })).toEqual([1, 2, 3.5]);
+    expect(valuesOf(free, "list", { list: "1\ntwo" })).toEqual({ why: "no_number", line: 2, text: "two" });
+  });
+
+  it("of texts has a line each, or what stands between lines of ---", () => {
+    const text = field({ kind: "long-text" });
+    expect(valuesOf(text, "list", { list: "a red fox\na blue fox\n" })).toEqual(["a red fox", "a blue fox"]);
+    expect(valuesOf(text, "list", { list: "one\ntwo\n---\nthree\n---\n" })).toEqual(["one\ntwo", "three"]);
+  });
+
+  it("is judged by the limits that the service states", () => {
+    expect(valuesOf(number, "list", { list: "5 1001" })).toEqual({ why: "too_big", value: "1001", limit: "1000" });
+    expect(valuesOf(number, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
+  });
+
+  it("of nothing is no run", () => {
+    expect(valuesOf(free, "list", { list: " \n" })).toEqual({ why: "none" });
+  });
+});
+
+describe("random seeds", () => {
+  it("are so many, no two alike, and within the node's range", () => {
+    const values = valuesOf(field({ kind: "number", integer: true, min: 0, max: 18446744073709551615n }, "seed"), "random", {
+      count: "500",
+    });
+    const seeds = Array.isArray(values) ? values.map(Number) : [];
+    expect(new Set(seeds).size).toBe(500);
+    expect(seeds.every((seed) => Number.isSafeInteger(seed) && seed >= 0)).toBe(true);
+  });
+
+  it.each(["", "0", "1.5", "many"])("%j of them are none", (count) => {
+    expect(valuesOf(number, "random", { count })).toEqual({ why: "no_count" });
+  });
+});
+
+it("choices and switches are taken in the order of the list, and pictures in the order of their choice", () => {
+  expect(valuesOf(field({ kind: "choice", options: ["a", "b", 3] }), "chosen", { chosen: [3, "a", "gone"] })).toEqual(["a", 3]);
+  expect(valuesOf(field({ kind: "switch" }), "chosen", { chosen: [false, true] })).toEqual([true, false]);
+  expect(valuesOf(field({ kind: "image" }), "pictures", { pictures: ["b.png", "a.png"] })).toEqual(["b.png", "a.png"]);
+});
+
+it("a seed begins with random ones, any other number with a range, and what cannot be typed has no way", () => {
+  expect(waysOf(field({ kind: "number", integer: true }, "noise_seed"))[0]).toBe("random");
+  expect(waysOf(number)[0]).toBe("range");
+  expect(waysOf(field({ kind: "fixed" }))).toEqual([]);
+});
+
+it("a label tells which copy it is and by what; what may be a secret is left out of it", () => {
+  expect(labelOf("seed", 18446744073709551615n, { index: 2, total: 12 })).toBe("3/12 · seed 18446744073709551615");
+  expect(labelOf("text", "a\n  b", { index: 0, total: 1 })).toBe("1/1 · text a b");
+  expect(labelOf("text", "x".repeat(500), { index: 0, total: 1 }).length).toBeLessThan(80);
+  expect(labelOf("api_key", "sk-very-secret", { index: 0, total: 2 })).toBe("1/2 · api_key");
+});
