@@ -46,7 +46,8 @@ export async function readUpload(
       refusal ??= error;
       parser.destroy(error instanceof Error ? error : undefined);
     });
-    file = { staging, stream, fileName: fileName ?? "", declaredType };
+    // Browsers, curl and others write a quote so, and no percent otherwise.
+    file = { staging, stream, fileName: (fileName ?? "").replaceAll("%22", '"'), declaredType };
   });
   parser.on("fieldsLimit", () => (refusal ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
 

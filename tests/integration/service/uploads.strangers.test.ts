@@ -106,7 +106,7 @@ describe("the name of a file", () => {
   it.each([
     ["in UTF-8 as it is", `filename="größe 日本 🎨.txt"`, "größe 日本 🎨.txt"],
     ["with a quote behind a backslash", `filename="a \\"b\\".txt"`, 'a "b".txt'],
-    ["with a quote as a browser writes it", `filename="a %22b%22.txt"`, "a %22b%22.txt"],
+    ["with a quote as a browser writes it", `filename="a %22b%22.txt"`, 'a "b".txt'],
     ["with percents that mean percents", `filename="100% of 50%25.txt"`, "100% of 50%25.txt"],
     ["with a semicolon and an equals sign", `filename="a;b=c.txt"`, "a;b=c.txt"],
     ["without quotes", "filename=bare.txt", "bare.txt"],
