@@ -54,6 +54,7 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
   const end = useEffectEvent((key: string) => {
     const ended = session.current;
     session.current = undefined;
+    ended?.drawing.end();
     if (!ended?.drawing.state().isUnsaved) return ended?.opened.picture?.close();
     keepWork(key, ended);
     onKept?.();

@@ -26,7 +26,6 @@ const letters: Readonly<Record<string, Command>> = {
   x: { do: "swap" },
   i: { do: "invert" },
   delete: { do: "clear" },
-  backspace: { do: "clear" },
   m: { do: "toggleMask" },
   v: { do: "look" },
   "[": { do: "size", by: -1 },

@@ -84,10 +84,15 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
         <Trash2 className="size-4" />
       </RailButton>
       <span className="lg:mt-auto" />
-      <RailButton label={named(t("act.keys"), "?")} onPress={() => onCommand({ do: "keys" })}>
+      <RailButton label={named(t("act.keys"), "?")} className="max-lg:hidden" onPress={() => onCommand({ do: "keys" })}>
         <Keyboard className="size-4" />
       </RailButton>
-      <RailButton label={t("act.settings")} isOn={isPanelOpen} onPress={onPanel} className="lg:hidden">
+      <RailButton
+        label={t("act.settings")}
+        isOn={isPanelOpen}
+        onPress={onPanel}
+        className={cn("sticky right-0 shadow-[-6px_0_6px_var(--bg)] lg:hidden", !isPanelOpen && "bg-bg")}
+      >
         <SlidersHorizontal className="size-4" />
       </RailButton>
     </div>
