@@ -19,6 +19,9 @@ import { AddressLine } from "./address-line";
 import { useAddressChecks } from "./use-address-checks";
 import { readHabits } from "./upload-habits";
 
+/** The same in every language. */
+const EXAMPLE = "https://huggingface.co/org/repo/resolve/main/model.safetensors";
+
 type UrlDialogProps = { connection?: string; onStarted: () => void; onClose: () => void };
 
 /** Addresses that the service fetches itself. Each is looked at while it is typed; what is refused stays, with the reason. */
@@ -98,7 +101,7 @@ export function UrlDialog({ connection, onStarted, onClose }: UrlDialogProps) {
               rows={Math.min(8, Math.max(3, addresses.length + 1))}
               spellCheck={false}
               autoComplete="off"
-              placeholder={t("placeholder")}
+              placeholder={EXAMPLE}
               className="font-mono break-all"
               aria-controls={listId}
               value={text}

@@ -1,0 +1,197 @@
+// Downloads that a service carries out in the background, kept in sight by the console: over a real store, against a service of a few lines.
+import { type ServerResponse } from "node:http";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type DownloadTasks } from "@/lib/contract/download-task";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+
+const SECRET = "hf_very-secret-token";
+const address = `https://huggingface.co/org/repo/resolve/main/model.safetensors?token=${SECRET}`;
+const asked = { source_url: address, tags: ["models"] };
+
+let harness: Harness;
+let service: LittleServer;
+let connection: string;
+let nowMs: number;
+let task: Record<string, unknown>;
+let answer: (request: Seen, response: ServerResponse) => boolean;
+
+beforeEach(async () => {
+  nowMs = 1_800_000_000_000;
+  harness = await createHarness({ now: () => nowMs });
+  task = { id: "task-1", status: "created" };
+  answer = () => false;
+  service = await startLittleServer((request, response) => {
+    if (answer(request, response)) return;
+    if (request.method === "POST" && request.url === "/api/assets/download") {
+      return answerJson(response, { task_id: task.id, status: "created" }, 202);
+    }
+    if (request.method === "GET" && request.url === `/api/tasks/${String(task.id)}`) return answerJson(response, task);
+    answerJson(response, { code: "NOT_FOUND", message: "nothing" }, 404);
+  });
+  connection = await harness.connect(service.url, "key-of-the-service");
+});
+afterEach(async () => {
+  await service.close();
+  await harness.dispose();
+});
+
+const start = (as: "operator" | "admin" = "operator") =>
+  harness.request(`/api/assets/download?connection=${connection}`, { as, method: "POST", json: asked });
+const act = (id: string | undefined, verb: "retry" | "cancel" | "forget", as: "operator" | "viewer" = "operator") =>
+  verb === "forget"
+    ? harness.request(`/api/console/tasks/${id}`, { as, method: "DELETE" })
+    : harness.request(`/api/console/tasks/${id}/${verb}`, { as, method: "POST" });
+const asksOf = (method: string, path: string) => service.seen.filter((one) => one.method === method && one.url.startsWith(path));
+
+async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
+  const answered = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });
+  expect(answered.status).toBe(200);
+  return (await answered.json()) as DownloadTasks; // the route answers what the contract says
+}
+
+test("a download that becomes a task is seen by everybody of a shared connection, with who began it and without its token", async () => {
+  const started = await start("admin");
+  expect([started.status, await started.json()]).toMatchObject([202, { task_id: "task-1" }]);
+  const { tasks, underWay } = await list("viewer");
+  expect(underWay).toBe(1);
+  expect(tasks).toMatchObject([
+    { state: "working", word: "created", startedBy: "admin", source: "https://huggingface.co/org/repo/resolve/main/model.safetensors?…" },
+  ]);
+  expect(asksOf("POST", "/api/assets/download")[0]?.body.toString()).toContain(SECRET);
+  expect(JSON.stringify(tasks) + harness.log()).not.toContain(SECRET);
+});
+
+test("a download of content that is there already is an asset at once and leaves no task", async () => {
+  answer = (request, response) => {
+    if (request.method !== "POST") return false;
+    answerJson(response, { id: "asset-1", name: "model.safetensors", created_new: false });
+    return true;
+  };
+  expect((await start()).status).toBe(200);
+  expect((await list()).tasks).toEqual([]);
+});
+
+test("its progress is told where the service tells it, and is no number where it does not", async () => {
+  await start();
+  task = { ...task, status: "running" };
+  expect((await list()).tasks[0]).toEqual(expect.not.objectContaining({ share: expect.anything() }));
+  nowMs += 2_000;
+  task = { ...task, bytes_downloaded: 250, bytes_total: 1000, progress: 0.25 };
+  expect((await list()).tasks[0]).toMatchObject({ state: "working", share: 0.25, bytesDone: 250, bytesTotal: 1000, canCancel: true });
+});
+
+test("however many look, the service is asked for a task once a second, and not at all when it has ended", async () => {
+  await start();
+  await Promise.all([list(), list("admin"), list("viewer")]);
+  expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(1);
+  nowMs += 1_000;
+  task = { ...task, status: "completed", result: { success: true, asset_id: "asset-9", filename: "model.safetensors" } };
+  expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9", fileName: "model.safetensors" });
+  nowMs += 60_000;
+  await list();
+  expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(2);
+});
+
+test("a failure is told with the service's reason, without the query of an address in it, and may still turn out well", async () => {
+  await start();
+  task = { ...task, status: "failed", error_message: `403 from ${address}` };
+  const [failed] = (await list()).tasks;
+  expect(failed).toMatchObject({ state: "failed", canRetry: true, canCancel: false });
+  expect(failed?.reason).toBe("403 from https://huggingface.co/org/repo/resolve/main/model.safetensors?…");
+  nowMs += 15_000;
+  task = { id: "task-1", status: "completed", result: { success: true, asset_id: "asset-9" } };
+  expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
+});
+
+test("a task that the service has forgotten is said to be gone, and one that ended well without a file has failed", async () => {
+  await start();
+  answer = (request, response) => {
+    if (!request.url.startsWith("/api/tasks/")) return false;
+    answerJson(response, { message: "unknown" }, 404);
+    return true;
+  };
+  expect((await list()).tasks[0]).toMatchObject({ state: "gone", canRetry: true });
+  answer = () => false;
+  task = { id: "task-2", status: "completed", result: { success: false, error: "not a model" } };
+  await start();
+  nowMs += 1;
+  expect((await list()).tasks.find(({ reason }) => reason !== undefined)).toMatchObject({ state: "failed", reason: "not a model" });
+});
+
+test("while the service is away what was known is shown, with the trouble", async () => {
+  await start();
+  task = { ...task, status: "running" };
+  await list();
+  nowMs += 2_000;
+  answer = (_, response) => {
+    response.socket?.destroy();
+    return true;
+  };
+  expect(await list()).toMatchObject({ tasks: [{ state: "working", word: "running" }], trouble: { code: "UPSTREAM_UNREACHABLE" } });
+});
+
+test("a failed one is asked for again with its whole address, which never left the server", async () => {
+  await start();
+  task = { id: "task-1", status: "failed", error_message: "no" };
+  const [failed] = (await list()).tasks;
+  task = { id: "task-2", status: "running" };
+  const again = await act(failed?.id, "retry");
+  expect([again.status, await again.json()]).toMatchObject([200, { state: "working", id: failed?.id }]);
+  expect(JSON.parse(asksOf("POST", "/api/assets/download")[1]?.body.toString() ?? "")).toMatchObject(asked);
+  expect((await list()).tasks).toHaveLength(1);
+  expect((await act(failed?.id, "retry")).status).toBe(409);
+});
+
+test("one under way is ended where the service can, and from then on is not offered to be where it cannot", async () => {
+  await start();
+  task = { id: "task-1", status: "running", bytes_downloaded: 1 };
+  const [running] = (await list()).tasks;
+  expect(running?.canCancel).toBe(true);
+  expect((await act(running?.id, "forget")).status).toBe(409);
+  expect((await act(running?.id, "cancel")).status).toBe(404);
+  nowMs += 2_000;
+  expect((await list()).tasks[0]?.canCancel).toBe(false);
+  answer = (request, response) => {
+    if (request.method !== "DELETE") return false;
+    task = { id: "task-1", status: "cancelled", bytes_downloaded: 1 };
+    response.writeHead(204).end();
+    return true;
+  };
+  const ended = await act(running?.id, "cancel");
+  expect([ended.status, await ended.json()]).toMatchObject([200, { state: "cancelled" }]);
+  expect((await act(running?.id, "forget")).status).toBe(204);
+  expect((await list()).tasks).toEqual([]);
+});
+
+test("nobody reads or changes the downloads of somebody else's connection, and a viewer changes none", async () => {
+  const { store, now } = harness.console;
+  const own = await store.connections.create({
+    name: "Own",
+    baseUrl: service.url,
+    memberId: harness.viewerOf("admin").memberId,
+    dialect: "local",
+    createdAt: now(),
+  });
+  const started = await harness.request(`/api/assets/download?connection=${own.id}`, { as: "admin", method: "POST", json: asked });
+  expect(started.status).toBe(202);
+  const [row] = await store.downloadTasks.list(own.id);
+  expect((await harness.request(`/api/console/tasks?connection=${own.id}`, { as: "operator" })).status).toBe(404);
+  for (const verb of ["retry", "cancel", "forget"] as const) {
+    expect([verb, (await act(row?.id, verb)).status]).toEqual([verb, 404]);
+    expect([verb, (await act(row?.id, verb, "viewer")).status]).toEqual([verb, 403]);
+  }
+});
+
+test("counting them asks the service nothing, and the list is bounded and forgets what ended a week ago", async () => {
+  await start();
+  expect(await list("operator", "&count=true")).toEqual({ tasks: [], underWay: 1 });
+  expect(asksOf("GET", "/api/tasks/")).toEqual([]);
+  task = { id: "task-1", status: "completed", result: { success: true } };
+  await list();
+  nowMs += 8 * 24 * 60 * 60_000;
+  await start();
+  expect((await list()).tasks).toHaveLength(1);
+  for (let at = 0; at < 205; at += 1) await start();
+  expect(await list("operator", "&count=true")).toMatchObject({ underWay: 200 });
+});

@@ -1,0 +1,139 @@
+import { Blake3Hasher } from "@napi-rs/blake-hash";
+import { describe, expect, it } from "vitest";
+import { hashFile, SLICE_BYTES } from "@/lib/browser/hash-file";
+import { createHashPool, type HashWorker } from "@/lib/browser/hash-pool";
+import { hashFirstUpTo, isWorthHashing, type Speeds, withSample } from "@/lib/browser/speeds";
+import { patternOf } from "@/tests/support/file-source";
+
+const natively = (bytes: Uint8Array) => new Blake3Hasher().update(bytes).digest("hex");
+const signal = () => ({ aborted: false });
+
+/** A file that notes what is read of it at a time. */
+function watched(bytes: Uint8Array<ArrayBuffer>) {
+  const blob = new Blob([bytes]);
+  const slices: number[] = [];
+  const slice = blob.slice.bind(blob);
+  blob.slice = (from, to, type) => {
+    const part = slice(from, to, type);
+    slices.push(part.size);
+    return part;
+  };
+  return { blob, slices };
+}
+
+describe("the hash of a file", () => {
+  it.each([0, 1, SLICE_BYTES - 1, SLICE_BYTES, SLICE_BYTES + 1, 3 * SLICE_BYTES + 17])(
+    "is that of its %i bytes, read slice by slice",
+    async (size) => {
+      const bytes = new Uint8Array(patternOf(size));
+      const { blob, slices } = watched(bytes);
+      const told: number[] = [];
+      expect(await hashFile(blob, { signal: signal(), onProgress: (at) => told.push(at) })).toEqual({
+        kind: "hashed",
+        hash: natively(bytes),
+      });
+      expect(Math.max(0, ...slices)).toBeLessThanOrEqual(SLICE_BYTES);
+      expect(told.at(-1) ?? 0).toBe(size);
+    },
+  );
+
+  it("is the same when it was stopped in its middle and taken up where it stopped", async () => {
+    const bytes = new Uint8Array(patternOf(3 * SLICE_BYTES + 5));
+    const stop = { aborted: false };
+    const first = await hashFile(new Blob([bytes]), { signal: stop, onProgress: () => (stop.aborted = true) });
+    if (first.kind !== "stopped") throw new Error(`it was ${first.kind}`);
+    expect(first.at.offset).toBe(SLICE_BYTES);
+    const { blob, slices } = watched(bytes);
+    expect(await hashFile(blob, { from: first.at, signal: signal() })).toEqual({ kind: "hashed", hash: natively(bytes) });
+    expect(slices.reduce((sum, size) => sum + size, 0)).toBe(bytes.length - SLICE_BYTES);
+  });
+
+  it("is none where the file cannot be read, or became shorter meanwhile", async () => {
+    const gone = new Blob(["abc"]);
+    gone.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")) });
+    expect(await hashFile(gone, { signal: signal() })).toEqual({ kind: "unreadable" });
+    const cut = new Blob(["abc"]);
+    cut.slice = () => new Blob();
+    expect(await hashFile(cut, { signal: signal() })).toEqual({ kind: "unreadable" });
+  });
+});
+
+describe("the workers that hash", () => {
+  function pool() {
+    const made: (HashWorker & { sent: unknown[]; isOver: boolean })[] = [];
+    const hash = createHashPool(() => {
+      const worker: HashWorker & { sent: unknown[]; isOver: boolean } = {
+        sent: [],
+        isOver: false,
+        onmessage: null,
+        onerror: null,
+        postMessage: (message) => void worker.sent.push(message),
+        terminate: () => (worker.isOver = true),
+      };
+      made.push(worker);
+      return worker;
+    });
+    return { hash, made };
+  }
+  const file = new Blob(["abc"]);
+
+  it("are used again, one for each file at a time, and hear of a stop", async () => {
+    const { hash, made } = pool();
+    const first = hash(file, { signal: new AbortController().signal });
+    const stopped = new AbortController();
+    const second = hash(file, { signal: stopped.signal });
+    expect(made).toHaveLength(2);
+    made[0]?.onmessage?.(new MessageEvent("message", { data: { id: 1, outcome: { kind: "hashed", hash: "aa" } } }));
+    expect(await first).toEqual({ kind: "hashed", hash: "aa" });
+    stopped.abort();
+    expect(made[1]?.sent.at(-1)).toEqual({ id: 2, stop: true });
+    const at = { offset: 0, state: new Uint8Array() };
+    made[1]?.onmessage?.(new MessageEvent("message", { data: { id: 2, outcome: { kind: "stopped", at } } }));
+    expect(await second).toEqual({ kind: "stopped", at });
+    void hash(file, { signal: new AbortController().signal });
+    expect(made).toHaveLength(2);
+  });
+
+  it("that cannot be had, or break, are an outcome and are not used again", async () => {
+    const none = createHashPool(() => {
+      throw new Error("no workers here");
+    });
+    expect(await none(file, { signal: new AbortController().signal })).toEqual({ kind: "unavailable" });
+    const { hash, made } = pool();
+    const broken = hash(file, { signal: new AbortController().signal });
+    made[0]?.onmessage?.(new MessageEvent("message", { data: { id: 1, broken: true } }));
+    expect(await broken).toEqual({ kind: "unavailable" });
+    expect(made[0]?.isOver).toBe(true);
+    void hash(file, { signal: new AbortController().signal });
+    expect(made).toHaveLength(2);
+  });
+});
+
+describe("measured speeds", () => {
+  const GIB = 1024 ** 3;
+  const measured = (hash: number, send: number): Speeds => {
+    const once = withSample({}, "hash", { bytes: hash * 1000 * 1024, ms: 1000 });
+    return withSample(once, "send", { bytes: send * 1000 * 1024, ms: 1000 });
+  };
+
+  it("decide nothing before both were measured, and what was too short is not measured", () => {
+    expect(isWorthHashing(GIB, {})).toBe(true);
+    expect(isWorthHashing(GIB, withSample({}, "hash", { bytes: GIB, ms: 1000 }))).toBe(true);
+    expect(withSample({}, "send", { bytes: 1000, ms: 1 })).toEqual({});
+    expect(hashFirstUpTo({})).toBeUndefined();
+  });
+
+  it("hash first where that is the quicker way, and for a file whose hash takes no second anyway", () => {
+    expect(isWorthHashing(100 * GIB, measured(500, 100))).toBe(true);
+    expect(isWorthHashing(GIB, measured(50, 100))).toBe(false);
+    expect(isWorthHashing(10 * 1024 ** 2, measured(50, 100))).toBe(true);
+    const most = hashFirstUpTo(measured(50, 100)) ?? 0;
+    expect([isWorthHashing(most, measured(50, 100)), isWorthHashing(most + 100, measured(50, 100))]).toEqual([true, false]);
+  });
+
+  it("follow a line that changes", () => {
+    let speeds = measured(200, 100);
+    for (let at = 0; at < 10; at++) speeds = withSample(speeds, "send", { bytes: 1000 * 1000 * 1024, ms: 1000 });
+    expect(isWorthHashing(GIB, speeds)).toBe(false);
+  });
+});

@@ -1,0 +1,72 @@
+// A service and a worker for the queue of uploads, which answer when the test says so.
+import { type About } from "@/components/uploads/about";
+import { type UploadPorts } from "@/components/uploads/carry";
+import { type StoredAsset, type UploadItem } from "@/components/uploads/upload-item";
+import { createUploadStore } from "@/components/uploads/upload-store";
+import { type PoolOutcome } from "@/lib/browser/hash-pool";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { until } from "@/tests/support/until";
+
+type Step = "hash" | "byId" | "fromHash" | "send" | "change";
+type Call = {
+  step: Step;
+  what: string;
+  signal: AbortSignal;
+  from?: number;
+  progress?: (share: number) => void;
+  answer: (value: unknown) => void;
+};
+
+export const about: About = { name: "", tags: ["input"], metadata: {} };
+export const hashOf = (name: string) => name.padEnd(64, "0").replace(/[^0-9a-f]/g, "a");
+export const stored = (more: Partial<StoredAsset> = {}): Result<StoredAsset, ApiFailure> =>
+  ok({ id: "asset-1", created_new: true, ...more });
+export const refused = (status: number, code: string, more: Partial<ApiFailure> = {}): Result<StoredAsset, ApiFailure> =>
+  failed({ code, message: "", status, ...more });
+export const unknownHash = refused(404, "NOT_FOUND");
+
+export function line() {
+  const calls: Call[] = [];
+  let nowMs = 0;
+  const told: string[] = [];
+  const ask = <T>(step: Step, what: string, signal: AbortSignal, more: Partial<Call> = {}) =>
+    new Promise<T>((resolve) => {
+      const call: Call = { step, what, signal, ...more, answer: (value) => resolve(value as T) }; // the test names the step's own answer
+      calls.push(call);
+    });
+  const ports: UploadPorts = {
+    hash: (file, { from, signal, onProgress }) =>
+      ask<PoolOutcome>("hash", String(file.size), signal, { from: from?.offset, progress: (share) => onProgress?.(share * file.size) }),
+    byId: (id, { signal }) => ask("byId", id, signal),
+    fromHash: (hash, file, _about, { signal }) => ask("fromHash", `${file.name} ${hash}`, signal),
+    send: ({ id, file }, { signal, onProgress }) => ask("send", `${file.name} ${id ?? "no id"}`, signal, { progress: onProgress }),
+    change: (id, changes, { signal }) => ask("change", `${id} ${JSON.stringify(changes)}`, signal),
+    nowMs: () => nowMs,
+  };
+  const store = createUploadStore(ports, (id) => told.push(id));
+  const item = (at = 0): UploadItem => {
+    const found = store.get().items[at];
+    if (!found) throw new Error(`no file ${at}`);
+    return found;
+  };
+  return {
+    store,
+    calls,
+    told,
+    item,
+    kinds: () => store.get().items.map(({ file, status }) => `${file.name} ${status.kind}`),
+    add: (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), about }))),
+    tick: (ms: number) => (nowMs += ms),
+    /** The next call of this step that nobody has answered yet. */
+    async answer(step: Step, value: unknown): Promise<Call> {
+      const call = await until(`a call of ${step}`, () => calls.find((one) => one.step === step));
+      calls.splice(calls.indexOf(call), 1);
+      call.answer(value);
+      return call;
+    },
+    waiting: (step: Step) => calls.filter((one) => one.step === step),
+  };
+}
+
+export const hashed = (name: string): PoolOutcome => ({ kind: "hashed", hash: hashOf(name) });

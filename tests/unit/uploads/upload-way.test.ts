@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { until } from "@/tests/support/until";
+import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
+
+describe("a file on its way in", () => {
+  it("is hashed first, and nothing of it is sent where the service has the content", async () => {
+    const { add, answer, item, waiting, told } = line();
+    add("cat.png");
+    await answer("hash", hashed("cat.png"));
+    const offered = await answer("fromHash", stored({ asset_hash: `blake3:${hashOf("cat.png")}`, created_new: false }));
+    expect(offered.what).toBe(`cat.png ${hashOf("cat.png")}`);
+    await until("it is done", () => item().status.kind === "done");
+    expect(item().status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
+    expect(waiting("send")).toEqual([]);
+    expect(told).toEqual(["asset-1"]);
+  });
+
+  it("is sent where nobody has the content, with an id made here, and compared afterwards", async () => {
+    const { add, answer, item } = line();
+    add("cat.png");
+    await answer("hash", hashed("cat.png"));
+    await answer("fromHash", unknownHash);
+    const sent = await answer("send", stored({ asset_hash: hashOf("cat.png") }));
+    expect(sent.what).toMatch(/^cat\.png [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    await until("it is done", () => item().status.kind === "done");
+    expect(item().status).toMatchObject({ sentBytes: 7, check: { kind: "verified" } });
+  });
+
+  it("raises an alarm where the service holds something else, and the alarm outlasts a cleared list", async () => {
+    const { add, answer, item, store } = line();
+    add("cat.png");
+    await answer("hash", hashed("cat.png"));
+    await answer("fromHash", unknownHash);
+    await answer("send", stored({ asset_hash: `blake3:${hashOf("another")}` }));
+    await until("it is done", () => item().status.kind === "done");
+    expect(item().status).toMatchObject({ check: { kind: "differs", theirs: `blake3:${hashOf("another")}` } });
+    store.clear();
+    expect(store.get().items).toHaveLength(1);
+  });
+
+  it("is not called verified by a service that hashes in another way, or names none", async () => {
+    const { add, answer, kinds, store } = line();
+    add("a", "b");
+    for (const name of ["a", "b"]) {
+      await answer("hash", hashed(name));
+      await answer("fromHash", refused(400, "INVALID_HASH"));
+    }
+    await answer("send", stored({ asset_hash: `sha256:${hashOf("a")}` }));
+    await answer("send", stored());
+    await until("both are done", () => kinds().join() === "a done,b done");
+    expect(store.get().items.map(({ status }) => status.kind === "done" && status.check)).toEqual([
+      { kind: "unchecked", why: "other-hash" },
+      { kind: "unchecked", why: "no-hash" },
+    ]);
+    expect(store.get().items[0]?.sentWhole).toBe("other-hash");
+  });
+
+  it("is sent whole from then on where the service takes no hashes, and says so; it is compared all the same", async () => {
+    const { add, answer, item, waiting } = line();
+    add("a");
+    await answer("hash", hashed("a"));
+    await answer("fromHash", refused(501, "NOT_IMPLEMENTED"));
+    await answer("send", stored({ asset_hash: hashOf("a") }));
+    await until("a is done", () => item().status.kind === "done");
+    add("b");
+    await answer("send", stored({ asset_hash: hashOf("b") }));
+    await until("b is compared", () => item(1).status.kind === "checking");
+    await answer("hash", hashed("b"));
+    await until("b is done", () => item(1).status.kind === "done");
+    expect(waiting("fromHash")).toEqual([]);
+    expect([item(0).sentWhole, item(1).sentWhole]).toEqual(["no-from-hash", "no-from-hash"]);
+    expect(item(1).status).toMatchObject({ check: { kind: "verified" } });
+  });
+
+  it("is sent without its id to a service that takes none, and so are those after it", async () => {
+    const { add, answer, item } = line();
+    add("a");
+    await answer("hash", hashed("a"));
+    await answer("fromHash", unknownHash);
+    await answer("send", refused(400, "UNSUPPORTED_FIELD"));
+    expect((await answer("send", stored())).what).toBe("a no id");
+    await until("a is done", () => item().status.kind === "done");
+    add("b");
+    await answer("hash", hashed("b"));
+    await answer("fromHash", unknownHash);
+    expect((await answer("send", stored())).what).toBe("b no id");
+  });
+
+  it("that broke off is asked for by its id before a byte goes again, and is found", async () => {
+    const { add, answer, item, store, waiting } = line();
+    add("film.mov");
+    await answer("hash", hashed("film.mov"));
+    await answer("fromHash", unknownHash);
+    const first = await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
+    await until("it has failed", () => item().status.kind === "failed");
+    store.again(item().key);
+    const asked = await answer("byId", stored({ asset_hash: hashOf("film.mov") }));
+    expect(first.what).toBe(`film.mov ${asked.what}`);
+    await until("it is done", () => item().status.kind === "done");
+    expect(waiting("send")).toEqual([]);
+    expect(item().status).toMatchObject({ check: { kind: "verified" } });
+  });
+
+  it("that broke off and is not there is sent again under the same id, without hashing anew", async () => {
+    const { add, answer, item, store, waiting } = line();
+    add("film.mov");
+    await answer("hash", hashed("film.mov"));
+    await answer("fromHash", unknownHash);
+    const first = await answer("send", refused(502, "UPSTREAM_ERROR"));
+    await until("it has failed", () => item().status.kind === "failed");
+    store.again(item().key);
+    await answer("byId", refused(404, "NOT_FOUND"));
+    await answer("fromHash", unknownHash);
+    expect((await answer("send", stored())).what).toBe(first.what);
+    expect(waiting("hash")).toEqual([]);
+  });
+
+  it("refused for what it is stays in sight, is not looked for, and is tried again by hand alone", async () => {
+    const { add, answer, item, store, calls } = line();
+    add("a");
+    await answer("hash", hashed("a"));
+    await answer("fromHash", unknownHash);
+    await answer("send", refused(413, "FILE_TOO_LARGE"));
+    await until("it has failed", () => item().status.kind === "failed");
+    expect(item().mayBeThere).toBe(false);
+    expect(calls).toEqual([]);
+    store.clear();
+    store.again(item().key);
+    await answer("fromHash", unknownHash);
+    await until("it is sent again", () => item().status.kind === "sending");
+  });
+
+  it("without a tag is sent whole, since the interface offers only tagged content by its hash", async () => {
+    const { store, answer, item, waiting } = line();
+    store.add([{ file: new File(["x"], "x"), about: { ...about, tags: [] } }]);
+    await answer("send", stored({ asset_hash: hashOf("x") }));
+    await answer("hash", hashed("x"));
+    await until("it is done", () => item().status.kind === "done");
+    expect(item().sentWhole).toBe("no-tags");
+    expect(waiting("fromHash")).toEqual([]);
+  });
+
+  it("is sent without a hash where this browser cannot hash, and is not called verified", async () => {
+    const { add, answer, item } = line();
+    add("a");
+    await answer("hash", { kind: "unavailable" });
+    await answer("send", stored({ asset_hash: hashOf("a") }));
+    await answer("hash", { kind: "unavailable" });
+    await until("it is done", () => item().status.kind === "done");
+    expect(item()).toMatchObject({ sentWhole: "not-hashed", status: { check: { kind: "unchecked", why: "not-hashed" } } });
+  });
+
+  it("that cannot be read any more says so, and nothing is sent", async () => {
+    const { add, answer, item, waiting } = line();
+    add("a");
+    await answer("hash", { kind: "unreadable" });
+    await until("it has failed", () => item().status.kind === "failed");
+    expect(item().status).toMatchObject({ failure: { code: "FILE_UNREADABLE" } });
+    expect(waiting("send")).toEqual([]);
+  });
+});
