@@ -36,6 +36,7 @@ import { usePaged } from "./wall/use-paged";
 import { usePicking } from "./wall/use-picking";
 
 const AssetPanel = dynamic(() => import("./asset-panel").then((module) => module.AssetPanel), { ssr: false });
+const AssetsViewer = dynamic(() => import("./assets-viewer").then((module) => module.AssetsViewer), { ssr: false });
 const WallTable = dynamic(() => import("./wall/wall-table").then((module) => module.WallTable));
 
 type AssetsScreenProps = {
@@ -74,6 +75,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const startIndex = useStart(wallKey, isPaged ? 0 : (placeOf(search?.get("offset")) ?? query.offset));
   const [rest, setRest] = useState({ wallKey, index: startIndex });
   const firstIndex = rest.wallKey === wallKey ? rest.index : startIndex;
+  const [viewing, setViewing] = useState<number>();
   const wall = useRef<WallHandle>(undefined);
   const onReady = useCallback((handle: WallHandle) => void (wall.current = handle), []);
   const onRest = useCallback(
@@ -97,6 +99,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
     startIndex: Math.min(startIndex, Math.max(0, source.count - 1)),
     onOpen: opened.open,
     onPage: goToPage,
+    onView: setViewing,
     onRest,
     onReady,
   };
@@ -112,7 +115,14 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           connectionId={connectionId}
           seenTags={() => [...new Set(source.rows().flatMap(({ tags }) => tags))].sort()}
         />
-        <AssetsTools place={place} look={look} onLook={setLook} linked={connection} canShare={canChange} />
+        <AssetsTools
+          place={place}
+          look={look}
+          onLook={setLook}
+          onView={source.count > 0 ? () => setViewing(firstIndex) : undefined}
+          linked={connection}
+          canShare={canChange}
+        />
       </ToolBar>
       <div className="flex flex-1 items-start">
         <div className="flex min-w-0 flex-1 flex-col self-stretch">
@@ -163,6 +173,19 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           />
         )}
       </div>
+      {viewing === undefined ? null : (
+        <AssetsViewer
+          source={source}
+          at={Math.min(viewing, Math.max(0, source.count - 1))}
+          onMove={setViewing}
+          onClose={() => {
+            setViewing(undefined);
+            wall.current?.reveal(viewing);
+          }}
+          connectionId={connectionId}
+          connection={connection}
+        />
+      )}
       {source.isEmpty ? null : (
         <AssetsFooter
           source={source}

@@ -1,6 +1,6 @@
 "use client";
 
-import { Grid2x2, List, Maximize, Minimize } from "lucide-react";
+import { Expand, Grid2x2, List, Maximize, Minimize } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
@@ -17,12 +17,14 @@ type AssetsToolsProps = {
   place: PlaceOf<AssetsQuery>;
   look: AssetsLook;
   onLook: (change: Partial<AssetsLook>) => void;
+  /** Absent where nothing is there. */
+  onView: (() => void) | undefined;
   linked: string | undefined;
   canShare: boolean;
 };
 
 /** What is about the view, on the right of the tool bar. */
-export function AssetsTools({ place, look, onLook, linked, canShare }: AssetsToolsProps) {
+export function AssetsTools({ place, look, onLook, onView, linked, canShare }: AssetsToolsProps) {
   const t = useTranslations("assets");
   const [isOpen, setOpen] = useState(false);
   const isGallery = look.look === "gallery";
@@ -32,6 +34,11 @@ export function AssetsTools({ place, look, onLook, linked, canShare }: AssetsToo
       <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {t("views.open")} <span aria-hidden="true">▾</span>
       </Button>
+      {onView ? (
+        <Button size="icon" aria-label={t("look.view")} title={t("look.view")} onClick={onView}>
+          <Expand aria-hidden="true" className="size-4" />
+        </Button>
+      ) : null}
       <Button
         size="icon"
         aria-label={t("look.gallery")}

@@ -33,7 +33,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
   }
   const assets = stamp(listAssets(viewer, query, connection), toAssetPage);
   return (
-    <PageMessages messages={await pickMessages("assets")}>
+    <PageMessages messages={await pickMessages("assets", "viewer")}>
       <IgnoredValues list={ignored} />
       <Suspense fallback={<AssetsSkeleton />}>
         <AssetsScreen

@@ -1,18 +1,28 @@
 "use client";
 
+import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { SelectionBar } from "@/components/data-table/selection-bar";
 import { showToast } from "@/components/ui/toast-store";
+import { type AssetView } from "@/lib/contract/asset-view";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
+import { workflowsOf } from "../read-workflow";
 import { TagsDialog } from "../tags-dialog";
 import { type AssetRights } from "../use-asset-rights";
 import { useFileDownload } from "../use-file-download";
+import { toViewerItem } from "../viewer-item-of";
 import { type AssetAct, type Entry } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
 import { BulkProgress } from "./bulk-progress";
+import { useArchive } from "./use-archive";
+import { useArchive } from "./use-archive";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
+
+const Compare = dynamic(() => import("@/components/viewer/compare").then((module) => module.Compare), { ssr: false });
+
+const MOST_COMPARED = 4;
 
 type BulkBarProps = {
   selected: Selected;
@@ -21,18 +31,23 @@ type BulkBarProps = {
   rights: AssetRights;
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onClear: () => void;
+  onCompare: (assets: readonly AssetView[]) => void;
 };
 
 /** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
-export function BulkBar({ selected, connectionId, connection, rights, onDone, onClear }: BulkBarProps) {
+export function BulkBar({ selected, connectionId, connection, rights, onDone, onClear, onCompare }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const common = useTranslations("common");
   const bulk = useAssetBulk({ connection: connectionId, onDone });
   const [asking, setAsking] = useState<"addTags" | "removeTags">();
   const download = useFileDownload();
+  const archive = useArchive(connectionId);
+  const archive = useArchive(connectionId);
+  const [isComparing, setComparing] = useState(false);
   const named = selected.kind === "named" ? selected.assets : undefined;
   const count = named ? named.length : selected.kind === "matching" ? selected.total : 0;
   const tagsOfNamed = [...new Set(named?.flatMap(({ tags }) => tags))];
+  const compared = named?.every(({ kind }) => kind === "image") ? named : [];
   const only = named?.length === 1 ? named[0] : undefined;
   async function copy(what: "ids" | "links") {
     if (selected.kind === "matching") return bulk.collect(selected.query);
@@ -57,6 +72,14 @@ export function BulkBar({ selected, connectionId, connection, rights, onDone, on
             {rights.can("tags.remove") ? <BarButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</BarButton> : null}
             {only ? (
               <BarButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>{t("download")}</BarButton>
+            ) : (
+              <BarButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</BarButton>
+            )}
+            {named && isComparable(named) ? <BarButton onClick={() => onCompare(named)}>{t("compare")}</BarButton> : null}
+
+            {only ? null : <BarButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</BarButton>}
+            {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
+              <BarButton onClick={() => setComparing(true)}>{t("compare")}</BarButton>
             ) : null}
             <BarButton onClick={() => void copy("ids")}>{t("copyIds")}</BarButton>
             {named ? <BarButton onClick={() => void copy("links")}>{t("copyLinks")}</BarButton> : null}
@@ -89,9 +112,22 @@ export function BulkBar({ selected, connectionId, connection, rights, onDone, on
           onClose={() => setAsking(undefined)}
         />
       ) : null}
+      {isComparing ? (
+        <Compare
+          items={compared.map((asset) => toViewerItem(asset, { connectionId, connection }))}
+          readWorkflow={workflowsOf(connectionId)}
+          onClose={() => setComparing(false)}
+        />
+      ) : null}
       <BulkConfirm phase={bulk.phase} onClose={bulk.dismiss} onConfirm={bulk.confirm} />
     </>
   );
+}
+
+const MOST_COMPARED = 4;
+
+function isComparable(assets: readonly AssetView[]): boolean {
+  return assets.length > 1 && assets.length <= MOST_COMPARED && assets.every(({ kind }) => kind === "image");
 }
 
 const barItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";

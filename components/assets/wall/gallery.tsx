@@ -24,11 +24,13 @@ export type WallProps = {
   /** Beside the list; false where there is no room. */
   onOpen: (id: string) => boolean;
   onPage: (id: string) => void;
+  /** In full, with the rest of the list around it. */
+  onView: (index: number) => void;
   onRest: (firstIndex: number) => void;
   onReady: (wall: WallHandle) => void;
 };
 /** What the bars around a wall may ask of it. */
-export type WallHandle = { jumpTo: (index: number) => void; inView: () => number[] };
+export type WallHandle = { jumpTo: (index: number) => void; reveal: (index: number) => void; inView: () => number[] };
 type GalleryProps = WallProps & { size: TileSize; fit: "cover" | "contain" };
 
 /** More than the first screen of most windows: in the first HTML, and asked for at once. */
@@ -45,6 +47,7 @@ export function Gallery({
   startIndex,
   onOpen,
   onPage,
+  onView,
   onRest,
   onReady,
   size,
@@ -67,6 +70,7 @@ export function Gallery({
     openId,
     onOpen,
     onPage,
+    onView,
   });
   const presses = useTilePresses({ source, picking, onOpen, onPage });
   useKeepInView(openId, source, wall);
@@ -75,8 +79,8 @@ export function Gallery({
   const from = drawn ? drawn.from * drawn.columns : startIndex;
   const to = Math.min(source.count, drawn ? drawn.to * drawn.columns : startIndex + FIRST_TILES);
   const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
-  const { jumpTo } = wall;
-  useEffect(() => onReady({ jumpTo, inView }), [onReady, jumpTo, inView]);
+  const { jumpTo, reveal } = wall;
+  useEffect(() => onReady({ jumpTo, reveal, inView }), [onReady, jumpTo, reveal, inView]);
   const style = drawn
     ? {
         top: drawn.topPx,
@@ -97,6 +101,8 @@ export function Gallery({
         style={drawn ? { height: drawn.heightPx } : undefined}
         className="relative select-none"
         {...presses}
+        // A link and a picture would be dragged away by the browser, in place of a band.
+        onDragStart={(event) => event.preventDefault()}
         onFocus={({ target }) => {
           const index = indexOf(target);
           if (index !== undefined) setCurrent(index);

@@ -18,12 +18,25 @@ type TileKeys = {
   openId: string | undefined;
   onOpen: (id: string) => boolean;
   onPage: (id: string) => void;
+  onView: (index: number) => void;
 };
 
 const moving = new Set(["j", "k"]);
 
-/** Arrows, j and k move over the whole list, with shift they choose on the way; x chooses, i opens beside the wall, Enter the page. Space is nobody's here. */
-export function useTileKeys({ wall, source, picking, inView, columns, current, onCurrent, openId, onOpen, onPage }: TileKeys): void {
+/** Arrows, j and k move over the whole list, with shift they choose on the way; x chooses, i opens beside the wall, Enter the page, and Space shows it in full. */
+export function useTileKeys({
+  wall,
+  source,
+  picking,
+  inView,
+  columns,
+  current,
+  onCurrent,
+  openId,
+  onOpen,
+  onPage,
+  onView,
+}: TileKeys): void {
   function focus(index: number) {
     wall.reveal(index);
     onCurrent(index);
@@ -48,6 +61,7 @@ export function useTileKeys({ wall, source, picking, inView, columns, current, o
     }
     const asset = source.at(here);
     if (key === "x") picking.toggle(here);
+    else if (key === " ") onView(here);
     else if (key === "i" || key === "Enter") {
       if (asset && (key === "Enter" || !onOpen(asset.id))) onPage(asset.id);
     } else {

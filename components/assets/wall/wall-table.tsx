@@ -35,10 +35,10 @@ export function WallTable({
   const t = useTranslations("assets");
   const locale = useLocale();
   const wall = useWall({ count: source.count, layoutOf, startIndex, onRest });
-  const { drawn, container, motion, jumpTo } = wall;
+  const { drawn, container, motion, jumpTo, reveal } = wall;
   const [from, to] = drawn ? [drawn.from, drawn.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
   const inView = useCallback(() => Array.from({ length: to - from }, (_, at) => from + at), [from, to]);
-  useEffect(() => onReady({ jumpTo, inView }), [onReady, jumpTo, inView]);
+  useEffect(() => onReady({ jumpTo, reveal, inView }), [onReady, jumpTo, reveal, inView]);
   useWanted(source, wall);
   const rows = Array.from({ length: Math.max(0, to - from) }, (_, at): AssetRow => {
     const asset = source.at(from + at);

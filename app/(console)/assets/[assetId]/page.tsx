@@ -22,7 +22,7 @@ export default async function AssetPage({ params, searchParams }: PageProps<"/as
   const connection = textParam(await searchParams, "connection");
   const asset = stamp(getAsset(viewer, assetId, connection), toAssetDetail);
   return (
-    <PageMessages messages={await pickMessages("assets")}>
+    <PageMessages messages={await pickMessages("assets", "viewer")}>
       <Suspense fallback={<AssetSkeleton />}>
         <AssetScreen key={assetId} assetId={assetId} connection={connection} canChange={hasRole(viewer.role, "operator")} asset={asset} />
       </Suspense>

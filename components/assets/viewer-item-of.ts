@@ -1,0 +1,16 @@
+import { type ViewerItem } from "@/components/viewer/viewer-item";
+import { thumbnailUrl } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { assetFileUrl, assetHref } from "./asset-urls";
+
+export function toViewerItem(asset: AssetView, { connectionId, connection }: { connectionId?: string; connection?: string }): ViewerItem {
+  return {
+    id: asset.id,
+    name: asset.name,
+    kind: asset.kind,
+    src: assetFileUrl(asset, connectionId),
+    poster: thumbnailUrl({ asset: asset.id, edge: 512, connection: connectionId }),
+    href: assetHref(asset.id, connection),
+    ...(asset.jobId !== undefined && { jobId: asset.jobId }),
+  };
+}
