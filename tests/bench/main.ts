@@ -6,10 +6,14 @@ import { measureFirstLoad } from "@/bin/first-load.mjs";
 import { machine, percentile, spread, table } from "./figures";
 import { type Load, load, type Target } from "./load";
 import { connect, type Desk, newFolder, type PortService, post, startDesk, startService } from "./processes";
+import { jobsListTable, measureJobsList } from "./screens/jobs-list";
+import { SLOWDOWN, startBrowser } from "./screens/open-page";
 import { seedJobs } from "./seed";
 import { upload, type UploadFigure } from "./upload";
 
 const JOBS = 100_000;
+/** As many as one page of the list shows. */
+const FEW_JOBS = 1_000;
 const UPLOAD_MIB = 1024;
 const graph = {
   "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
@@ -20,40 +24,77 @@ const waiting = {
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 };
 
-const folders = { desk: newFolder(), service: newFolder() };
+const folders = { desk: newFolder(), service: newFolder(), few: newFolder() };
 const print = (text: string) => process.stdout.write(`${text}\n\n`);
 const tell = (text: string) => process.stderr.write(`${text}\n`);
 
-async function main(): Promise<void> {
+/** Arguments choose some of them by name. */
+const names = ["pages", "calls", "first-load", "submissions", "uploads", "screens"] as const;
+type Name = (typeof names)[number];
+const inMany: readonly Name[] = ["pages", "calls", "submissions", "screens"];
+
+async function main(wanted: ReadonlySet<Name>): Promise<void> {
   print(
     `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}. Median of the runs, with the lowest and the highest in brackets.`,
   );
+  if (wanted.has("first-load")) firstLoad();
+  if (inMany.some((name) => wanted.has(name))) await withManyJobs(wanted);
+  if (wanted.has("uploads")) await uploads();
+}
+
+async function withManyJobs(wanted: ReadonlySet<Name>): Promise<void> {
   await seedBoth();
   const desk = await startDesk(folders.desk);
   const service = await startService(folders.service);
   try {
+    // Before anything else is connected: the screens are those of the service inside.
+    if (wanted.has("screens")) await screens(desk);
     const connection = await connect(desk, service);
-    await jobsPage(desk);
-    await jobsCall(desk, service, connection);
-    firstLoad();
-    await submissions(desk, service, connection);
+    if (wanted.has("pages")) await jobsPage(desk);
+    if (wanted.has("calls")) await jobsCall(desk, service, connection);
+    if (wanted.has("submissions")) await submissions(desk, service, connection);
   } finally {
     await desk.process.stop();
     await service.process.stop();
   }
-  await uploads();
+}
+
+async function screens(many: Desk): Promise<void> {
+  await seedDesk(folders.few, FEW_JOBS);
+  const few = await startDesk(folders.few);
+  const browser = await startBrowser();
+  try {
+    for (const [desk, jobs] of [
+      [few, FEW_JOBS],
+      [many, JOBS],
+    ] as const) {
+      const inAll = jobs.toLocaleString("en");
+      tell(`The list of jobs in a browser, ${inAll} jobs.`);
+      const runs = await measureJobsList(browser, desk, tell);
+      print(`## The list of jobs with ${FEW_JOBS.toLocaleString("en")} rows of ${inAll}, processor ${SLOWDOWN} times slower`);
+      print(jobsListTable(runs));
+    }
+  } finally {
+    await browser.close();
+    await few.process.stop();
+  }
 }
 
 /** A real job in each service, then a hundred thousand copies of it. */
 async function seedBoth(): Promise<void> {
   tell(`Seeding ${JOBS} jobs, twice.`);
-  const desk = await startDesk(folders.desk, { isNew: true });
-  await runOne(`${desk.url}/api`, desk.headers);
-  await desk.process.stop();
+  await seedDesk(folders.desk, JOBS);
   const service = await startService(folders.service);
   await runOne(`${service.url}/api`, service.headers);
   await service.process.stop();
-  for (const folder of Object.values(folders)) seedJobs(join(folder, "service", "service.sqlite"), JOBS);
+  seedJobs(join(folders.service, "service", "service.sqlite"), JOBS);
+}
+
+async function seedDesk(folder: string, jobs: number): Promise<void> {
+  const desk = await startDesk(folder, { isNew: true });
+  await runOne(`${desk.url}/api`, desk.headers);
+  await desk.process.stop();
+  seedJobs(join(folder, "service", "service.sqlite"), jobs);
 }
 
 async function runOne(base: string, headers: Record<string, string>): Promise<void> {
@@ -200,8 +241,14 @@ function kB(bytes: number): string {
   return `${(bytes / 1000).toFixed(1)} kB`;
 }
 
+const asked = process.argv.slice(2);
+const strange = asked.filter((name) => !names.some((each) => each === name));
+if (strange.length > 0) {
+  tell(`There is no figure ${strange.join(", ")}. There are: ${names.join(", ")}.`);
+  process.exit(1);
+}
 try {
-  await main();
+  await main(new Set(asked.length === 0 ? names : names.filter((name) => asked.includes(name))));
 } finally {
   for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
 }

@@ -1,0 +1,135 @@
+// The list of jobs with a thousand rows on its page, as somebody with a slow machine meets it.
+import { type Browser, type Page } from "@playwright/test";
+import { spread, table } from "../figures";
+import { type Desk } from "../processes";
+import { openSlowly, type SlowPage, untilQuiet } from "./open-page";
+import { type Busy, traced } from "./trace";
+import { awaitAnswer, countFrames, rowsInView } from "./watch-page";
+
+const RUNS = 5;
+const WHEEL_PX = 16_000;
+const WHEEL_PX_PER_SECOND = 4_000;
+const TBT_FROM_MS = 50;
+
+type Press = { answerMs: number; busy: Busy };
+type Run = {
+  lcpMs: number;
+  shift: number;
+  blockedMs: number;
+  filter: Press;
+  selectAll: Press;
+  openPanel: Press;
+  framesPerSecond: number;
+  slowestFrameMs: number;
+  scrolling: Busy;
+  jumpMs: number;
+};
+
+/** Five readings of one list, each in a browser context of its own. */
+export async function measureJobsList(browser: Browser, desk: Desk, tell: (text: string) => void): Promise<Run[]> {
+  const runs: Run[] = [];
+  for (let run = 0; run <= RUNS; run += 1) {
+    const measured = await measureOnce(browser, desk);
+    // The first one warms the server up.
+    if (run > 0) runs.push(measured);
+    tell(`  ${JSON.stringify(measured)}`);
+  }
+  return runs;
+}
+
+async function measureOnce(browser: Browser, desk: Desk): Promise<Run> {
+  const opened = await openSlowly(browser, desk, "/jobs?limit=1000");
+  const { page } = opened;
+  try {
+    const { lcpMs, shift, fcpMs, longTasks } = await page.evaluate(() => window.bench);
+    const blockedMs = longTasks.filter(({ atMs }) => atMs >= fcpMs).reduce((sum, { ms }) => sum + Math.max(0, ms - TBT_FROM_MS), 0);
+    const selectAll = await press(opened, "th input[type=checkbox]", "tr[data-row] input:checked");
+    await page.keyboard.press("Escape");
+    const openPanel = await press(opened, "tr[data-row]:nth-of-type(5) .row-link", "tr[data-selected]");
+    await page.keyboard.press("Escape");
+    await untilQuiet(page);
+    const scroll = await wheel(opened);
+    const jumpMs = await jump(page);
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await untilQuiet(page);
+    const filter = await press(opened, "[data-filters] a:has-text('Failed')", "[data-filters] a[aria-current=true]:not(:first-of-type)");
+    return { lcpMs, shift, blockedMs, filter, selectAll, openPanel, ...scroll, jumpMs };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** With the mouse, until the page shows that it was heard. The slower of two clocks: the page's own, and the browser's event timing. */
+async function press({ page, cdp }: SlowPage, target: string, answer: string): Promise<Press> {
+  await untilQuiet(page);
+  await page.evaluate(awaitAnswer, answer);
+  let answerMs = NaN;
+  const busy = await traced(cdp, async () => {
+    await page.locator(target).first().click();
+    const ms = await page.evaluate(() => window.bench.answered);
+    const events = await page.evaluate(() => window.bench.presses);
+    answerMs = Math.max(ms, ...events.map((event) => event.ms));
+  });
+  return { answerMs, busy };
+}
+
+async function wheel({ page, cdp }: SlowPage): Promise<Pick<Run, "framesPerSecond" | "slowestFrameMs" | "scrolling">> {
+  await page.evaluate(countFrames);
+  const scrolling = await traced(cdp, async () => {
+    await cdp.send("Input.synthesizeScrollGesture", {
+      x: 700,
+      y: 500,
+      yDistance: -WHEEL_PX,
+      speed: WHEEL_PX_PER_SECOND,
+      gestureSourceType: "mouse",
+      preventFling: true,
+    });
+  });
+  const frames = await page.evaluate(() => window.bench.frames.splice(0));
+  const gaps = frames.slice(1).map((at, index) => at - (frames[index] ?? at));
+  const spanMs = (frames.at(-1) ?? 0) - (frames[0] ?? 0);
+  return { framesPerSecond: gaps.length / (spanMs / 1000), slowestFrameMs: Math.max(...gaps), scrolling };
+}
+
+/** To the far end at once: until rows stand there. */
+async function jump(page: Page): Promise<number> {
+  const started = await page.evaluate(() => {
+    window.scrollTo(0, document.body.scrollHeight);
+    return performance.now();
+  });
+  await page.waitForFunction(rowsInView);
+  const ended = await page.waitForFunction(
+    () =>
+      [...document.querySelectorAll("tr[data-row]")].some(
+        (row) => row.getBoundingClientRect().top > 100 && row.getBoundingClientRect().bottom < innerHeight,
+      ) && performance.now(),
+  );
+  const ms = Number(await ended.jsonValue()) - started;
+  const { isBlank } = await page.evaluate(rowsInView);
+  if (isBlank) throw new Error("after a jump to the end of the list, no rows stand there");
+  return ms;
+}
+
+export function jobsListTable(runs: readonly Run[]): string {
+  const row = (name: string, wanted: string, pick: (run: Run) => number, digits = 0) => [name, wanted, spread(runs.map(pick), digits)];
+  return table(
+    ["", "figure to reach", "median"],
+    [
+      row("largest contentful paint, ms", "", (run) => run.lcpMs),
+      row("layout shift", "", (run) => run.shift, 3),
+      row("blocked after the first paint, ms", "", (run) => run.blockedMs),
+      row("filter pressed to answered, ms", "under 100", (run) => run.filter.answerMs),
+      row("- longest task, processor ms", "", (run) => run.filter.busy.longestMs),
+      row("select all, ms", "under 100", (run) => run.selectAll.answerMs),
+      row("- longest task, processor ms", "", (run) => run.selectAll.busy.longestMs),
+      row("open panel, ms", "under 100", (run) => run.openPanel.answerMs),
+      row("- longest task, processor ms", "", (run) => run.openPanel.busy.longestMs),
+      row("scrolling, frames a second", "60", (run) => run.framesPerSecond),
+      row("- slowest frame, ms", "", (run) => run.slowestFrameMs),
+      row("- tasks over 50 ms of the processor", "none", (run) => run.scrolling.over50),
+      row("- longest task, processor ms", "50", (run) => run.scrolling.longestMs),
+      row("- processor, ms in all", "", (run) => run.scrolling.allMs),
+      row("jump to the end, until rows stand there, ms", "", (run) => run.jumpMs),
+    ],
+  );
+}

@@ -1,0 +1,73 @@
+// What runs inside the measured page: the browser's own observers, read by the bench. Functions here are sent to the page as text, so
+// they use nothing but what the page has.
+declare global {
+  interface Window {
+    bench: {
+      lcpMs: number;
+      shift: number;
+      fcpMs: number;
+      longTasks: { atMs: number; ms: number }[];
+      presses: { name: string; ms: number }[];
+      frames: number[];
+      answered: Promise<number>;
+    };
+  }
+}
+
+/** Before anything of the page runs. */
+export function watchPage(): void {
+  const bench: Window["bench"] = { lcpMs: 0, shift: 0, fcpMs: 0, longTasks: [], presses: [], frames: [], answered: Promise.resolve(0) };
+  window.bench = bench;
+  const observe = (type: string, read: (entry: PerformanceEntry) => void, extra: object = {}) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(read)).observe({ type, buffered: true, ...extra });
+  observe("largest-contentful-paint", (entry) => (bench.lcpMs = entry.startTime));
+  observe("paint", (entry) => {
+    if (entry.name === "first-contentful-paint") bench.fcpMs = entry.startTime;
+  });
+  observe("layout-shift", (entry) => {
+    if (!Reflect.get(entry, "hadRecentInput")) bench.shift += Number(Reflect.get(entry, "value"));
+  });
+  observe("longtask", (entry) => bench.longTasks.push({ atMs: entry.startTime, ms: entry.duration }));
+  observe("event", (entry) => bench.presses.push({ name: entry.name, ms: entry.duration }), { durationThreshold: 16 });
+}
+
+/** From the press (the moment of the device) to the end of the frame in which `selector` is there; `selector` is not there yet. */
+export function awaitAnswer(selector: string): void {
+  window.bench.presses = [];
+  window.bench.answered = new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error(`no answer to a press: ${selector}`)), 20_000);
+    const onClick = (event: MouseEvent) => {
+      const look = () => {
+        if (!document.querySelector(selector)) return requestAnimationFrame(look);
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => resolve(performance.now() - event.timeStamp);
+        // After the frame's style, layout and paint.
+        return port2.postMessage(undefined);
+      };
+      requestAnimationFrame(look);
+    };
+    window.addEventListener("click", onClick, { capture: true, once: true });
+  });
+}
+
+/** Counts frames from now on, until `bench.frames` is taken. */
+export function countFrames(): void {
+  const frames: number[] = [];
+  window.bench.frames = frames;
+  window.bench.longTasks = [];
+  const next = (atMs: number) => {
+    frames.push(atMs);
+    if (window.bench.frames === frames) requestAnimationFrame(next);
+  };
+  requestAnimationFrame(next);
+}
+
+/** Rows that can be seen now, and whether something of the table's place is not a row. */
+export function rowsInView(): { rows: number; isBlank: boolean } {
+  const rows = [...document.querySelectorAll("tr[data-row]")].filter((row) => {
+    const { top, bottom } = row.getBoundingClientRect();
+    return bottom > 0 && top < window.innerHeight;
+  });
+  const middle = document.elementsFromPoint(window.innerWidth / 2, window.innerHeight / 2);
+  return { rows: rows.length, isBlank: !middle.some((element) => element.closest("tr[data-row]")) };
+}
