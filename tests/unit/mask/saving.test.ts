@@ -1,0 +1,114 @@
+// The mask on its way out: bytes of the PNG, names of the original, refusals.
+import fc from "fast-check";
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
+import { encodeMask } from "@/components/mask/file/encode-png";
+import { LONGEST_EDGE, MOST_BYTES, tooLarge } from "@/components/mask/file/limits";
+import { originalRef, sourceOfAsset, sourceOfFile } from "@/components/mask/file/mask-source";
+import { saveMask, type SavePorts } from "@/components/mask/file/save-mask";
+import { toAssetView } from "@/lib/contract/asset-view";
+import { failed, ok } from "@/lib/shared/result";
+
+const decoded = async (file: Blob) =>
+  sharp(Buffer.from(await file.arrayBuffer()))
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+
+describe("the PNG of a mask", () => {
+  it("has alpha 255 minus what is painted in every single pixel, at full size", async () => {
+    const sizes = fc.record({ width: fc.integer({ min: 1, max: 700 }), height: fc.integer({ min: 1, max: 60 }) });
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.integer({ min: 1, max: 250 }), async (size, salt) => {
+        const coverage = emptyCoverage(size);
+        coverage.data.forEach((_, index) => (coverage.data[index] = ((index * salt) >> 2) & 255));
+        const { data, info } = await decoded(await encodeMask(coverage));
+        expect([info.width, info.height, info.channels]).toEqual([size.width, size.height, 4]);
+        const expected = Buffer.alloc(data.length);
+        coverage.data.forEach((value, index) => (expected[index * 4 + 3] = 255 - value));
+        expect(data.equals(expected)).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("of 24 megapixels stays small where the mask is plain", async () => {
+    const coverage = emptyCoverage({ width: 6000, height: 4000 });
+    coverage.data.fill(255, 1_000_000, 9_000_000);
+    const file = await encodeMask(coverage);
+    expect(file.size).toBeLessThan(400_000);
+    expect((await sharp(Buffer.from(await file.arrayBuffer())).metadata()).width).toBe(6000);
+  });
+});
+
+describe("the name of the original", () => {
+  it("is an asset's hash first, then its name, with the kind that its tags say", () => {
+    const asset = toAssetView({ id: "a", name: "x.png", tags: ["output", "hero"], asset_hash: "blake3:ab", prompt_id: undefined });
+    expect(sourceOfAsset(asset, "c").files.map(originalRef)).toEqual([
+      '{"filename":"blake3:ab","subfolder":"","type":"output"}',
+      '{"filename":"x.png","subfolder":"","type":"output"}',
+    ]);
+    expect(originalRef({ filename: "x.png" })).toBe('{"filename":"x.png","subfolder":""}');
+  });
+
+  it("of an input is the whole of what the graph says", () => {
+    const { files } = sourceOfFile({ filename: "b.png", subfolder: "clips", type: "temp" }, "b.png");
+    expect(files.map(originalRef)).toEqual(['{"filename":"b.png","subfolder":"clips","type":"temp"}']);
+  });
+
+  it("is not asked of a drawing made of lines", () => {
+    const of = (name: string) =>
+      sourceOfAsset(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).known.isPicture;
+    expect([of("a.svg"), of("a.mp4"), of("a.webp")]).toEqual([false, false, true]);
+  });
+});
+
+describe("what is too large", () => {
+  it("is judged by whatever is known of it", () => {
+    expect(tooLarge({})).toBeUndefined();
+    expect(tooLarge({ bytes: MOST_BYTES, width: LONGEST_EDGE, height: 4096 })).toBeUndefined();
+    expect(tooLarge({ bytes: MOST_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MOST_BYTES + 1 });
+    expect(tooLarge({ width: LONGEST_EDGE + 1, height: 1 })?.reason).toBe("edge");
+    expect(tooLarge({ width: 8193, height: 8192 })?.reason).toBe("pixels");
+  });
+});
+
+describe("saving", () => {
+  const coverage: Coverage = emptyCoverage({ width: 2, height: 2 });
+  const refs = [{ filename: "blake3:ab" }, { filename: "x.png" }];
+  const options = { onProgress: () => undefined, signal: new AbortController().signal };
+  function ports(...answers: Awaited<ReturnType<SavePorts["send"]>>[]) {
+    const asked: string[] = [];
+    const send: SavePorts["send"] = async (_, { filename }) => {
+      asked.push(filename);
+      return answers[asked.length - 1] ?? failed({ code: "INTERNAL", message: "", status: 500 });
+    };
+    return { asked, ports: { send, encode: encodeMask } };
+  }
+
+  it("goes on to the next name where a service does not know the first, since its refusal stored nothing", async () => {
+    const { asked, ports: both } = ports(failed({ code: "INVALID_BODY", message: "original_ref", status: 400 }), ok({ name: "r.png" }));
+    expect(await saveMask(coverage, refs, both, options)).toEqual(ok({ name: "r.png" }));
+    expect(asked).toEqual(["blake3:ab", "x.png"]);
+  });
+
+  it.each([
+    ["INVALID_IMAGE", 400],
+    ["UPSTREAM_ERROR", 502],
+    ["CONSOLE_UNREACHABLE", 0],
+    ["RATE_LIMITED", 429],
+  ])("sends nothing a second time after %s", async (code, status) => {
+    const { asked, ports: one } = ports(failed({ code, message: "", status }));
+    expect(await saveMask(coverage, refs, one, options)).toEqual(failed({ kind: "failed", failure: { code, message: "", status } }));
+    expect(asked).toHaveLength(1);
+  });
+
+  it("sends nothing that is too heavy, or could not be packed", async () => {
+    const { asked, ports: none } = ports();
+    const heavy = { ...none, encode: async () => new Blob([new Uint8Array(MOST_BYTES + 1)]) };
+    expect(await saveMask(coverage, refs, heavy, options)).toEqual(failed({ kind: "too-heavy", bytes: MOST_BYTES + 1 }));
+    const broken = { ...none, encode: () => Promise.reject(new Error("no memory")) };
+    expect(await saveMask(coverage, refs, broken, options)).toEqual(failed({ kind: "not-packed", reason: "no memory" }));
+    expect(asked).toEqual([]);
+  });
+});
