@@ -29,7 +29,7 @@ export function draftOf({ name, tags, metadata, previewId }: About): AboutDraft 
   return { name, tags: tags.join(", "), metadata: text, preview: previewId ?? "" };
 }
 
-export function readTags(text: string): string[] {
+function readTags(text: string): string[] {
   return [...new Set(text.split(/[,\n，]/).map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }
 

@@ -9,7 +9,7 @@ export type UploadFilter = "all" | "unfinished" | "problems" | "stored";
 
 export const noUploads: UploadQueue = { items: [], isPaused: false };
 /** Three at a time: enough to fill a line while one is hashed, few enough that each one moves. */
-export const AT_ONCE = 3;
+const AT_ONCE = 3;
 
 export type UploadAction =
   | { type: "added"; items: readonly UploadItem[] }

@@ -11,7 +11,6 @@ import { isUnderWay, isUnfinished, type UploadItem, type UploadStatus } from "./
 import { nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 
 export type NewUpload = { file: File; about: About };
-export type UploadStore = ReturnType<typeof createUploadStore>;
 
 export function createUploadStore(ports: UploadPorts, onStored: (assetId: string) => void = () => undefined) {
   let queue: UploadQueue = noUploads;

@@ -11,7 +11,7 @@ import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 import { refusal } from "./guard";
 
-export const LONGEST_JSON = 16 * 1024 * 1024;
+const LONGEST_JSON = 16 * 1024 * 1024;
 const DEEPEST_JSON = 100;
 
 /** The console's own parameter: which connection is meant. */
@@ -43,10 +43,17 @@ export function readQuery(search: URLSearchParams, schema: z.ZodType | undefined
   return ok(isRecord(parsed.data) ? parsed.data : {});
 }
 
+/** The bytes as they came, for what is sent on and looked at as well. */
+export async function readWhole(request: Request): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
+  const bytes = await readBody(request);
+  if (bytes === "client-gone") return failed(callerWentAway());
+  return bytes ? ok(new Uint8Array(bytes)) : failed(tooLarge());
+}
+
 export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promise<Result<T, Failure>> {
   const bytes = await readBody(request);
   if (bytes === "client-gone") return failed(callerWentAway());
-  if (bytes === undefined) return failed(refusal("FILE_TOO_LARGE", `The body is larger than ${LONGEST_JSON} bytes.`));
+  if (bytes === undefined) return failed(tooLarge());
   let json: unknown;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -68,6 +75,10 @@ async function readBody(request: Request): Promise<Uint8Array | "client-gone" | 
   } catch {
     return "client-gone";
   }
+}
+
+function tooLarge(): Failure {
+  return refusal("FILE_TOO_LARGE", `The body is larger than ${LONGEST_JSON} bytes.`);
 }
 
 type Issue = { path: readonly PropertyKey[]; message: string };

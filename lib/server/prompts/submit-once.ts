@@ -12,9 +12,7 @@ import { isPressKey, LABEL_HEADER, mayHaveStarted, PRESS_HEADER, readLabel } fro
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
-import { LONGEST_JSON } from "../bff/read-request";
-import { callerWentAway } from "../upstream/failures";
-import { readBytes } from "../upstream/streams";
+import { readWhole } from "../bff/read-request";
 import { outcomeOfKept, toKept } from "./press-outcome";
 import { type PressOutcome } from "./press-types";
 
@@ -106,14 +104,4 @@ function repeated({ note }: Asked, outcome: PressOutcome): PressOutcome {
 
 function otherContent(): Failure {
   return refusal("CONFLICT", `This ${PRESS_HEADER} was used for another submission.`);
-}
-
-async function readWhole(request: Request): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
-  try {
-    const bytes = await readBytes(request.body, LONGEST_JSON);
-    return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${LONGEST_JSON} bytes.`));
-  } catch {
-    // A body breaks off for one reason only: whoever sends it went away.
-    return failed(callerWentAway());
-  }
 }

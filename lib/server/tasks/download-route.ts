@@ -10,21 +10,21 @@ import { taskStartedSchema } from "@/lib/contract/schemas/task";
 import { ok } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, guarded, type Handler } from "../bff/guard";
-import { CONNECTION_PARAMETER, searchOf } from "../bff/read-request";
+import { CONNECTION_PARAMETER, readWhole, searchOf } from "../bff/read-request";
 import { findConnection } from "../connections/access";
 import { sealRequest } from "./sealed-request";
 
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;
   return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (asked) => {
-    const copy = asked.request.clone();
-    const result = await runOperation(downloadAsset, asked, ok({}));
-    if (!result.ok || result.value.status !== 202) {
-      await copy.body?.cancel();
-      return result;
-    }
+    const sent = await readWhole(asked.request);
+    if (!sent.ok) return sent;
+    const { url, headers, signal } = asked.request;
+    const request = new Request(url, { method: "POST", headers, signal, body: sent.value });
+    const result = await runOperation(downloadAsset, { ...asked, request }, ok({}));
+    if (!result.ok || result.value.status !== 202) return result;
     try {
-      await keep(asked, await copy.json(), await result.value.clone().json());
+      await keep(asked, JSON.parse(new TextDecoder().decode(sent.value)), await result.value.clone().json());
     } catch (err) {
       asked.console.log.error({ err, requestId: asked.requestId }, "a download was started and could not be kept in sight");
     }

@@ -195,3 +195,12 @@ test("counting them asks the service nothing, and the list is bounded and forget
   for (let at = 0; at < 205; at += 1) await start();
   expect(await list("operator", "&count=true")).toMatchObject({ underWay: 200 });
 });
+
+test("a request that makes no sense, or one over a connection without a key, is answered like any other", async () => {
+  const nonsense = await harness.request(`/api/assets/download?connection=${connection}`, { as: "operator", method: "POST", json: {} });
+  expect(nonsense.status).toBe(400);
+  const keyless = await harness.connect(service.url, undefined);
+  const refused = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: asked });
+  expect(refused.status).toBe(409);
+  expect(asksOf("POST", "/api/assets/download")).toEqual([]);
+});
