@@ -4,12 +4,15 @@
 // Must never: read process.env by itself, or load anything heavier than zod.
 
 import { accessSync, constants } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { z } from "zod";
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
+/** What a pixel takes at the worst: three numbers, the bytes that they came from or go to, and what an encoder or a kernel holds. */
+const BYTES_OF_PIXEL = 20;
+const MOST_PIXELS = 256 * MIB;
 const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
 
 export const whole = (min: number, max: number, what: string) =>
@@ -35,7 +38,7 @@ const hosts = z
 const schema = z.object({
   LIGHTDESK_CONCURRENCY: whole(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
   LIGHTDESK_MAX_UPLOAD_BYTES: whole(1, 1e15, "the largest upload in bytes").default(100 * GIB),
-  LIGHTDESK_MAX_JOB_PIXELS: whole(1, 1e12, "the most pixels a job may hold at once").default(256 * MIB),
+  LIGHTDESK_MAX_JOB_PIXELS: whole(1, 1e12, "the most pixels a job may hold at once").optional(),
   LIGHTDESK_MAX_JSON_BYTES: whole(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(16 * MIB),
   LIGHTDESK_MAX_JSON_DEPTH: whole(8, 1000, "how deep JSON may be nested, from 8 to 1000").default(100),
   LIGHTDESK_MAX_GRAPH_NODES: whole(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
@@ -98,7 +101,7 @@ export function readServiceSettings(source: Source): SettingsReading {
     settings: {
       concurrency: values.LIGHTDESK_CONCURRENCY,
       maxUploadBytes: values.LIGHTDESK_MAX_UPLOAD_BYTES,
-      maxJobPixels: values.LIGHTDESK_MAX_JOB_PIXELS,
+      maxJobPixels: values.LIGHTDESK_MAX_JOB_PIXELS ?? pixelsThatFit(values.LIGHTDESK_CONCURRENCY),
       maxJsonBytes: values.LIGHTDESK_MAX_JSON_BYTES,
       maxJsonDepth: values.LIGHTDESK_MAX_JSON_DEPTH,
       maxGraphNodes: values.LIGHTDESK_MAX_GRAPH_NODES,
@@ -137,6 +140,13 @@ export function readByName<S extends z.ZodObject>(
   const parsed = wanted.safeParse(set);
   if (parsed.success) return { ok: true, values: parsed.data };
   return { ok: false, problems: parsed.error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}.`) };
+}
+
+/** All jobs together may take half of the memory; a container's limit counts as the machine's. */
+function pixelsThatFit(jobsAtOnce: number): number {
+  const limit = process.constrainedMemory() ?? 0;
+  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.max(1, Math.min(MOST_PIXELS, Math.floor(memory / 2 / jobsAtOnce / BYTES_OF_PIXEL)));
 }
 
 function findOnPath(name: string, path: string | undefined): string | undefined {

@@ -58,6 +58,24 @@ describe("a worker", () => {
     expect((await client.upload("still here", "a.txt")).status).toBe(201);
   });
 
+  it("that ran out of memory is replaced: the next job runs", async () => {
+    const path = workerThat("");
+    const once = JSON.stringify(`${path}.once`);
+    const fill = "for (const all = []; ; ) all.push(new Array(1e5).fill(all.length + 0.5));";
+    const worker = JSON.stringify(join(process.cwd(), "dist/node-worker.mjs"));
+    writeFileSync(
+      path,
+      `import fs from "node:fs";
+       if (fs.existsSync(${once})) await import(${worker});
+       else { fs.writeFileSync(${once}, ""); ${fill} }`,
+    );
+    const client = (await start({ workerPath: path, concurrency: 1 })).client();
+    const [first, second] = [await submit(client), await submit(client)];
+    const told = { exception_type: "OOMError", exception_message: expect.stringContaining("memory") };
+    expect(await ended(client, first)).toMatchObject({ status: "failed", execution_error: told });
+    expect(await ended(client, second)).toMatchObject({ status: "completed", outputs_count: 1 });
+  });
+
   it("that is missing is told without a path of this machine, and what to do about it", async () => {
     const bench = await start({ workerPath: "/nowhere/at-all/node-worker.mjs" });
     const client = bench.client();

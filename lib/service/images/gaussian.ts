@@ -1,10 +1,9 @@
 // Blur and sharpen. The bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
 // and the edges are mirrored without repeating the edge itself, as the family does it.
 
+import { createRowSums } from "./blur-kernel";
 import { mapRows, mapSamples, type Raster } from "./raster";
 import { stages, type Tick } from "./tick";
-import { applyTaps } from "./separable";
-import { type Taps } from "./taps";
 
 export type Bell = { radius: number; sigma: number };
 
@@ -16,24 +15,64 @@ function mirrored(place: number, size: number): number {
   return inside < size ? inside : period - inside;
 }
 
-function bellTaps({ radius, sigma }: Bell, size: number): Taps {
-  const reach = radius * 2 + 1;
-  const raw = Array.from({ length: reach }, (_, i) => Math.exp(-((i / radius - 1) ** 2) / (2 * sigma * sigma)));
+function bellWeights({ radius, sigma }: Bell): Float64Array {
+  const raw = Float64Array.from({ length: radius * 2 + 1 }, (_, i) => Math.exp(-((i / radius - 1) ** 2) / (2 * sigma * sigma)));
   const total = raw.reduce((sum, weight) => sum + weight, 0);
-  const places = new Int32Array(size * reach);
-  const weights = new Float64Array(size * reach);
-  for (let place = 0; place < size; place++) {
-    for (let i = 0; i < reach; i++) {
-      places[place * reach + i] = mirrored(place + i - radius, size);
-      weights[place * reach + i] = (raw[i] ?? 0) / total;
-    }
-  }
-  return { reach, places, weights };
+  return raw.map((weight) => weight / total);
 }
 
 export function blurRaster(raster: Raster, bell: Bell, tick: Tick): Raster {
-  const axes = { across: bellTaps(bell, raster.width), down: bellTaps(bell, raster.height) };
-  return mapSamples(raster, raster, (frame, part) => applyTaps(frame, raster, raster, axes, part), tick);
+  const blur = (samples: Float32Array, part: Tick) => {
+    const nextStage = stages(part, 2);
+    return downColumns(alongRows(samples, raster, bell, nextStage()), raster, bell, nextStage());
+  };
+  return mapSamples(raster, raster, blur, tick);
+}
+
+/** Every row with its mirrored edges: what lies a pixel further is the same row, begun a pixel later. */
+function alongRows(samples: Float32Array, { width, height, channels }: Raster, bell: Bell, tick: Tick): Float32Array {
+  const weights = bellWeights(bell);
+  const length = width * channels;
+  const edges = [
+    ...Array.from({ length: bell.radius }, (_, i) => i),
+    ...Array.from({ length: bell.radius }, (_, i) => bell.radius + width + i),
+  ];
+  const { rows, sum } = createRowSums(weights, { length, rowSamples: length + 2 * bell.radius * channels });
+  const places = Int32Array.from(weights, (_, i) => i * channels);
+  const out = new Float32Array(samples.length);
+  for (let y = 0; y < height; y++) {
+    const row = samples.subarray(y * length, (y + 1) * length);
+    rows.set(row, bell.radius * channels);
+    for (const edge of edges) {
+      const from = mirrored(edge - bell.radius, width) * channels;
+      for (let c = 0; c < channels; c++) rows[edge * channels + c] = row[from + c] ?? 0;
+    }
+    out.set(sum(places), y * length);
+    tick((y + 1) / height);
+  }
+  return out;
+}
+
+/** The rows that the bell reaches are kept, each in a place of its own, and replaced as it moves down. */
+function downColumns(samples: Float32Array, { width, height, channels }: Raster, bell: Bell, tick: Tick): Float32Array {
+  const weights = bellWeights(bell);
+  const length = width * channels;
+  const kept = Math.min(height, weights.length);
+  const { rows, sum } = createRowSums(weights, { length, rowSamples: length * kept });
+  const keptRow = new Int32Array(kept).fill(-1);
+  const out = new Float32Array(samples.length);
+  for (let y = 0; y < height; y++) {
+    const places = Int32Array.from(weights, (_, i) => {
+      const row = mirrored(y + i - bell.radius, height);
+      const place = row % kept;
+      if (keptRow[place] !== row) rows.set(samples.subarray(row * length, (row + 1) * length), place * length);
+      keptRow[place] = row;
+      return place * length;
+    });
+    out.set(sum(places), y * length);
+    tick((y + 1) / height);
+  }
+  return out;
 }
 
 /** Adds `amount` times ten of what the blur took away, and clamps. */

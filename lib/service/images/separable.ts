@@ -1,4 +1,4 @@
-// Applies taps to a frame, first along the rows, then down the columns: resampling and blurring are both this.
+// Applies taps to a frame, first along the rows, then down the columns: this is resampling.
 // Sums are kept in double precision and stored as float32.
 
 import { type Size } from "./raster";

@@ -100,6 +100,17 @@ export const toClampedBytes = (low: Code, high: Code): Code => {
 export const storeFourBytes = (to: Code, value: Code): Code => [...to, ...value, ...vector(0x5a, ...at(0), 0)];
 export const storeEightBytes = (to: Code, value: Code): Code => [...to, ...value, ...vector(0x5b, ...at(0), 0)];
 
+/** Two numbers of 64 bits with a point, read as 32 bits or from one of 64; they are rounded when they are stored as 32 bits. */
+export const noDoubles: Code = vector(0x0c, ...new Array<number>(16).fill(0));
+export const loadTwoFloatsAsDoubles = (from: Code, offset = 0): Code => [...from, ...vector(0x5d, ...at(offset)), ...vector(0x5f)];
+export const loadSplatDouble = (from: Code): Code => [...from, ...vector(0x0a, ...at(0))];
+export const addDoubles = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xf0)];
+export const multiplyDoubles = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xf2)];
+export const storeTwoFloats = (to: Code, doubles: Code, offset = 0): Code => [
+  ...[...to, ...doubles, ...vector(0x5e)],
+  ...vector(0x5b, ...at(offset), 0),
+];
+
 /** Four numbers of 32 bits with a point. */
 export const splatFloat = (value: number): Code => [0x43, ...new Uint8Array(Float32Array.of(value).buffer), ...vector(0x13)];
 export const multiplyFloats = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xe6)];

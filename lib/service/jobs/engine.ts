@@ -155,6 +155,7 @@ export function createEngine(parts: EngineParts) {
     /** Cancels those of `jobIds` (all of the user's, when absent) that run now; returns the ids that were really cancelled. */
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {
       const targets = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
+      if (targets.length === 0) return [];
       const cancelled = await database.commit(() => targets.filter((run) => cancelRunning(database, run, run.record, now())));
       for (const run of cancelled) run.cancel();
       return cancelled.map((run) => run.id);

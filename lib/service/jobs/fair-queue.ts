@@ -2,7 +2,8 @@
 // served longest ago, so somebody who comes with a first job is not behind the second one of who just had a turn.
 // Holds numbers only; whether a job still is pending is asked of the store when it is taken.
 
-type Line = { seqs: number[]; head: number };
+/** `gone` was cancelled while it waited: it is passed over, as taking it out would copy the whole line each time. */
+type Line = { seqs: number[]; head: number; gone: Set<number> };
 
 export type FairQueue = ReturnType<typeof createFairQueue>;
 
@@ -25,48 +26,53 @@ export function createFairQueue() {
     return next;
   }
 
-  function setLine(userId: number, line: Line): void {
-    if (line.head >= line.seqs.length) waiting.delete(userId);
-    else waiting.set(userId, line);
+  /** Undefined when the line has come to its end: then it is forgotten. */
+  function takeFrom(userId: number, line: Line): number | undefined {
+    while (line.head < line.seqs.length) {
+      const seq = line.seqs[line.head++];
+      if (seq === undefined || line.gone.delete(seq)) continue;
+      if (line.head >= line.seqs.length) waiting.delete(userId);
+      else if (line.head > 1024 && line.head * 2 > line.seqs.length) {
+        line.seqs.splice(0, line.head);
+        line.head = 0;
+      }
+      return seq;
+    }
+    waiting.delete(userId);
+    return undefined;
   }
 
   return {
-    /** How many wait. */
+    /** How many wait, at the most: what was cancelled may still be counted. */
     size: () => [...waiting.values()].reduce((sum, { seqs, head }) => sum + seqs.length - head, 0),
 
     add(userId: number, seq: number): void {
       const line = waiting.get(userId);
       if (line) line.seqs.push(seq);
-      else waiting.set(userId, { seqs: [seq], head: 0 });
+      else waiting.set(userId, { seqs: [seq], head: 0, gone: new Set() });
     },
 
     /** Back to the front of its user's line. */
     putBack(userId: number, seq: number): void {
-      const line = waiting.get(userId);
-      waiting.set(userId, { seqs: [seq, ...(line ? line.seqs.slice(line.head) : [])], head: 0 });
+      const { seqs, head, gone } = waiting.get(userId) ?? { seqs: [], head: 0, gone: new Set<number>() };
+      waiting.set(userId, { seqs: [seq, ...seqs.slice(head)], head: 0, gone });
     },
 
     take(): { userId: number; seq: number } | undefined {
-      const userId = nextUser();
-      const line = userId === undefined ? undefined : waiting.get(userId);
-      const seq = line?.seqs[line.head];
-      if (userId === undefined || line === undefined || seq === undefined) return undefined;
-      served.set(userId, ++turns);
-      line.head += 1;
-      if (line.head > 1024 && line.head * 2 > line.seqs.length) {
-        line.seqs.splice(0, line.head);
-        line.head = 0;
+      for (let userId = nextUser(); userId !== undefined; userId = nextUser()) {
+        const line = waiting.get(userId);
+        const seq = line && takeFrom(userId, line);
+        if (seq === undefined) continue;
+        served.set(userId, ++turns);
+        return { userId, seq };
       }
-      setLine(userId, line);
-      return { userId, seq };
+      return undefined;
     },
 
     /** What was cancelled while it waited takes no turn: these of the user, or all. */
     forget(userId: number, seqs?: readonly number[]): void {
-      const line = waiting.get(userId);
-      if (!line) return;
-      const gone = seqs && new Set(seqs);
-      setLine(userId, { seqs: gone ? line.seqs.slice(line.head).filter((seq) => !gone.has(seq)) : [], head: 0 });
+      if (!seqs) waiting.delete(userId);
+      else for (const seq of seqs) waiting.get(userId)?.gone.add(seq);
     },
   };
 }

@@ -6,6 +6,7 @@ import { createCancelFlag, type FromWorker, type ToWorker } from "./protocol";
 import { type RunRequest } from "./run";
 
 const CANCEL_MS = 120;
+const HEAP_MB = 512;
 
 type Listener = { message: (message: FromWorker) => void; lost: (reason: { type: string; message: string }) => void };
 
@@ -19,8 +20,9 @@ export type PooledWorker = {
 };
 
 export function createPooledWorker(workerPath: string): PooledWorker {
-  // No variables of the environment: a node has no business with them.
-  const thread = new Worker(workerPath, { env: {}, execArgv: [] });
+  // No variables of the environment: a node has no business with them. Pixels lie outside the heap: what fills it is a mistake, which
+  // ends this thread before it takes the memory of the machine.
+  const thread = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
   let listener: Listener | undefined;
   let cancelFlag = createCancelFlag();
   let cancelTimer: NodeJS.Timeout | undefined;
