@@ -13,6 +13,8 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { withQuery } from "@/lib/browser/urls";
 import { queueLooks } from "./queue-looks";
 import { type QueueRow } from "./queue-rows";
+import { StartCell } from "./start-cell";
+import { type StartRange } from "./start-range";
 
 const column = columnsFor<QueueRow>();
 
@@ -28,6 +30,8 @@ type Choices = {
   busyIds: ReadonlySet<string>;
   /** Cancelled, unless it is taken back. */
   heldIds: ReadonlySet<string>;
+  /** When those that wait may start. */
+  startOf: (id: string) => StartRange | undefined;
   undo: () => void;
   select: (id: string, isOn: boolean) => void;
   selectAll: (isOn: boolean) => void;
@@ -43,11 +47,15 @@ export function queueColumns({
   selected,
   busyIds,
   heldIds,
+  startOf,
   undo,
   select,
   selectAll,
   cancel,
 }: Choices) {
+  const progressOf = ({ progress }: QueueRow) => (
+    <Progress value={progress} label={t("column.progress")} words={(value) => t("percent", { value })} />
+  );
   const isOffered = ({ state }: QueueRow) => state === "pending" || (canStop && state === "in_progress");
   const columns = column.columns([
     column.display({
@@ -79,7 +87,18 @@ export function queueColumns({
     column.accessor("word", {
       header: t("column.status"),
       meta: queueLooks.status,
-      cell: ({ getValue }) => <JobStatus word={getValue()} />,
+      cell: ({ getValue, row: { original } }) => (
+        <>
+          <JobStatus word={getValue()} />
+          {/* On narrow screens: what the columns have no room for. */}
+          <span className="second-line">
+            <span className="min-w-0 truncate">{nameOf(original)}</span>
+            <span className="ml-auto shrink-0">
+              {original.state === "pending" ? <StartCell range={startOf(original.id)} /> : progressOf(original)}
+            </span>
+          </span>
+        </>
+      ),
     }),
     column.accessor("id", {
       header: t("column.job"),
@@ -98,12 +117,18 @@ export function queueColumns({
     column.accessor("workflow", {
       header: t("column.workflow"),
       meta: queueLooks.workflow,
-      cell: ({ getValue }) => <Cut text={getValue() ?? ""} />,
+      cell: ({ row: { original } }) => <Cut text={nameOf(original)} />,
     }),
     column.accessor("progress", {
       header: t("column.progress"),
       meta: queueLooks.progress,
-      cell: ({ getValue }) => <Progress value={getValue()} label={t("column.progress")} words={(value) => t("percent", { value })} />,
+      cell: ({ row: { original } }) => progressOf(original),
+    }),
+    column.display({
+      id: "start",
+      header: t("column.start"),
+      meta: queueLooks.start,
+      cell: ({ row: { original } }) => (original.state === "pending" ? <StartCell range={startOf(original.id)} /> : null),
     }),
     column.accessor("createdMs", {
       header: t("column.submitted"),
@@ -136,6 +161,10 @@ export function queueColumns({
     }),
   ]);
   return canCancel ? columns : columns.filter(({ id }) => id !== "select" && id !== "act");
+}
+
+function nameOf({ workflow = "", label }: QueueRow): string {
+  return label ? `${workflow} · ${label}` : workflow;
 }
 
 type CancelOrUndoProps = { row: QueueRow; isBusy: boolean; isHeld: boolean; onCancel: () => void; onUndo: () => void };

@@ -12,6 +12,9 @@ export type QueueRow = {
   createdMs?: number;
   startedMs?: number;
   workflow?: string;
+  workflowId?: string;
+  /** Which of the copies of one run it is. */
+  label?: string;
   progress?: number;
 };
 
@@ -50,7 +53,8 @@ function toQueueRow(job: ListedJob): QueueRow {
     state,
     ...(createdAtMs !== undefined && { createdMs: createdAtMs }),
     ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
-    ...(job.workflow_id && { workflow: workflowName(job) }),
+    ...(job.workflow_id && { workflow: workflowName(job), workflowId: job.workflow_id }),
+    ...(job.job_label && { label: job.job_label }),
     ...(progress?.value !== undefined && { progress: progress.value }),
   };
 }

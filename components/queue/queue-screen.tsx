@@ -24,6 +24,7 @@ import { type QueueList, type QueueRow, toQueueList } from "./queue-rows";
 import { hasDone } from "./receipt";
 import { StopTogether } from "./stop-together";
 import { useCancelling } from "./use-cancelling";
+import { useStarts } from "./use-starts";
 
 type QueueScreenProps = {
   /** `?connection=` of the address, where it has one. */
@@ -33,6 +34,7 @@ type QueueScreenProps = {
 };
 
 const rowId = (row: QueueRow) => row.id;
+const lightText = ({ id, word, workflow = "" }: QueueRow) => [word, id.slice(0, 8), workflow].join("   ");
 const motionOf = (list: QueueList) => (list.running.length + list.pending.length > 0 ? "moving" : "still");
 const nothing: QueueList = { running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false };
 
@@ -58,6 +60,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
     cancelling.cancel(ids);
   }
 
+  const startOf = useStarts(connection, list ?? nothing, poll.atMs);
   const columns = queueColumns({
     t,
     linked,
@@ -67,6 +70,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
     selected: selection.ids,
     busyIds,
     heldIds,
+    startOf,
     undo: cancelling.undo,
     select: selection.select,
     selectAll: (isOn) => selection.selectAll(isOn ? pending.map(rowId) : []),
@@ -110,6 +114,8 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
           columns={columns}
           rows={[...running, ...pending]}
           rowId={rowId}
+          lightText={lightText}
+          className="two-lines"
           isSelected={(row) => selection.ids.has(row.id)}
           isBusy={(row) => busyIds.has(row.id) || heldIds.has(row.id)}
         />

@@ -25,6 +25,7 @@ export function QueueSkeleton() {
           { look: queueLooks.job, width: "short" },
           { look: queueLooks.workflow, width: "long" },
           { look: queueLooks.progress, width: "none" },
+          { look: queueLooks.start, width: "long" },
           { look: queueLooks.submitted, width: "short" },
           { look: queueLooks.waited, width: "short" },
           { look: queueLooks.act, width: "none" },

@@ -2,6 +2,7 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
 import { HELD_MS } from "@/components/ui/use-held";
 import { type QueueRow } from "@/components/queue/queue-rows";
 import { QueueScreen } from "@/components/queue/queue-screen";
@@ -101,4 +102,35 @@ it("what runs can be stopped where the service can, and shows no control where i
   await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
   expect(sent).toMatchObject([{ path: expect.stringContaining("/api/console/jobs/stop"), json: { ids: ["runs-1"] } }]);
   expect(screen.getByText("1 stopped")).toBeDefined();
+});
+
+it("each that waits says when it may start, from past runs that are asked for once a workflow", async () => {
+  const asked: string[] = [];
+  const past = [20, 40].map((seconds, index) => ({
+    id: `past-${index}`,
+    status: "completed",
+    execution_start_time: 1_700_000_000,
+    execution_end_time: 1_700_000_000 + seconds,
+  }));
+  const of = (id: string, state: "pending" | "in_progress") => ({ ...row(id, state), workflowId: "ranges", startedMs: 1_000 });
+  const list = { running: [of("r", "in_progress")], pending: [of("a", "pending"), of("b", "pending")] };
+  vi.stubGlobal("fetch", async (path: string) => {
+    if (path.startsWith("/api/jobs")) asked.push(path);
+    return Response.json({ jobs: past, pagination: {} });
+  });
+  const queue = Promise.resolve(ok({ value: { ...list, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1_000 }));
+  await act(async () => {
+    renderInApp(
+      <ConnectionProvider currentId="here" connections={[{ id: "here", name: "Here", embedded: true }]}>
+        <Suspense>
+          <QueueScreen canCancel queue={queue} />
+        </Suspense>
+      </ConnectionProvider>,
+    );
+    await queue;
+  });
+  // On narrow screens it stands in a second line.
+  expect(await screen.findAllByText("in 20 s to 40 s")).toHaveLength(2);
+  expect(screen.getAllByText("in 40 s to 2 min")).toHaveLength(2);
+  expect(asked).toEqual(["/api/jobs?workflow_id=ranges&status=completed&limit=20&connection=here"]);
 });
