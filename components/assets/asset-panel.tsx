@@ -85,6 +85,7 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
             <AssetSummary asset={asset} />
           </div>
           <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
+          <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
           <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
           {asset.jobId ? (
             <section aria-label={t("siblings")} className="flex flex-col gap-1.5">
@@ -92,7 +93,6 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
               <JobSiblings jobId={asset.jobId} assetId={id} connectionId={connectionId} connection={connection} />
             </section>
           ) : null}
-          <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
         </div>
       ) : null}
       {failure?.code === "NOT_FOUND" ? <EmptyState title={t("gone")} text={t("goneText")} /> : null}

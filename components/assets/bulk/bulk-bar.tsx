@@ -6,7 +6,6 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { SelectionBar } from "@/components/data-table/selection-bar";
 import { showToast } from "@/components/ui/toast-store";
-import { type AssetView } from "@/lib/contract/asset-view";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
 import { workflowsOf } from "../read-workflow";
 import { TagsDialog } from "../tags-dialog";
@@ -16,7 +15,6 @@ import { toViewerItem } from "../viewer-item-of";
 import { type AssetAct, type Entry } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
 import { BulkProgress } from "./bulk-progress";
-import { useArchive } from "./use-archive";
 import { useArchive } from "./use-archive";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
 
@@ -31,17 +29,15 @@ type BulkBarProps = {
   rights: AssetRights;
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onClear: () => void;
-  onCompare: (assets: readonly AssetView[]) => void;
 };
 
 /** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
-export function BulkBar({ selected, connectionId, connection, rights, onDone, onClear, onCompare }: BulkBarProps) {
+export function BulkBar({ selected, connectionId, connection, rights, onDone, onClear }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const common = useTranslations("common");
   const bulk = useAssetBulk({ connection: connectionId, onDone });
   const [asking, setAsking] = useState<"addTags" | "removeTags">();
   const download = useFileDownload();
-  const archive = useArchive(connectionId);
   const archive = useArchive(connectionId);
   const [isComparing, setComparing] = useState(false);
   const named = selected.kind === "named" ? selected.assets : undefined;
@@ -72,11 +68,7 @@ export function BulkBar({ selected, connectionId, connection, rights, onDone, on
             {rights.can("tags.remove") ? <BarButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</BarButton> : null}
             {only ? (
               <BarButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>{t("download")}</BarButton>
-            ) : (
-              <BarButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</BarButton>
-            )}
-            {named && isComparable(named) ? <BarButton onClick={() => onCompare(named)}>{t("compare")}</BarButton> : null}
-
+            ) : null}
             {only ? null : <BarButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</BarButton>}
             {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
               <BarButton onClick={() => setComparing(true)}>{t("compare")}</BarButton>
@@ -122,12 +114,6 @@ export function BulkBar({ selected, connectionId, connection, rights, onDone, on
       <BulkConfirm phase={bulk.phase} onClose={bulk.dismiss} onConfirm={bulk.confirm} />
     </>
   );
-}
-
-const MOST_COMPARED = 4;
-
-function isComparable(assets: readonly AssetView[]): boolean {
-  return assets.length > 1 && assets.length <= MOST_COMPARED && assets.every(({ kind }) => kind === "image");
 }
 
 const barItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";

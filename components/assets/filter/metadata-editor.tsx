@@ -19,7 +19,7 @@ export function MetadataEditor({ rows, problems, onRows }: MetadataEditorProps) 
   const change = (at: number, part: Partial<MetadataRow>) => onRows(rows.map((row, index) => (index === at ? { ...row, ...part } : row)));
   return (
     <div className="flex flex-col gap-2">
-      <ul aria-label={t("rows")} className="flex max-h-[46vh] flex-col gap-1.5 overflow-y-auto p-0.5">
+      <ul aria-label={t("rows")} className="flex max-h-[46vh] flex-col gap-1.5 overflow-y-auto p-1">
         {rows.map((row, at) => {
           const problem = problems.get(at);
           return (
