@@ -3,23 +3,34 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 
 /** In units of the drawing; a unit is a pixel at 1:1. */
 export const nodeSize = { width: 168, height: 46 } as const;
-const gap = { x: 64, y: 26 } as const;
-/** A column that holds more is folded into several: five thousand loose nodes would be a thread. */
-const MOST_IN_COLUMN = 72;
+/** From one layer to the next, and from node to node within one; a layer that holds more is folded into several: five thousand loose nodes would be a thread. */
+const pitches = {
+  flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, most: 72 },
+  upright: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, most: 12 },
+} as const;
+type Pitch = (typeof pitches)[keyof typeof pitches];
 const SWEEPS = 6;
 
 export type PlacedNode = { id: string; x: number; y: number };
 /** `source` puts out what `input` of `target` takes. Links to nothing are no edges: they stand in the node's inputs. */
 export type GraphEdge = { source: string; target: string; input: string };
-export type GraphLayout = { nodes: ReadonlyMap<string, PlacedNode>; edges: readonly GraphEdge[]; width: number; height: number };
+export type GraphLayout = {
+  nodes: ReadonlyMap<string, PlacedNode>;
+  edges: readonly GraphEdge[];
+  width: number;
+  height: number;
+  isUpright: boolean;
+};
 
 type Ends = { sources: number[][]; targets: number[][] };
 
 /**
- * Nodes in columns, each to the right of what it takes from; the same graph is always drawn the same.
+ * Nodes in columns, each to the right of what it takes from; upright they are rows, each below what it takes from, for a frame that is
+ * narrow and high. The same graph is always drawn the same.
  * Pure, no recursion, no two nodes overlap. Of a loop, the link that closes it runs backwards.
  */
-export function layoutGraph(graph: Graph): GraphLayout {
+export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
+  const pitch = pitches[isUpright ? "upright" : "flat"];
   const ids = Object.keys(graph);
   const place = new Map(ids.map((id, index) => [id, index]));
   const edges: GraphEdge[] = [];
@@ -33,19 +44,20 @@ export function layoutGraph(graph: Graph): GraphLayout {
       ends.targets[from]?.push(to);
     }
   }
-  const columns = foldedColumns(layersOf(ends), ends);
-  const ys = heightsOf(columns, ends, ids.length);
-  const top = Math.min(0, ...columns.map((column) => ys[column[0] ?? 0] ?? 0));
+  const columns = foldedColumns(layersOf(ends), ends, pitch);
+  const places = placesOf({ columns, ends, count: ids.length }, pitch);
+  const least = Math.min(0, ...columns.map((column) => places[column[0] ?? 0] ?? 0));
   const nodes = new Map<string, PlacedNode>();
   columns.forEach((column, index) => {
     for (const node of column) {
       const id = ids[node] ?? "";
-      nodes.set(id, { id, x: index * (nodeSize.width + gap.x), y: (ys[node] ?? 0) - top });
+      const [along, across] = [index * pitch.layer, (places[node] ?? 0) - least];
+      nodes.set(id, isUpright ? { id, x: across, y: along } : { id, x: along, y: across });
     }
   });
-  const height = columns.reduce((most, column) => Math.max(most, (ys[column.at(-1) ?? 0] ?? 0) - top + nodeSize.height), 0);
-  const width = columns.length === 0 ? 0 : columns.length * (nodeSize.width + gap.x) - gap.x;
-  return { nodes, edges, width, height };
+  const breadth = columns.reduce((most, column) => Math.max(most, (places[column.at(-1) ?? 0] ?? 0) - least + pitch.breadth), 0);
+  const length = columns.length === 0 ? 0 : (columns.length - 1) * pitch.layer + pitch.extent;
+  return { nodes, edges, isUpright, ...(isUpright ? { width: breadth, height: length } : { width: length, height: breadth }) };
 }
 
 /** How far each node is from the beginning, along the longest way; what closes a loop counts for nothing. */
@@ -74,13 +86,13 @@ function layersOf({ sources, targets }: Ends): number[] {
   }
 }
 
-function foldedColumns(layer: readonly number[], ends: Ends): number[][] {
+function foldedColumns(layer: readonly number[], ends: Ends, { most }: Pitch): number[][] {
   const layers: number[][] = [];
   layer.forEach((at, node) => (layers[at] ??= []).push(node));
   for (let at = 0; at < layers.length; at++) layers[at] ??= [];
   sortByNeighbours(layers, ends);
   return layers.flatMap((nodes) => {
-    const parts = Math.max(1, Math.ceil(nodes.length / MOST_IN_COLUMN));
+    const parts = Math.max(1, Math.ceil(nodes.length / most));
     const size = Math.ceil(nodes.length / parts);
     return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
   });
@@ -102,9 +114,10 @@ function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void 
   }
 }
 
-/** Heights that pull nodes towards their neighbours' middle without changing an order or letting two overlap. */
-function heightsOf(columns: readonly number[][], { sources, targets }: Ends, count: number): number[] {
-  const step = nodeSize.height + gap.y;
+type Ordered = { columns: readonly number[][]; ends: Ends; count: number };
+
+/** Places across that pull nodes towards their neighbours' middle without changing an order or letting two overlap. */
+function placesOf({ columns, ends: { sources, targets }, count }: Ordered, { node: step }: Pitch): number[] {
   const ys: number[] = Array.from({ length: count }, () => 0);
   for (const column of columns) column.forEach((node, index) => (ys[node] = (index - (column.length - 1) / 2) * step));
   for (let sweep = 0; sweep < SWEEPS; sweep++) {

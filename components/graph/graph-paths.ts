@@ -1,24 +1,28 @@
 import { type GraphEdge, type GraphLayout, nodeSize, type PlacedNode } from "./graph-layout";
 
 /**
- * A curve from the right of one node to the left of another; one that closes a loop swings out on both sides.
+ * A curve from the right of one node to the left of another, upright from the foot to the head; one that closes a loop swings out on both sides.
  * One that passes columns at the same height swings over what stands between.
  */
-function edgePath(from: PlacedNode, to: PlacedNode): string {
-  const [x1, y1] = [from.x + nodeSize.width, from.y + nodeSize.height / 2];
-  const [x2, y2] = [to.x, to.y + nodeSize.height / 2];
-  const bend = Math.max(28, Math.min(160, Math.abs(x2 - x1) / 2));
-  const isLong = Math.abs(x2 - x1) > nodeSize.width && Math.abs(y2 - y1) < nodeSize.height;
-  const swing = isLong ? Math.min(160, 40 + Math.abs(x2 - x1) / 12) : 0;
-  return `M${n(x1)} ${n(y1)}C${n(x1 + bend)} ${n(y1 - swing)} ${n(x2 - bend)} ${n(y2 - swing)} ${n(x2)} ${n(y2)}`;
+function edgePath(from: PlacedNode, to: PlacedNode, isUpright: boolean): string {
+  const { width, height } = nodeSize;
+  // Along the layers, and across them.
+  const [extent, breadth] = isUpright ? [height, width] : [width, height];
+  const [a1, c1] = isUpright ? [from.y + height, from.x + width / 2] : [from.x + width, from.y + height / 2];
+  const [a2, c2] = isUpright ? [to.y, to.x + width / 2] : [to.x, to.y + height / 2];
+  const bend = Math.max(28, Math.min(160, Math.abs(a2 - a1) / 2));
+  const isLong = Math.abs(a2 - a1) > extent && Math.abs(c2 - c1) < breadth;
+  const swing = isLong ? Math.min(160, 40 + Math.abs(a2 - a1) / 12) + (isUpright ? width / 2 : 0) : 0;
+  const p = (along: number, across: number) => (isUpright ? `${n(across)} ${n(along)}` : `${n(along)} ${n(across)}`);
+  return `M${p(a1, c1)}C${p(a1 + bend, c1 - swing)} ${p(a2 - bend, c2 - swing)} ${p(a2, c2)}`;
 }
 
 /** All of them as one shape: thousands of links are one element of the page. */
-export function edgesPath({ nodes }: GraphLayout, edges: readonly GraphEdge[]): string {
+export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
   return edges
     .map(({ source, target }) => {
       const [from, to] = [nodes.get(source), nodes.get(target)];
-      return from && to ? edgePath(from, to) : "";
+      return from && to ? edgePath(from, to, isUpright) : "";
     })
     .join("");
 }

@@ -8,19 +8,33 @@ const COMFORTABLE = 0.62;
 const START_SCALE = 0.85;
 
 /** All of it where it can be read; else its beginning, or the node that calls for attention in the middle. */
-export function started(layout: Pick<GraphLayout, "width" | "height" | "nodes">, size: Size, calling: string | undefined): Viewport {
+export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
   const all = fitted(layout, size);
   if (all.scale >= COMFORTABLE || size.width === 0) return all;
   const called = calling === undefined ? undefined : layout.nodes.get(calling);
   if (called) return centredOn(called, { ...all, scale: START_SCALE }, size);
-  const nodes = [...layout.nodes.values()];
-  const first = nodes.reduce<PlacedNode | undefined>(
-    (best, node) => (best && (best.x < node.x || (best.x === node.x && best.y <= node.y)) ? best : node),
-    undefined,
-  );
-  const fitsInHeight = layout.height * START_SCALE <= size.height - 2 * MARGIN;
-  const y = fitsInHeight ? (size.height - layout.height * START_SCALE) / 2 : MARGIN - (first?.y ?? 0) * START_SCALE;
-  return { scale: START_SCALE, x: MARGIN - (first?.x ?? 0) * START_SCALE, y };
+  const { isUpright } = layout;
+  const first = firstOf(layout.nodes.values(), isUpright);
+  const at = (room: number, whole: number, place: number, extent: number, isAlong: boolean) => {
+    if (whole * START_SCALE <= room - 2 * MARGIN) return (room - whole * START_SCALE) / 2;
+    return (isAlong ? MARGIN : (room - extent * START_SCALE) / 2) - place * START_SCALE;
+  };
+  return {
+    scale: START_SCALE,
+    x: at(size.width, layout.width, first?.x ?? 0, nodeSize.width, !isUpright),
+    y: at(size.height, layout.height, first?.y ?? 0, nodeSize.height, isUpright),
+  };
+}
+
+/** Where the work begins: in the first layer, the first of it. */
+function firstOf(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode | undefined {
+  const order = ({ x, y }: PlacedNode) => (isUpright ? ([y, x] as const) : ([x, y] as const));
+  let best: PlacedNode | undefined;
+  for (const node of nodes) {
+    const [[along, across], [bestAlong, bestAcross]] = [order(node), order(best ?? node)];
+    if (!best || along < bestAlong || (along === bestAlong && across < bestAcross)) best = node;
+  }
+  return best;
 }
 
 /** Below this no word can be read. */

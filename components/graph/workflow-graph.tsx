@@ -42,7 +42,9 @@ type WorkflowGraphProps = {
 /** A workflow as a drawing, as a list of its nodes and as JSON; a node opens what went into it. */
 export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, save, className }: WorkflowGraphProps) {
   const t = useTranslations("graph");
-  const layout = useMemo(() => layoutGraph(shape), [shape]);
+  // Beside a form the frame is narrow and high.
+  const isUpright = beside !== undefined;
+  const layout = useMemo(() => layoutGraph(shape, isUpright), [shape, isUpright]);
   const calling = useMemo(() => callingNode(marks), [marks]);
   const viewport = useViewport(layout, calling);
   const [face, setFace] = useState<(typeof faces)[number]>("drawing");

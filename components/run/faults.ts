@@ -15,7 +15,7 @@ export type Faults = { errors: NodeErrors; isSure: boolean };
 const MOST_LOOPS = 20;
 
 export function faultsOf(graph: Graph, catalogue: ObjectInfo | undefined): Faults | undefined {
-  const shape = [...danglingFaults(graph), ...loopFaults(graph)];
+  const shape = [...danglingFaults(graph), ...loopFaults(graph, catalogue)];
   const classes = catalogue ? classFaults(graph, catalogue) : [];
   if (shape.length + classes.length === 0) return undefined;
   return { errors: byNode(graph, [...shape, ...classes]), isSure: shape.length > 0 };
@@ -43,14 +43,14 @@ function danglingFaults(graph: Graph): Fault[] {
 }
 
 /** One loop after another: each is opened at its last link before the next is looked for. */
-function loopFaults(graph: Graph): Fault[] {
+function loopFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fault[] {
   const faults = new Map<string, Fault>();
   let left = graph;
   for (let round = 0; round < MOST_LOOPS; round++) {
     const loop = findCycle(left)?.toReversed();
     const [first, last] = [loop?.[0], loop?.at(-1)];
     if (!loop || first === undefined || last === undefined) break;
-    const details = [...loop, first].map((id) => `#${id} ${titleIn(graph, id)}`).join(" → ");
+    const details = [...loop, first].map((id) => `#${id} ${titleIn(graph, id, catalogue)}`).join(" → ");
     for (const nodeId of loop) {
       const error = { type: "dependency_cycle", message: "", details, extra_info: {} };
       if (!faults.has(nodeId)) faults.set(nodeId, { nodeId, error });
@@ -88,7 +88,7 @@ function keyOf({ type, extra_info }: NodeError): string {
   return JSON.stringify([type, extra_info.input_name]);
 }
 
-function titleIn(graph: Graph, id: string): string {
+function titleIn(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {
   const node = own(graph, id);
-  return node ? titleOf(node) : "";
+  return node ? titleOf(node, own(catalogue, node.class_type)) : "";
 }

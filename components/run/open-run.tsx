@@ -120,7 +120,14 @@ export function OpenRun({ canRun, run, opened, ports, place, isOver, note }: Ope
           isWide={isWide}
           graph={
             isDrawn ? (
-              <RunGraph opened={opened} name={name} placed={placed} selected={followed.nodeId} onSelect={followed.select} />
+              <RunGraph
+                opened={opened}
+                name={name}
+                catalogue={info}
+                placed={placed}
+                selected={followed.nodeId}
+                onSelect={followed.select}
+              />
             ) : undefined
           }
         >

@@ -5,6 +5,10 @@ import { useDeferredValue, useMemo } from "react";
 import { type NodeMarks } from "@/components/graph/node-marks";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type PlacedProblems } from "./node-problems";
+import { type Graph as PromptGraph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { titleOf } from "./form-model";
+import { own } from "./own";
 import { type OpenWorkflow } from "./run-state";
 
 /** The form needs none of it: it comes behind the form, and its code with it. */
@@ -16,19 +20,21 @@ const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((mo
 type RunGraphProps = {
   opened: OpenWorkflow;
   name: string;
+  catalogue: ObjectInfo | undefined;
   placed: PlacedProblems;
   selected?: string;
   onSelect: (nodeId: string) => void;
 };
 
 /** The workflow as a drawing beside its form, with the nodes that need a correction marked. It follows what is typed when there is time. */
-export function RunGraph({ opened: { graph, original, extraData }, name, placed, selected, onSelect }: RunGraphProps) {
+export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
   const drawn = useDeferredValue(graph);
+  const titled = useMemo(() => withTitles(drawn, catalogue), [drawn, catalogue]);
   const marks = useMemo<NodeMarks>(() => new Map(Object.keys(placed.byNode).map((id) => [id, { state: "faulty" as const }])), [placed]);
   const json = useMemo(() => ({ prompt: drawn, ...(extraData && { extra_data: extraData }) }), [drawn, extraData]);
   return (
     <Graph
-      graph={drawn}
+      graph={titled}
       shape={original}
       marks={marks}
       json={json}
@@ -36,5 +42,13 @@ export function RunGraph({ opened: { graph, original, extraData }, name, placed,
       beside={{ onSelect, ...(selected !== undefined && { selected }) }}
       className="h-full"
     />
+  );
+}
+
+/** Nodes are called in the drawing as they are in the form. */
+function withTitles(graph: PromptGraph, catalogue: ObjectInfo | undefined): PromptGraph {
+  if (!catalogue) return graph;
+  return Object.fromEntries(
+    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: titleOf(node, own(catalogue, node.class_type)) } }]),
   );
 }

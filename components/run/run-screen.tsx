@@ -18,6 +18,7 @@ import { useArrival } from "./use-arrival";
 import { useArrivals } from "./use-arrivals";
 import { useDraft } from "./use-draft";
 import { useRecall } from "./use-recall";
+import { useTopOnOpening } from "./use-top-on-opening";
 import { useNotedPress } from "./use-noted-press";
 import { useRun } from "./use-run";
 
@@ -41,6 +42,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   useRecall(() => void run.copies.recall());
   const { copies } = run.state;
   useFollowCounts(`${run.state.receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind} ${copies?.isCancelling}`);
+  useTopOnOpening(run.state.opened?.serial);
   const isOver = useArrivals({ onFiles: (files) => void run.openFiles(files), onText: run.openText });
   const { refusal, opened, before, brought } = run.state;
   const note = refusal ? (

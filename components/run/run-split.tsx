@@ -28,7 +28,9 @@ export function RunSplit({ isWide, graph, children }: RunSplitProps) {
           aria-label={t("graph")}
           className={cn(
             "min-w-0",
-            isBeside ? "sticky top-[52px] h-[calc(100dvh-52px)] p-4 pr-0 pl-5" : "h-[calc(100dvh-164px)] min-h-[340px] p-4",
+            isBeside
+              ? "sticky top-[52px] h-[calc(100dvh-52px)] p-4 pr-0 pl-5"
+              : "h-[calc(100dvh-208px)] min-h-[340px] p-4 md:h-[calc(100dvh-52px)]",
           )}
         >
           {graph}

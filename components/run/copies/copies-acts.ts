@@ -5,6 +5,7 @@
 import { newPressKey } from "@/lib/browser/press-key";
 import { type SeedEdit } from "../seeds";
 import { withInput } from "../form-model";
+import { own } from "../own";
 import { askAfter } from "../press-outcome";
 import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";
@@ -134,7 +135,7 @@ function planOf(opened: OpenWorkflow, name: string, { nodeId, input, values, see
     const seeds = seedsOf().filter((seed) => seed.nodeId !== nodeId || seed.name !== input);
     return {
       key: newPressKey(),
-      label: labelOf(input, value, { index, total: values.length }),
+      label: labelOf(input, own(opened.ownNames, String(value)) ?? value, { index, total: values.length }),
       make: () => {
         const graph = [...seeds, { nodeId, name: input, value }].reduce(
           (now, edit) => withInput(now, edit.nodeId, edit.name, edit.value),

@@ -124,6 +124,15 @@ const tones: Record<"accepted" | "unknown" | "refused" | "invalid" | "lost", Ton
   lost: "off",
 };
 
+const inks: Record<Tone, string> = {
+  ok: "text-ok",
+  run: "text-run",
+  wait: "text-wait",
+  bad: "text-bad",
+  off: "text-off",
+  unknown: "text-ink-2",
+};
+
 function CopyLine({ copy: { label, isBegun, outcome } }: { copy: Copy }) {
   const t = useTranslations("run.copies");
   const errors = useTranslations("errors");
@@ -142,7 +151,9 @@ function CopyLine({ copy: { label, isBegun, outcome } }: { copy: Copy }) {
     outcome && outcome.kind !== "accepted" ? outcome.failure.message || errors(`${toSaidCode(outcome.failure.code)}.title`) : undefined;
   return (
     <li className="flex min-h-8 items-center gap-2.5 py-1 [content-visibility:auto]">
-      <ToneIcon tone={tone} />
+      <span className={inks[tone]}>
+        <ToneIcon tone={tone} />
+      </span>
       <span title={label} className="min-w-0 flex-1 truncate tabular-nums">
         {label}
       </span>

@@ -41,6 +41,22 @@ describe("a drawn workflow", () => {
     expect(x("sampler")).toBeLessThan(x("save"));
   });
 
+  it("upright puts every node below what it takes from, with no two overlapping", () => {
+    const { nodes, width, height } = layoutGraph(
+      graphOf({ save: ["sampler"], sampler: ["model", "text"], text: ["model"], model: [] }),
+      true,
+    );
+    const y = (id: string) => nodes.get(id)?.y ?? Number.NaN;
+    expect([y("model") < y("text"), y("text") < y("sampler"), y("sampler") < y("save")]).toEqual([true, true, true]);
+    expect(height).toBeGreaterThan(width);
+    const turned = layoutGraph(tossed(150, 3), true);
+    const all = [...turned.nodes.values()];
+    const isApart = (one: PlacedNode, other: PlacedNode) =>
+      Math.abs(one.x - other.x) >= nodeSize.width || Math.abs(one.y - other.y) >= nodeSize.height;
+    expect(all.every((one, at) => all.slice(at + 1).every((other) => isApart(one, other)))).toBe(true);
+    expect(all.every(({ x, y: top }) => x >= 0 && x + nodeSize.width <= turned.width && top + nodeSize.height <= turned.height)).toBe(true);
+  });
+
   it("is the same for the same graph", () => {
     expect(layoutGraph(tossed(200, 7))).toEqual(layoutGraph(tossed(200, 7)));
   });

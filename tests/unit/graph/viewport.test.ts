@@ -67,7 +67,7 @@ describe("where a drawing starts", () => {
     ["1", { id: "1", x: 0, y: 40 }],
     ["2", { id: "2", x: 1400, y: 900 }],
   ]);
-  const layout = { nodes, width: 1568, height: 946 };
+  const layout = { nodes, width: 1568, height: 946, isUpright: false };
 
   it("is all of it, where its words can be read", () => {
     const small = { ...layout, width: 300, height: 200 };
@@ -78,6 +78,15 @@ describe("where a drawing starts", () => {
     const view = started(layout, narrow, undefined);
     expect(isReadable({ id: "1", x: 0, y: 40 }, view, narrow)).toBe(true);
     expect(view.scale).toBeGreaterThan(0.8);
+  });
+
+  it("is the middle of its first row, where it stands upright", () => {
+    const wide = new Map([
+      ["1", { id: "1", x: 900, y: 0 }],
+      ["2", { id: "2", x: 0, y: 92 }],
+    ]);
+    const view = started({ nodes: wide, width: 1800, height: 3000, isUpright: true }, narrow, undefined);
+    expect(isReadable({ id: "1", x: 900, y: 0 }, view, narrow)).toBe(true);
   });
 
   it("is the node that calls for attention, in the middle", () => {

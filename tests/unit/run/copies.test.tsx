@@ -145,7 +145,7 @@ describe("copies of a run", () => {
     const asked: string[][] = [];
     const cancelJobs: RunPorts["cancelJobs"] = async (ids) => {
       asked.push([...ids]);
-      return ok({ deleted: ["two"] });
+      return ok({ cleared: false, deleted: ["two"] });
     };
     const { sent, show } = desk({ cancelJobs });
     const page = show();

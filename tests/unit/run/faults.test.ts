@@ -20,7 +20,9 @@ describe("what is wrong with the shape of a workflow", () => {
       ["1", "dependency_cycle"],
       ["2", "dependency_cycle"],
     ]);
-    expect(faults?.errors["1"]?.errors[0]?.details).toMatch(/^#\d ImageInvert → #\d ImageInvert → #\d ImageInvert$/);
+    expect(faults?.errors["1"]?.errors[0]?.details).toMatch(
+      /^#\d Invert Image Colors → #\d Invert Image Colors → #\d Invert Image Colors$/,
+    );
     const opened = openWorkflow(JSON.stringify(graph));
     expect(opened.ok && [...opened.value.order].sort()).toEqual(Object.keys(graph ?? {}).sort());
   });
