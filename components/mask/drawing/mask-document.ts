@@ -9,6 +9,7 @@ import { floodFill } from "./flood";
 import { isEmpty, joined, type Point, type Rect, wholeOf } from "./geometry";
 import { type Act, createHistory, HISTORY_BUDGET } from "./history";
 import { type Shape } from "./shapes";
+import { TILE } from "./tiles";
 import { beginStroke, type Brush, type BrushPoint, type Stroke } from "./stroke";
 
 export type MaskState = {
@@ -34,7 +35,6 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   const { historyBudget = HISTORY_BUDGET, now = () => performance.now(), pause = soon } = options;
   const history = createHistory(coverage, { budget: historyBudget, onChange: (rect) => breathe(rect) });
   const coarse: Coarse = createCoarse(coverage);
-  if (coverage.data.some((value) => value !== 0)) coarse.update(wholeOf(coverage));
   const painters = new Set<(rect: Rect) => void>();
   const listeners = new Set<() => void>();
   let stroke: { stroke: Stroke; act: Act } | undefined;
@@ -139,6 +139,13 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     fill: (at: Point, isErasing: boolean) => work("fill", floodFill(coverage, at, isErasing)),
     clear: () => work("clear", clearAll(coverage)),
     invert: () => work("invert", invertAll(coverage)),
+    /** Once, where the first coverage is not blank: what is shown from afar, and how much is painted. */
+    prepare: () =>
+      alone(async () => {
+        const { width, height } = coverage;
+        for (let top = 0; top < height; top += TILE) await breathe({ left: 0, top, right: width, bottom: Math.min(height, top + TILE) });
+        return undefined;
+      }),
     undo: () => step("undid"),
     redo: () => step("redid"),
     /** `version` is what `version()` was when the bytes were taken. */

@@ -5,5 +5,7 @@ import { type OpenedMask } from "./open-mask";
 export type OpenSession = { opened: OpenedMask; drawing: MaskDocument };
 
 export function sessionOf(opened: OpenedMask): OpenSession {
-  return { opened, drawing: createMaskDocument(opened.coverage) };
+  const drawing = createMaskDocument(opened.coverage);
+  if (opened.earlier === "layers" || opened.earlier === "alpha") void drawing.prepare();
+  return { opened, drawing };
 }
