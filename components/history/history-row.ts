@@ -21,8 +21,11 @@ export type HistoryRow = {
 
 const SHOWN_ERROR = 140;
 
-export function toHistoryRows({ history }: HistoryAnswer): HistoryRow[] {
-  return history.map(toHistoryRow);
+/** `unreadable`: entries of this page that the service sent in a shape that nobody knows. */
+export type HistoryView = { rows: HistoryRow[]; unreadable: number };
+
+export function toHistoryView({ history, unreadable = 0 }: HistoryAnswer): HistoryView {
+  return { rows: history.map(toHistoryRow), unreadable };
 }
 
 function toHistoryRow(entry: HistoryEntry): HistoryRow {

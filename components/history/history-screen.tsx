@@ -6,6 +6,7 @@ import { use } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
 import { SelectionBar } from "@/components/data-table/selection-bar";
+import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { useSelection } from "@/components/data-table/use-selection";
 import { useConnection } from "@/components/frame/connection-context";
 import { useRefreshCounts } from "@/components/frame/counts-context";
@@ -23,7 +24,7 @@ import { type Result } from "@/lib/shared/result";
 import { ClearHistory } from "./clear-history";
 import { endedJobsPath, historyApiPath, historyHref, type HistoryQuery } from "./history-address";
 import { historyColumns } from "./history-columns";
-import { type HistoryRow, toHistoryRows } from "./history-row";
+import { type HistoryRow, type HistoryView, toHistoryView } from "./history-row";
 import { type Removal, useRemoval } from "./use-removal";
 
 type HistoryScreenProps = {
@@ -31,11 +32,11 @@ type HistoryScreenProps = {
   /** `?connection=` of the address, where it has one. */
   linked?: string;
   canRemove: boolean;
-  history: Promise<Result<Stamped<HistoryRow[]>, Failure>>;
+  history: Promise<Result<Stamped<HistoryView>, Failure>>;
 };
 
 const rowId = (row: HistoryRow) => row.id;
-const noRows: HistoryRow[] = [];
+const nothing: HistoryView = { rows: [], unreadable: 0 };
 const still = () => "still" as const;
 const background = () => "background" as const;
 const totalOf = (answer: JobsAnswer) => answer.pagination.total;
@@ -46,10 +47,10 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
   const first = use(history);
   const connection = useConnection()?.id;
   const path = connection ? historyApiPath(query, connection) : undefined;
-  const poll = usePoll(path, { ...initialOf(first), read: toHistoryRows, motion: still });
+  const poll = usePoll(path, { ...initialOf(first), read: toHistoryView, motion: still });
   const ended = usePoll(connection ? endedJobsPath(connection) : undefined, { read: totalOf, motion: background });
   const refreshCounts = useRefreshCounts();
-  const rows = poll.value ?? noRows;
+  const { rows, unreadable } = poll.value ?? nothing;
   const selection = useSelection(rows.map(rowId));
   const { isBusy, done, failure, heldIds, undo, dismiss, remove, clear } = useRemoval({
     connection,
@@ -86,6 +87,7 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
       </ToolBar>
       {failure ? <FailureMessage failure={failure} className="mx-4 mt-4 md:mx-5" /> : null}
       {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      <UnreadableRows count={unreadable} />
       {rows.length > 0 ? (
         <DataTable
           caption={t("caption")}
@@ -124,7 +126,7 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
           offset={query.offset}
           limit={query.max_items}
           count={rows.length}
-          hasMore={rows.length >= query.max_items}
+          hasMore={rows.length + unreadable >= query.max_items}
           hrefOf={(offset) => historyHref({ ...query, offset }, linked)}
           className="mt-auto md:sticky md:bottom-0 md:z-20"
         />

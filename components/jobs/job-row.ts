@@ -25,12 +25,18 @@ export type JobRow = {
   preview?: OutputFile;
 };
 
-export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean };
+/** `unreadable`: rows of this page that the service sent in a shape that nobody knows. */
+export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; unreadable?: number };
 
 const SHOWN_ERROR = 140;
 
 export function toJobsView(answer: JobsAnswer): JobsView {
-  return { rows: answer.jobs.map(toJobRow), total: answer.pagination.total, hasMore: answer.pagination.has_more };
+  return {
+    rows: answer.jobs.map(toJobRow),
+    total: answer.pagination.total,
+    hasMore: answer.pagination.has_more,
+    unreadable: answer.unreadable,
+  };
 }
 
 /** Absent fields are left out: a hundred rows of them are kilobytes. */

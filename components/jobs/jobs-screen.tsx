@@ -6,6 +6,7 @@ import { use, useEffect, useState } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
 import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";
+import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { createSelection } from "@/components/data-table/selection-store";
 import { useHeldRows } from "@/components/data-table/use-held-rows";
 import { useConnection } from "@/components/frame/connection-context";
@@ -77,6 +78,7 @@ export function JobsScreen({ query, connection, view: bare, canRun, jobs }: Jobs
         <JobsTools choice={choice} onChoose={choose} place={place} linked={connection} canShare={canRun} />
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      <UnreadableRows count={view?.unreadable} />
       <NewRows count={newCount} text={t("newRows", { count: newCount })} />
       <JobsBeside opened={opened} rows={rows} connection={connectionId} linked={connection} canRun={canRun} isMoving={place.isMoving}>
         {view && rows.length > 0 ? (

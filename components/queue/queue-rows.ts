@@ -27,10 +27,12 @@ export type QueueList = {
   isBySubmission: boolean;
   /** What runs can be stopped. */
   canStop: boolean;
+  /** Jobs that the service sent in a shape that nobody knows. */
+  unreadable?: number;
 };
 
 /** The waiting in the order of the view, which is the service's own where it tells one. */
-export function toQueueList({ running, pending, source, canStop, total }: QueueView): QueueList {
+export function toQueueList({ running, pending, source, canStop, total, unreadable }: QueueView): QueueList {
   const waiting = pending.map((job) => ({ ...toQueueRow(job), ...(job.position !== undefined && { position: job.position }) }));
   return {
     running: running.map(toQueueRow).sort(bySubmission),
@@ -38,6 +40,7 @@ export function toQueueList({ running, pending, source, canStop, total }: QueueV
     pendingTotal: Math.max(pending.length, (total ?? 0) - running.length),
     isBySubmission: source === "jobs",
     canStop,
+    ...(unreadable && { unreadable }),
   };
 }
 

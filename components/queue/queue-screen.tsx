@@ -4,6 +4,7 @@ import { useTranslations } from "next-intl";
 import { use } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { SelectionBar } from "@/components/data-table/selection-bar";
+import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { useSelection } from "@/components/data-table/use-selection";
 import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
@@ -108,6 +109,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
       </ToolBar>
       {done?.failure ? <FailureMessage failure={done.failure} className="mx-4 mt-4 md:mx-5" /> : null}
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      <UnreadableRows count={list?.unreadable} />
       {list && total > 0 ? (
         <DataTable
           caption={t("caption")}

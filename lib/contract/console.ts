@@ -56,7 +56,15 @@ export type StopReceipt = {
 
 export type QueueRow = JobListItem & { position?: number };
 /** `source`: who told the order of the waiting. `canStop`: what runs can be stopped. `total` counts what runs and waits, and may be more than is listed. */
-export type QueueView = { running: QueueRow[]; pending: QueueRow[]; source: "queue" | "jobs"; canStop: boolean; total?: number };
+export type QueueView = {
+  running: QueueRow[];
+  pending: QueueRow[];
+  source: "queue" | "jobs";
+  canStop: boolean;
+  total?: number;
+  /** Left out, since they have a shape that nobody knows. */
+  unreadable?: number;
+};
 
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 

@@ -2,7 +2,7 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { USUAL_ITEMS } from "@/components/history/history-address";
-import { toHistoryRows } from "@/components/history/history-row";
+import { toHistoryView } from "@/components/history/history-row";
 import { HistoryScreen } from "@/components/history/history-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { historyQuerySchema } from "@/lib/contract/schemas/queue";
@@ -25,7 +25,7 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
     max_items: max_items.catch(USUAL_ITEMS).parse(params.max_items ?? USUAL_ITEMS),
     offset: offset.catch(0).parse(params.offset),
   };
-  const history = stamp(listHistory(viewer, query, linked), toHistoryRows);
+  const history = stamp(listHistory(viewer, query, linked), toHistoryView);
   return (
     <PageMessages messages={await pickMessages("history")}>
       <HistoryScreen

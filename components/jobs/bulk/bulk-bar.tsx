@@ -3,13 +3,14 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { SelectionBar } from "@/components/data-table/selection-bar";
-import { cn } from "@/components/ui/cn";
+import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { type JobRow } from "../job-row";
 import { BulkConfirm } from "./bulk-confirm";
 import { BulkProgress } from "./bulk-progress";
 import { type BulkAct, type BulkSelection, chosenJobs, fits } from "./bulk-selection";
-import { exportHref, MOST_IDS_IN_ADDRESS } from "./export-address";
+import { type ExportFormat, exportHref } from "./export-address";
+import { saveNamed } from "./save-named";
 import { countOutcomes } from "./receipt-entry";
 import { useBulk } from "./use-bulk";
 
@@ -27,6 +28,7 @@ type BulkBarProps = {
 export function BulkBar({ selection, rows, connection, onDone, onClear, canRun }: BulkBarProps) {
   const t = useTranslations("jobs.bulk");
   const common = useTranslations("common");
+  const errors = useTranslations("errors");
   const bulk = useBulk({
     connection,
     onDone,
@@ -59,6 +61,10 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun }
       showToast({ tone: "bad", text: common("copyFailed") });
     }
   }
+  async function save(format: ExportFormat) {
+    const failure = selection.kind === "ids" ? await saveNamed(selection.ids, format, connection) : undefined;
+    if (failure) showToast({ tone: "bad", text: failureText(errors, failure) });
+  }
   const isBusy = bulk.held !== undefined || !["idle", "counting", "asking"].includes(bulk.phase.kind);
   return (
     <>
@@ -76,6 +82,7 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun }
                 key={format}
                 label={t("export", { format: format.toUpperCase() })}
                 href={exportHref(selection, format, connection)}
+                onSave={() => void save(format)}
               />
             ))}
           </span>
@@ -96,23 +103,12 @@ function BarButton({ onClick, children }: { onClick: () => void; children: React
   );
 }
 
-function ExportLink({ href, label }: { href: string | undefined; label: string }) {
-  const t = useTranslations("jobs.bulk");
-  if (href) {
-    return (
-      <a href={href} download className={barItem}>
-        {label}
-      </a>
-    );
-  }
+/** Named jobs beyond what an address holds are asked for by a press instead. */
+function ExportLink({ href, label, onSave }: { href: string | undefined; label: string; onSave: () => void }) {
+  if (href === undefined) return <BarButton onClick={onSave}>{label}</BarButton>;
   return (
-    <button
-      type="button"
-      aria-disabled="true"
-      title={t("exportTooMany", { most: MOST_IDS_IN_ADDRESS })}
-      className={cn(barItem, "opacity-60")}
-    >
+    <a href={href} download className={barItem}>
       {label}
-    </button>
+    </a>
   );
 }

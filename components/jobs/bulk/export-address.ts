@@ -4,7 +4,7 @@ import { type BulkSelection } from "./bulk-selection";
 export type ExportFormat = "csv" | "json";
 
 /** An address is bounded: proxies in front of a console refuse longer ones. */
-export const MOST_IDS_IN_ADDRESS = 150;
+const MOST_IDS_IN_ADDRESS = 150;
 
 /** A link that saves: the file streams to the disk and passes through no script. Undefined where too many jobs are named. */
 export function exportHref(selection: BulkSelection, format: ExportFormat, connection: string | undefined): string | undefined {

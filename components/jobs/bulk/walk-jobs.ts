@@ -17,11 +17,11 @@ export async function walkJobs(query: JobsQuery, work: Work): Promise<Result<{ j
     const path = jobsApiPath({ ...query, limit: PAGE, offset }, work.connection);
     const result = await callPatiently<JobsAnswer>(path, { cache: "no-store" }, work);
     if (!result.ok) return failed(result.failure);
-    const { jobs, pagination } = result.value;
+    const { jobs, pagination, unreadable = 0 } = result.value;
     const before = found.size;
     for (const { id, status } of jobs) found.set(id, { id, word: status, state: toJobState(status) });
     work.onDone(found.size - before);
-    offset += jobs.length;
+    offset += jobs.length + unreadable;
     const isOver = pagination.has_more === undefined ? offset >= (pagination.total ?? Number.POSITIVE_INFINITY) : !pagination.has_more;
     if (isOver || found.size === before) break;
     if (found.size >= MOST_AT_ONCE) return ok({ jobs: [...found.values()].slice(0, MOST_AT_ONCE), isCut: true });

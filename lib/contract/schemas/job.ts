@@ -50,7 +50,12 @@ const paginationSchema = z.looseObject({
   has_more: maybe(z.boolean()),
 });
 
-export const jobsAnswerSchema = z.looseObject({ jobs: z.array(jobListItemSchema), pagination: paginationSchema });
+export const jobsAnswerSchema = z.looseObject({
+  jobs: z.array(jobListItemSchema),
+  pagination: paginationSchema,
+  /** Not the interface's: how many entries the console left out, since they have a shape that nobody knows. */
+  unreadable: maybe(z.number()),
+});
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
 export const jobDetailSchema = jobListItemSchema.extend({

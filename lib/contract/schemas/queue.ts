@@ -51,6 +51,10 @@ const historyEntrySchema = z.looseObject({
   meta: loosely(executionMetaSchema),
 });
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
-export const historyAnswerSchema = z.looseObject({ history: z.array(historyEntrySchema) });
+export const historyAnswerSchema = z.looseObject({
+  history: z.array(historyEntrySchema),
+  /** Not the interface's: how many entries the console left out, since they have a shape that nobody knows. */
+  unreadable: maybe(z.number()),
+});
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 export const historyDetailSchema = z.record(z.string(), freeForm);

@@ -35,16 +35,18 @@ export async function exportJobs(access: Access, { query, format, ids, signal }:
   const total = wanted?.size ?? first.value.total;
   const exportedAt = new Date(now()).toISOString();
   let count = 0;
+  let unreadable = 0;
 
   async function* written(): AsyncGenerator<string, void> {
     yield form.head({ exportedAt, total });
     for (let page: Result<JobPage, Failure> = first; ; page = await pages.next()) {
       if (!page.ok) return yield form.end({ count, total, failure: page.failure });
       const { jobs, isLast } = page.value;
+      unreadable += page.value.unreadable;
       const chosen = wanted ? jobs.filter(({ id }) => wanted.delete(id)) : jobs.slice(0, MOST_JOBS - count);
       if (chosen.length > 0) yield form.body(chosen, count === 0);
       count += chosen.length;
-      if (isLast || wanted?.size === 0) return yield form.end({ count, total, failure: missing(wanted) });
+      if (isLast || wanted?.size === 0) return yield form.end({ count, total, failure: missing(wanted) ?? leftOut(unreadable) });
       if (count >= MOST_JOBS) return yield form.end({ count, total, failure: tooMany() });
     }
   }
@@ -68,6 +70,10 @@ export async function exportJobs(access: Access, { query, format, ids, signal }:
 
 function missing(wanted: ReadonlySet<string> | undefined): Failure | undefined {
   return wanted && wanted.size > 0 ? refusal("NOT_FOUND", `${wanted.size} of the chosen jobs are not in the list.`) : undefined;
+}
+
+function leftOut(count: number): Failure | undefined {
+  return count > 0 ? refusal("UNPROCESSABLE", `${count} jobs of the list could not be read and are not in this file.`) : undefined;
 }
 
 function tooMany(): Failure {

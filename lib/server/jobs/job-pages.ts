@@ -14,7 +14,8 @@ import { withNames } from "../workflows/with-names";
 
 const PAGE = 1000;
 
-export type JobPage = { jobs: JobListItem[]; total: number | undefined; isLast: boolean };
+/** `unreadable`: how many of the page have a shape that nobody knows, and are not in `jobs`. */
+export type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: number; isLast: boolean };
 type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
 export function jobPages(access: Access, query: JobsQuery, signal: AbortSignal): JobPages {
@@ -24,14 +25,18 @@ export function jobPages(access: Access, query: JobsQuery, signal: AbortSignal):
     async next() {
       const result = await access.upstream.call(operations.listJobs, { query: { ...query, limit: PAGE, offset }, signal });
       if (!result.ok) return failed(toBrowser(result.failure, access));
-      const { jobs, pagination } = toBrowser(await withNames(operations.listJobs, access.connection.id, result.value), access);
+      const {
+        jobs,
+        pagination,
+        unreadable = 0,
+      } = toBrowser(await withNames(operations.listJobs, access.connection.id, result.value), access);
       const fresh = jobs.filter(({ id }) => !before.has(id));
       // By what came and not by what was asked for: a service may give less a page.
-      offset += jobs.length;
+      offset += jobs.length + unreadable;
       before = new Set(jobs.map(({ id }) => id));
       const { has_more: hasMore, total } = pagination;
       const isOver = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
-      return ok({ jobs: fresh, total, isLast: isOver || fresh.length === 0 });
+      return ok({ jobs: fresh, total, unreadable, isLast: isOver || fresh.length === 0 });
     },
   };
 }

@@ -33,7 +33,12 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
   const queue = hasOrder ? await upstream.call(operations.listQueue, { signal }) : undefined;
   const named = await withNames(operations.listJobs, used.id, jobs.value);
   const view = toQueueView(named.jobs, queue?.ok ? queue.value : undefined);
-  return ok(toBrowser({ ...view, canStop: knowsQueue() === true, total: jobs.value.pagination.total }, access.value));
+  return ok(
+    toBrowser(
+      { ...view, canStop: knowsQueue() === true, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable },
+      access.value,
+    ),
+  );
 }
 
 export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): Omit<QueueView, "canStop"> {

@@ -7,6 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusal, unreadable } from "./failures";
+import { parseRows } from "./good-rows";
 import { readBytes } from "./streams";
 
 const LONGEST_REFUSAL = 1024 * 1024;
@@ -39,7 +40,7 @@ export async function readAnswer(
   if (body === undefined) return failed(unreadable(baseUrl, answer.status, "its answer is too large"));
   const json = parseJson(toText(body));
   if (!json.ok) return failed(unreadable(baseUrl, answer.status, "its answer is no JSON"));
-  const parsed = expected.schema.safeParse(json.value);
+  const parsed = parseRows(operation.name, expected.schema, json.value);
   if (!parsed.success)
     return failed(unreadable(baseUrl, answer.status, `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}`));
   return ok({ status: answer.status, value: parsed.data });

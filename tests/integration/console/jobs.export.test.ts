@@ -29,7 +29,7 @@ async function connect(answer: (page: Page, response: Parameters<typeof answerJs
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   const get = (query: string, signal?: AbortSignal) =>
     harness.request(`/api/console/jobs/export?connection=${connection}&${query}`, { as: "viewer", ...(signal && { signal }) });
-  return { server, get };
+  return { server, connection, get };
 }
 
 function pageOf(jobs: readonly object[], { limit, offset }: Page, most = limit) {
@@ -176,4 +176,18 @@ test("chosen jobs are written alone, and the reading ends with the last of them"
   expect(server.seen).toHaveLength(2);
   const gone = await (await get("format=json&ids=job-3,nobody")).json();
   expect(gone).toMatchObject({ total: 2, count: 1, complete: false, failure: { code: "NOT_FOUND" } });
+});
+
+test("a thousand named jobs are asked for in a body, and more are refused before anything is read", async () => {
+  const { server, connection } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  const post = (ids: readonly string[]) =>
+    harness.request(`/api/console/jobs/export?connection=${connection}`, { as: "viewer", method: "POST", json: { ids, format: "csv" } });
+  const ids = many.slice(700, 1700).map(({ id }) => id);
+  const answer = await post(ids);
+  expect(answer.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
+  expect(idsOf(new TextDecoder().decode(await answer.arrayBuffer()))).toEqual(ids);
+  const calls = server.seen.length;
+  expect((await post([...ids, "one-more"])).status).toBe(400);
+  expect((await post([])).status).toBe(400);
+  expect(server.seen).toHaveLength(calls);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { toHistoryRows } from "@/components/history/history-row";
+import { toHistoryView } from "@/components/history/history-row";
 import { historyAnswerSchema } from "@/lib/contract/schemas/queue";
 
-const rowOf = (entry: object) => toHistoryRows(historyAnswerSchema.parse({ history: [{ prompt_id: "job-1", ...entry }] }))[0];
+const rowOf = (entry: object) => toHistoryView(historyAnswerSchema.parse({ history: [{ prompt_id: "job-1", ...entry }] })).rows[0];
 const status = (status_str: string, ...messages: unknown[]) => ({ status: { status_str, completed: status_str === "success", messages } });
 
 describe("a row of the history", () => {

@@ -2,16 +2,18 @@ import { z } from "zod";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { guarded } from "@/lib/server/bff/guard";
-import { CONNECTION_PARAMETER, readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { CONNECTION_PARAMETER, readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
 
-const ownSchema = z.object({
-  format: z.enum(["csv", "json"]).default("json"),
-  ids: commaList(z.string().max(200), 1000).optional(),
-});
+const guard = { action: "exportJobs", role: "viewer", connection: true } as const;
+const MOST_IDS = 1000;
+const formatSchema = z.enum(["csv", "json"]).default("json");
+const idSchema = z.string().max(200);
+const ownSchema = z.object({ format: formatSchema, ids: commaList(idSchema, MOST_IDS).optional() });
+const bodySchema = z.object({ format: formatSchema, ids: z.array(idSchema.min(1)).min(1).max(MOST_IDS) });
 
-export const GET = guarded({ action: "exportJobs", role: "viewer", connection: true }, async ({ request, viewer, note }) => {
+export const GET = guarded(guard, async ({ request, viewer, note }) => {
   const search = searchOf(request);
   const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
@@ -25,4 +27,14 @@ export const GET = guarded({ action: "exportJobs", role: "viewer", connection: t
     ...ownSchema.parse(own.value),
     signal: request.signal,
   });
+});
+
+/** More named jobs than an address holds. */
+export const POST = guarded(guard, async ({ request, viewer, note }) => {
+  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  const body = await readJson(request, bodySchema);
+  if (!body.ok) return body;
+  note({ connectionId: access.value.connection.id });
+  return exportJobs(access.value, { query: jobsQuerySchema.parse({}), ...body.value, signal: request.signal });
 });

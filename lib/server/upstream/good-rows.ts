@@ -1,0 +1,27 @@
+// A list in which single entries have another shape: the others are read, and how many were left out is said.
+// Guarantees: what is passed on was parsed; `unreadable` is there only where entries were left out; a list without one good entry, or an
+// answer that is at fault elsewhere too, is refused whole.
+// Must never: leave an entry out without a word.
+
+import "server-only";
+import { type z } from "zod";
+import { isObject } from "@/lib/contract/json";
+
+/** Lists whose pages say how many rows could not be read. */
+const lists: Readonly<Record<string, string>> = { listJobs: "jobs", listHistory: "history" };
+
+export function parseRows(operationName: string, schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+  const whole = schema.safeParse(value);
+  const name = lists[operationName];
+  const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
+  if (whole.success || name === undefined || !isObject(value) || !Array.isArray(rows)) return whole;
+  const bad = new Set<number>();
+  for (const { path } of whole.error.issues) {
+    const [list, at] = path;
+    if (list !== name || typeof at !== "number") return whole;
+    bad.add(at);
+  }
+  const good = rows.filter((_, index) => !bad.has(index));
+  if (good.length === 0) return whole;
+  return schema.safeParse({ ...value, [name]: good, unreadable: bad.size });
+}
