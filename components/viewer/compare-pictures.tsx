@@ -1,7 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { pictureScales, type Size } from "@/components/ui/viewport";
 import { usePanZoom } from "@/components/ui/use-pan-zoom";
@@ -18,7 +18,6 @@ export function ComparePictures({ items, isSlider }: { items: readonly ViewerIte
   const rows = isSlider ? 1 : items.length === 4 ? 2 : 1;
   const content = largest(Object.values(sizes));
   const { frame, view, handlers } = usePanZoom({ content, scales: pictureScales, margin: 0, columns, rows });
-  useEffect(() => frame.current?.focus(), [frame]);
   return (
     <div className="relative min-h-0 flex-1">
       <div

@@ -8,7 +8,11 @@ type ViewerDialogProps = { dialog: RefObject<HTMLDialogElement | null>; label: s
 export function ViewerDialog({ dialog, label, onClose, children }: ViewerDialogProps) {
   useEffect(() => {
     const element = dialog.current;
-    if (element && !element.open) element.showModal();
+    if (element && !element.open) {
+      element.showModal();
+      // A dialog gives the focus to its first link: the keys belong to what is shown.
+      element.querySelector<HTMLElement>('[role="group"][tabindex="0"]')?.focus();
+    }
     return () => element?.close();
   }, [dialog]);
   return (
