@@ -3,12 +3,6 @@ import { type Desk } from "./support/desk";
 import { drop, sample, workflow } from "./support/files";
 import { expect, test } from "./support/test";
 
-const cycle = {
-  "1": { class_type: "ImageInvert", inputs: { image: ["2", 0] } },
-  "2": { class_type: "ImageInvert", inputs: { image: ["1", 0] } },
-  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "round" } },
-};
-
 const refused = [
   { what: "a file that is no JSON", file: workflow("notes.json", "not { json"), says: "It is not JSON: line 1" },
   { what: "JSON that is no graph", file: workflow("list.json", ["a"]), says: "It is JSON, but no workflow" },
@@ -17,7 +11,6 @@ const refused = [
     file: workflow("editor.json", { nodes: [{ id: 1 }], links: [] }),
     says: "It is a workflow in the editor's own format",
   },
-  { what: "a graph with a cycle", file: workflow("round.json", cycle), says: "It runs in a circle" },
 ];
 
 for (const { what, file, says } of refused) {
