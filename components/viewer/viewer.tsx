@@ -75,58 +75,66 @@ export function Viewer({ count, at, itemAt, onMove, onClose, readWorkflow }: Vie
         <span role="status" className="text-ink-3">
           {t("place", { at: at + 1, count })}
         </span>
-        <Button size="icon" aria-label={t("previous")} title={t("previous")} aria-disabled={at === 0 || undefined} onClick={() => turn(-1)}>
-          <ChevronLeft aria-hidden="true" className="size-4" />
-        </Button>
-        <Button size="icon" aria-label={t("next")} title={t("next")} aria-disabled={at + 1 >= count || undefined} onClick={() => turn(1)}>
-          <ChevronRight aria-hidden="true" className="size-4" />
-        </Button>
-        {count > 1 ? (
-          <>
-            <Button
-              size="icon"
-              aria-label={t(slideshow.isPlaying ? "pause" : "play")}
-              title={t(slideshow.isPlaying ? "pause" : "play")}
-              onClick={slideshow.toggle}
-            >
-              {slideshow.isPlaying ? <Pause aria-hidden="true" className="size-4" /> : <Play aria-hidden="true" className="size-4" />}
-            </Button>
-            <Select
-              aria-label={t("seconds")}
-              value={slideshow.seconds}
-              onChange={({ currentTarget: { value } }) => slideshow.setSeconds(slideSeconds.find((one) => String(one) === value) ?? 4)}
-              className="max-sm:hidden"
-            >
-              {slideSeconds.map((seconds) => (
-                <option key={seconds} value={seconds}>
-                  {t("each", { seconds })}
-                </option>
-              ))}
-            </Select>
-          </>
-        ) : null}
-        {readWorkflow && item?.kind === "image" ? (
-          <Button aria-pressed={isMarked} tone={isMarked ? "primary" : "plain"} onClick={mark}>
-            {t("mark")}
-          </Button>
-        ) : null}
-        {marked.length > 1 ? (
-          <Button onClick={() => setComparing(true)}>
-            <Columns2 aria-hidden="true" className="size-4" />
-            {t("compare", { count: marked.length })}
-          </Button>
-        ) : null}
-        {item ? (
-          <a
-            href={item.src}
-            download={item.name}
-            aria-label={t("download", { name: item.name })}
-            title={t("download", { name: item.name })}
-            className={buttonStyle({ size: "icon" })}
+        <div className="flex items-center gap-2 max-sm:order-last max-sm:w-full">
+          <Button
+            size="icon"
+            aria-label={t("previous")}
+            title={t("previous")}
+            aria-disabled={at === 0 || undefined}
+            onClick={() => turn(-1)}
           >
-            <Download aria-hidden="true" className="size-4" />
-          </a>
-        ) : null}
+            <ChevronLeft aria-hidden="true" className="size-4" />
+          </Button>
+          <Button size="icon" aria-label={t("next")} title={t("next")} aria-disabled={at + 1 >= count || undefined} onClick={() => turn(1)}>
+            <ChevronRight aria-hidden="true" className="size-4" />
+          </Button>
+          {count > 1 ? (
+            <>
+              <Button
+                size="icon"
+                aria-label={t(slideshow.isPlaying ? "pause" : "play")}
+                title={t(slideshow.isPlaying ? "pause" : "play")}
+                onClick={slideshow.toggle}
+              >
+                {slideshow.isPlaying ? <Pause aria-hidden="true" className="size-4" /> : <Play aria-hidden="true" className="size-4" />}
+              </Button>
+              <Select
+                aria-label={t("seconds")}
+                value={slideshow.seconds}
+                onChange={({ currentTarget: { value } }) => slideshow.setSeconds(slideSeconds.find((one) => String(one) === value) ?? 4)}
+                className="max-sm:hidden"
+              >
+                {slideSeconds.map((seconds) => (
+                  <option key={seconds} value={seconds}>
+                    {t("each", { seconds })}
+                  </option>
+                ))}
+              </Select>
+            </>
+          ) : null}
+          {readWorkflow && item?.kind === "image" ? (
+            <Button aria-pressed={isMarked} tone={isMarked ? "primary" : "plain"} onClick={mark}>
+              {t("mark")}
+            </Button>
+          ) : null}
+          {marked.length > 1 ? (
+            <Button onClick={() => setComparing(true)}>
+              <Columns2 aria-hidden="true" className="size-4" />
+              {t("compare", { count: marked.length })}
+            </Button>
+          ) : null}
+          {item ? (
+            <a
+              href={item.src}
+              download={item.name}
+              aria-label={t("download", { name: item.name })}
+              title={t("download", { name: item.name })}
+              className={buttonStyle({ size: "icon" })}
+            >
+              <Download aria-hidden="true" className="size-4" />
+            </a>
+          ) : null}
+        </div>
         <Button size="icon" aria-label={t("close")} title={t("close")} onClick={() => dialog.current?.close()}>
           <X aria-hidden="true" className="size-4" />
         </Button>
