@@ -9,7 +9,7 @@ import { type KeptTiles } from "./history";
 import { packTile, TILE, tileColumns } from "./tiles";
 
 const HALF = 128;
-const SLICE = 1_000_000;
+const SLICE = 250_000;
 
 export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): AreaWork {
   const { width, height, data } = coverage;
@@ -51,10 +51,14 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
       const shift = (other - y) * width;
       let isInside = false;
       for (let index = left + shift; index < right + shift; index += 1) {
-        const open = isOpen(index);
-        if (open && !isInside) seeds.push(index);
-        if (!open) climb(index, HALF);
-        isInside = open;
+        const now = (data[index] ?? 0) ^ flip;
+        if (now < HALF) {
+          if (!isInside) seeds.push(index);
+          isInside = true;
+          continue;
+        }
+        isInside = false;
+        if (now !== 255) climb(index, HALF);
       }
     }
     changed = joined(changed, { left: left - row, top: y, right: right - row, bottom: y + 1 });

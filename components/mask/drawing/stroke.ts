@@ -95,6 +95,10 @@ function sweepTile(coverage: Coverage, tile: Touched, box: Rect, segment: Segmen
   const length2 = dx * dx + dy * dy;
   const perLength2 = length2 > 0 ? 1 / length2 : 0;
   const growth = b - a;
+  let outer = a + 0.5;
+  let feather = Math.max(1, (1 - hardness) * outer);
+  let outer2 = outer * outer;
+  let inner2 = outer > feather ? (outer - feather) ** 2 : -1;
   for (let y = top; y < bottom; y += 1) {
     const py = y + 0.5 - from.y;
     const inTile = (y - tile.rect.top) * TILE - tile.rect.left;
@@ -108,11 +112,14 @@ function sweepTile(coverage: Coverage, tile: Touched, box: Rect, segment: Segmen
       const ex = px - dx * along;
       const ey = py - dy * along;
       const distance2 = ex * ex + ey * ey;
-      const outer = a + growth * along + 0.5;
-      if (distance2 >= outer * outer) continue;
-      const feather = Math.max(1, (1 - hardness) * outer);
-      const inner = outer - feather;
-      const now = inner > 0 && distance2 <= inner * inner ? 255 : (smooth[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
+      if (growth !== 0) {
+        outer = a + growth * along + 0.5;
+        feather = Math.max(1, (1 - hardness) * outer);
+        outer2 = outer * outer;
+        inner2 = outer > feather ? (outer - feather) ** 2 : -1;
+      }
+      if (distance2 >= outer2) continue;
+      const now = distance2 <= inner2 ? 255 : (smooth[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
       if (now <= was) continue;
       amount[inTile + x] = now;
       coverage.data[inAll + x] = painted(before[inTile + x] ?? 0, now, isErasing);
