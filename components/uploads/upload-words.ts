@@ -32,7 +32,13 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
     case "failed":
       return `${t("state.failed")}: ${failureText(errors, status.failure)}`;
     case "done":
-      return joined([doneText(item, { t, errors, locale }), checkText(item, t), changingText(item, { t, errors, locale })]);
+      return joined([
+        // An alarm is what the eye meets first.
+        isAlarm(item) ? checkText(item, t) : undefined,
+        doneText(item, { t, errors, locale }),
+        isAlarm(item) ? undefined : checkText(item, t),
+        changingText(item, { t, errors, locale }),
+      ]);
   }
 }
 

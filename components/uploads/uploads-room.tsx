@@ -58,6 +58,7 @@ function Room({ request, connection, canAdd }: RoomProps) {
     tabUploads.add(uploads, connection?.id);
     setOpen(undefined);
     setShown(true);
+    setFolded(false);
     setView("uploads");
   }
 
