@@ -7,7 +7,7 @@ import { type Database } from "../store/database";
 import { statement } from "../store/statement";
 import { foldName } from "./fold-name";
 import { type MetadataCondition, readMetadataFilter, toRowTest, toSearchTerm } from "./metadata-filter";
-import { GRAM, gramTokens, tagToken, unlistedToken } from "./search-tokens";
+import { nameTerm, tagToken, unlistedToken } from "./search-tokens";
 
 export type AssetFilter = Pick<AssetsQuery, "include_tags" | "exclude_tags" | "name_contains" | "metadata_filter" | "include_public">;
 
@@ -36,14 +36,16 @@ export function forOwner(database: Database, owner: number, filter: ReadFilter):
   const { include, exclude, name, metadata } = filter;
   const wanted = [
     ...include.map((tag) => tagToken(owner, tag)),
-    ...(name.length >= GRAM ? [`"${gramTokens(owner, name).join(" ")}"`] : []),
+    nameTerm(owner, name) ?? [],
     ...metadata.map((condition) => toSearchTerm(owner, condition)),
-  ].join(" AND ");
+  ]
+    .flat()
+    .join(" AND ");
   const unwanted = exclude.length === 0 ? "" : ` NOT ${anyTag(owner, exclude)}`;
   return {
     owner,
     found: wanted === "" ? undefined : `(${wanted})${unwanted}`,
-    isExact: (name === "" || name.length >= GRAM) && (metadata.length === 0 || !hasUnlisted(database, owner)),
+    isExact: metadata.length === 0 || !hasUnlisted(database, owner),
     tests: [
       ...(name === "" ? [] : [sql<boolean>`instr(name_folded, ${name}) > 0`]),
       ...include.map((tag) => sql<boolean>`exists ${tagged([tag])}`),

@@ -1,6 +1,5 @@
 // How many assets of an owner a filter leaves: from kept counters where there is one, else counted inside the search index.
 // Where several conditions leave few, the search index is asked once: it hands out their numbers, and the page is made from these.
-// Only a name of one or two letters is looked for in every row, along the narrow index of names.
 
 import { type RawBuilder, sql } from "kysely";
 import { type Database, query } from "../store/database";
@@ -53,6 +52,13 @@ export function gathered({ owner, found, isExact, tests }: OwnerFilter, seqs?: s
   if (found === undefined) return sql`assets indexed by assets_by_folded_name where owner_id = ${owner} and ${all}`;
   const rest = isExact ? sql`` : sql` and ${all}`;
   return sql`asset_search cross join assets on assets.seq = asset_search.rowid where asset_search match ${found}${rest}`;
+}
+
+/** The numbers of what the search index finds, for `in`. */
+export function foundSeqs(found: string, seqs?: string): RawBuilder<unknown> {
+  return seqs === undefined
+    ? sql`(select rowid from asset_search where asset_search match ${found})`
+    : sql`(select value from json_each(${seqs}))`;
 }
 
 function countTag(database: Database, owner: number, tag: string): number {

@@ -1,16 +1,16 @@
 // The list of assets: own ones, and public ones where asked for; every filter composes with every other, in every order.
 // Guarantees: the total is exact, ties are broken by id in the direction of the order, names are sorted without case (by folded name).
-// A page is found in one of two ways, by what the counts say is shorter: along the index of its order, testing row by row, or by
-// gathering what matches and sorting that.
+// A page is found in one of three ways, by what the counts say is shortest: along the index of its order, testing row by row; along it,
+// looking each row up among those that the search index found; or by gathering what matches and sorting that.
 
 import { type RawBuilder, sql } from "kysely";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Database } from "../store/database";
 import { statement } from "../store/statement";
 import { PUBLIC_OWNER } from "../users/user";
-import { forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
+import { anyTag, forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
 import { readAssets, type StoredAsset } from "./asset-row";
-import { countOwned, findMatching, gathered, type Matching } from "./count-assets";
+import { countOwned, findMatching, foundSeqs, gathered, type Matching } from "./count-assets";
 
 const orders = {
   name: { column: "name_folded", index: "assets_by_folded_name" },
@@ -23,7 +23,9 @@ const orders = {
 /** Of one row; taken from measurements, only their proportions matter. */
 const TESTED = 1.5;
 const TESTED_WITH_METADATA = 4;
-const GATHERED = 1.2;
+const GATHERED = 1.8;
+const LISTED = 0.3;
+const LOOKED_UP = 0.3;
 const SCANNED = 0.2;
 
 export function listAssets(
@@ -70,7 +72,22 @@ function rowsOf(
   const everything = countOwned(database, owned.owner);
   const along = sql`assets indexed by ${sql.raw(orders[sort].index)} where owner_id = ${owned.owner}`;
   if (owned.tests.length === 0) return along;
-  const walked = Math.min(everything, (reach * everything) / total) * (filter.metadata.length > 0 ? TESTED_WITH_METADATA : TESTED);
+  const steps = Math.min(everything, (reach * everything) / total);
+  const walked = steps * (filter.metadata.length > 0 ? TESTED_WITH_METADATA : TESTED);
   const collected = total * GATHERED + (owned.found === undefined ? everything * SCANNED : 0);
+  const known = lookedUp(filter, part, everything);
+  if (known && steps * LOOKED_UP + known.length * LISTED < Math.min(walked, collected)) return sql`${along} and ${known.test}`;
   return collected < walked ? gathered(owned, seqs) : sql`${along} and ${sql.join(owned.tests, sql` and `)}`;
+}
+
+/** What the search index alone says of a row, and how long the list is in which it is looked up. */
+function lookedUp(
+  filter: ReadFilter,
+  { owned, total, seqs }: Matching & { owned: OwnerFilter },
+  everything: number,
+): { test: RawBuilder<boolean>; length: number } | undefined {
+  const { owner, found, isExact } = owned;
+  if (found !== undefined) return isExact ? { test: sql`seq in ${foundSeqs(found, seqs)}`, length: total } : undefined;
+  // Nothing is asked for but that some tags are absent.
+  return { test: sql`seq not in ${foundSeqs(anyTag(owner, filter.exclude))}`, length: everything - total };
 }

@@ -40,10 +40,8 @@ export function refineTags(database: Database, userId: number, wanted: AssetFilt
 
 function countOf(database: Database, filter: ReadFilter, owned: OwnerFilter): Counts {
   const { owner, found, isExact } = owned;
-  if (found !== undefined && isExact) return countCodes(database, owner, search(found));
-  const isOnlyExcluding = found === undefined && filter.name === "" && filter.metadata.length === 0;
-  if (!isOnlyExcluding) return countCodes(database, owner, tested(owned));
-  // All of them, less those that are left out.
+  if (found !== undefined) return countCodes(database, owner, isExact ? search(found) : tested(found, owned));
+  // All of them, less those that are left out: nothing else is asked for.
   const all = database.rows(query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner));
   const counts: Counts = new Map(all.map(({ tag, n }) => [tag, n]));
   if (filter.exclude.length > 0) add(counts, countCodes(database, owner, search(anyTag(owner, filter.exclude))), -1);
@@ -59,15 +57,10 @@ const search =
     where asset_search match ${found} and asset_search.rowid between ${from} and ${to}`;
 
 const tested =
-  ({ owner, found, tests }: OwnerFilter): Slice =>
-  (from, to) => {
-    const rows =
-      found === undefined
-        ? sql`assets where`
-        : sql`asset_search cross join assets on assets.seq = asset_search.rowid where asset_search match ${found} and`;
-    return sql`asset_tag_codes where asset_seq in
-      (select assets.seq from ${rows} owner_id = ${owner} and assets.seq between ${from} and ${to} and ${sql.join(tests, sql` and `)})`;
-  };
+  (found: string, { owner, tests }: OwnerFilter): Slice =>
+  (from, to) => sql`asset_tag_codes where asset_seq in
+    (select assets.seq from asset_search cross join assets on assets.seq = asset_search.rowid where asset_search match ${found}
+      and owner_id = ${owner} and assets.seq between ${from} and ${to} and ${sql.join(tests, sql` and `)})`;
 
 const SLICE = 2 ** 18;
 

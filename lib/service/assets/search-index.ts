@@ -6,7 +6,7 @@
 import { type Database } from "../store/database";
 import { plainStatement } from "../store/statement";
 import { readMetadata } from "./asset-view";
-import { gramTokens, metadataTokens, tagToken } from "./search-tokens";
+import { gramTokens, letterTokens, metadataTokens, tagToken } from "./search-tokens";
 
 const AT_ONCE = 2000;
 
@@ -59,5 +59,6 @@ function updateSearchIndex(database: Database): number {
 
 function marksOf(owner: number, asset: Noted): string {
   const tags: string[] = JSON.parse(asset.tags); // json_group_array of a text column
-  return [...tags.map((tag) => tagToken(owner, tag)), ...metadataTokens(owner, readMetadata(asset.metadata))].join(" ");
+  const letters = letterTokens(owner, asset.name_folded);
+  return [...tags.map((tag) => tagToken(owner, tag)), ...metadataTokens(owner, readMetadata(asset.metadata)), ...letters].join(" ");
 }

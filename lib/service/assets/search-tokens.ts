@@ -1,4 +1,4 @@
-// What the search index knows an asset by: its tags, the values in its metadata, and every three letters of its folded name.
+// What the search index knows an asset by: its tags, the values in its metadata, the letters of its folded name, and every three of them.
 // Guarantees: a token is letters and digits only, whatever a person wrote, so no text can be mistaken for the index's own syntax; every
 // token names its owner, so nobody's search walks through the assets of others.
 // Must not change without a migration that fills the index anew.
@@ -8,8 +8,9 @@ import { writeExactJson } from "@/lib/contract/exact-json";
 
 export type Scalar = string | number | bigint | boolean | null;
 
-/** Shorter pieces of a name are not in the index. */
-export const GRAM = 3;
+const GRAM = 3;
+/** Behind the last letter, so that every letter begins three: then two letters are the beginning of some three, wherever they stand. */
+const END = "0000";
 
 /** Beyond it an asset's metadata is marked as not known in full, and is read where a filter asks for it. */
 const MOST_VALUES = 500;
@@ -18,10 +19,33 @@ export function tagToken(owner: number, tag: string): string {
   return `t${owner}x${Buffer.from(tag).toString("hex")}`;
 }
 
-/** The pieces of a text in order, one for each letter that has two more behind it. */
+/** The pieces of a name in order, one for each letter. */
 export function gramTokens(owner: number, folded: string): string[] {
-  const units = Array.from({ length: folded.length }, (_, at) => folded.charCodeAt(at).toString(16).padStart(4, "0"));
-  return units.slice(GRAM - 1).map((last, at) => `n${owner}x${units[at]}${units[at + 1]}${last}`);
+  return gramsOf(owner, [...unitsOf(folded), END, END]);
+}
+
+/** Each letter that a name has, once. */
+export function letterTokens(owner: number, folded: string): string[] {
+  return [...new Set(unitsOf(folded))].map((unit) => letterToken(owner, unit));
+}
+
+/** What to ask the index for a piece of a name; undefined for none. */
+export function nameTerm(owner: number, folded: string): string | undefined {
+  const units = unitsOf(folded);
+  if (units.length >= GRAM) return `"${gramsOf(owner, units).join(" ")}"`;
+  if (units.length === 2) return `${grams(owner)}${units.join("")}*`;
+  return units[0] === undefined ? undefined : letterToken(owner, units[0]);
+}
+
+function gramsOf(owner: number, units: readonly string[]): string[] {
+  return units.slice(GRAM - 1).map((last, at) => `${grams(owner)}${units[at]}${units[at + 1]}${last}`);
+}
+
+const grams = (owner: number) => `n${owner}x`;
+const letterToken = (owner: number, unit: string) => `l${owner}x${unit}`;
+
+function unitsOf(folded: string): string[] {
+  return Array.from({ length: folded.length }, (_, at) => folded.charCodeAt(at).toString(16).padStart(4, "0"));
 }
 
 export function valueToken(owner: number, path: readonly string[], value: Scalar): string {

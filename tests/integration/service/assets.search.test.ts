@@ -58,6 +58,19 @@ describe("looking for assets", () => {
     expect(await names({ name_contains: "***" })).toEqual([]);
   });
 
+  it("finds one and two letters wherever they stand, the last ones too, beside tags and metadata", async () => {
+    const fields = { tags: '["short"]', user_metadata: '{"of":"short names"}' };
+    for (const name of ["qx", "q", "aqx", "x q", "xq.Q", "🦊q"]) await make(name, fields);
+    const found = async (piece: string) => names({ name_contains: piece, include_tags: "short", metadata_filter: '{"of":"short names"}' });
+    expect(await found("q")).toEqual(["aqx", "q", "qx", "x q", "xq.Q", "🦊q"]);
+    expect(await found("QX")).toEqual(["aqx", "qx"]);
+    expect(await found(" q")).toEqual(["x q"]);
+    expect(await found(".q")).toEqual(["xq.Q"]);
+    expect(await found("🦊")).toEqual(["🦊q"]);
+    expect(await found("xx")).toEqual([]);
+    expect(await names({ name_contains: "qx" })).toEqual(["aqx", "qx"]);
+  });
+
   it.each([
     ["Straße.png", ["STRASSE", "strasse", "ß", "ẞ", "raße.p", "SS"], ["Strase"]],
     ["ΟΔΟΣ ΑΒΓ.png", ["οδος", "οδοσ", "ΔΟΣ Α", "ς"], ["οδα"]],

@@ -1,0 +1,12 @@
+// Pieces of one and two letters of a name are in the search index too. It is filled anew at the next start, once: at a million assets
+// that takes a minute or two.
+
+export const shortNames = {
+  name: "008-short-names",
+  sql: `
+INSERT INTO asset_search (asset_search) VALUES ('delete-all');
+DELETE FROM asset_tag_codes;
+DELETE FROM assets_unsearched;
+INSERT INTO assets_unsearched (asset_seq) SELECT seq FROM assets;
+`,
+};
