@@ -1,7 +1,6 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useTranslations } from "next-intl";
 import { useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/select-cells";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
@@ -27,12 +26,11 @@ export function AssetsSelected(props: AssetsSelectedProps) {
   const isAny = useChosen(store, () => store.ids().size > 0);
   const [wasAny, setWasAny] = useState(false);
   if (isAny && !wasAny) setWasAny(true);
-  return wasAny ? <Selected {...props} isAny={isAny} /> : null;
+  return wasAny ? <Selected {...props} /> : null;
 }
 
-/** What is selected: the offer to take all that match, and what can be done with them. */
-function Selected({ picking, query, total, connectionId, connection, canChange, onDone, isAny }: AssetsSelectedProps & { isAny: boolean }) {
-  const t = useTranslations("assets.selected");
+/** What is selected, by name or as all that match. */
+function Selected({ picking, query, total, connectionId, connection, canChange, onDone }: AssetsSelectedProps) {
   const rights = useAssetRights(connectionId, canChange);
   const { store, chosen } = picking;
   const ids = useChosen(store, store.ids);
@@ -46,26 +44,16 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
   );
   const isMore = total !== undefined && total > ids.size;
   return (
-    <>
-      {isAny && (isMatching || isMore) ? (
-        <p
-          role="status"
-          className="flex flex-wrap justify-center gap-x-2 border-b border-line bg-accent-soft px-4 py-1.5 md:sticky md:top-[103px] md:z-20"
-        >
-          {picking.isReading ? t("reading") : isMatching ? t("matching", { total: total ?? ids.size }) : t("some", { count: ids.size })}
-          <button type="button" className="font-medium text-accent" onClick={() => (isMatching ? store.clear() : store.chooseMatching())}>
-            {isMatching ? t("clear") : t("chooseMatching", { total: total ?? ids.size })}
-          </button>
-        </p>
-      ) : null}
-      <BulkBar
-        selected={selected}
-        connectionId={connectionId}
-        connection={connection}
-        rights={rights}
-        onDone={onDone}
-        onClear={store.clear}
-      />
-    </>
+    <BulkBar
+      selected={selected}
+      connectionId={connectionId}
+      connection={connection}
+      rights={rights}
+      onDone={onDone}
+      onClear={store.clear}
+      isReading={picking.isReading}
+      total={total}
+      onAll={isMore && !isMatching ? store.chooseMatching : undefined}
+    />
   );
 }

@@ -29,10 +29,15 @@ type BulkBarProps = {
   rights: AssetRights;
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onClear: () => void;
+  /** What lies between two that were chosen is being read. */
+  isReading: boolean;
+  total: number | undefined;
+  /** Takes all that match; absent where no more do. */
+  onAll?: () => void;
 };
 
 /** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
-export function BulkBar({ selected, connectionId, connection, rights, onDone, onClear }: BulkBarProps) {
+export function BulkBar({ selected, connectionId, connection, rights, onDone, onClear, isReading, total = 0, onAll }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const common = useTranslations("common");
   const bulk = useAssetBulk({ connection: connectionId, onDone });
@@ -64,6 +69,8 @@ export function BulkBar({ selected, connectionId, connection, rights, onDone, on
       ) : (
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            {isReading ? <span role="status">{t("reading")}</span> : null}
+            {onAll ? <BarButton onClick={onAll}>{t("all", { total })}</BarButton> : null}
             {rights.canTag ? <BarButton onClick={() => setAsking("addTags")}>{t("addTags")}</BarButton> : null}
             {rights.can("tags.remove") ? <BarButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</BarButton> : null}
             {only ? (

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { CHUNK, createChunkStore, MOST_CHUNKS, type ReadPage } from "@/components/assets/wall/chunk-store";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { failed, ok } from "@/lib/shared/result";
+import { until } from "@/tests/support/until";
+
+const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
+
+/** A service with a list that can grow at its top, and answers that wait until they are let go. */
+function service(length: number) {
+  const ids = Array.from({ length }, (_, index) => `a${index}`);
+  const asked: number[] = [];
+  const aborted: number[] = [];
+  let refusal: ApiFailure | undefined;
+  let gate: Promise<void> = Promise.resolve();
+  const read: ReadPage = async ({ offset, limit }, signal) => {
+    asked.push(offset);
+    signal.addEventListener("abort", () => aborted.push(offset));
+    await gate;
+    if (refusal) return failed(refusal);
+    const page = ids.slice(offset, offset + limit);
+    return ok({ assets: page.map(asset), total: ids.length, hasMore: offset + page.length < ids.length });
+  };
+  return {
+    ...{ read, asked, aborted, ids },
+    refuse: (failure: ApiFailure | undefined) => (refusal = failure),
+    hold() {
+      let open = () => undefined as void;
+      gate = new Promise((resolve) => (open = resolve));
+      return () => open();
+    },
+  };
+}
+const rested = (store: { at: (index: number) => AssetView | undefined }, index: number) =>
+  until(`row ${index}`, () => store.at(index) !== undefined);
+
+describe("the rows of a long list", () => {
+  it("are read where they rest in view, each chunk once, and no others", async () => {
+    const { read, asked } = service(1_000_000);
+    const store = createChunkStore(read, { leads: true });
+    store.want(412_000, 412_070);
+    store.want(412_005, 412_075);
+    await rested(store, 412_060);
+    expect(store.at(412_000)?.id).toBe("a412000");
+    expect(asked).toEqual([411_960, 412_020]);
+    expect(store.count()).toBe(1_000_000);
+    expect(store.at(0)).toBeUndefined();
+  });
+
+  it("that flew past before they came are given up", async () => {
+    const { read, asked, aborted, hold } = service(100_000);
+    const store = createChunkStore(read, { leads: true });
+    const open = hold();
+    store.want(0, 60);
+    store.want(60_000, 60_060);
+    expect(aborted).toEqual([0]);
+    open();
+    await rested(store, 60_000);
+    expect(store.at(0)).toBeUndefined();
+    expect(asked).toEqual([0, 60_000]);
+  });
+
+  it("stay bounded however far somebody scrolls", async () => {
+    const { read } = service(100_000);
+    const store = createChunkStore(read, { leads: true });
+    for (let index = 0; index < 100 * CHUNK; index += CHUNK) {
+      store.want(index, index + CHUNK);
+      await rested(store, index);
+    }
+    expect(store.held()).toBeLessThanOrEqual(MOST_CHUNKS + 1);
+    expect(store.at(0)).toBeUndefined();
+    expect(store.at(99 * CHUNK)?.id).toBe(`a${99 * CHUNK}`);
+  });
+
+  it("keep their places when others arrive at the top, until the list is taken as it stands", async () => {
+    const { read, ids } = service(1_000);
+    const store = createChunkStore(read, { leads: true });
+    store.want(0, 60);
+    await rested(store, 0);
+    ids.unshift("new0", "new1", "new2");
+    store.want(600, 660);
+    await rested(store, 600);
+    expect(store.at(600)?.id).toBe("a600");
+    expect(store.count()).toBe(1_000);
+    store.adopt({ assets: ids.slice(0, 60).map(asset), total: ids.length });
+    expect(store.at(0)?.id).toBe("new0");
+    expect(store.count()).toBe(1_003);
+    await until("the row where it stands now", () => store.at(603)?.id === "a600");
+  });
+
+  it("are shown as they were while they are read again, and a length that shrank is believed", async () => {
+    const { read, ids } = service(300);
+    const store = createChunkStore(read, { leads: true });
+    store.want(0, 60);
+    await rested(store, 0);
+    ids.splice(0, 2);
+    store.refresh();
+    expect(store.at(0)?.id).toBe("a0");
+    expect(store.count()).toBe(300);
+    await until("the list anew", () => store.at(0)?.id === "a2");
+    expect(store.count()).toBe(298);
+  });
+
+  it("that a service refuses are no end of the list, and are asked for again", async () => {
+    const away = service(200);
+    const store = createChunkStore(away.read, { leads: false });
+    away.refuse({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502 });
+    store.want(0, 60);
+    await until("the refusal", () => store.failure() !== undefined);
+    expect(store.count()).toBeGreaterThan(0);
+    away.refuse(undefined);
+    store.refresh();
+    await rested(store, 0);
+    expect(store.failure()).toBeUndefined();
+    expect(store.count()).toBe(200);
+  });
+
+  it("go on as far as they were seen to, where a service names no total", async () => {
+    const read: ReadPage = async ({ offset, limit }) => {
+      const assets = Array.from({ length: Math.max(0, Math.min(limit, 70 - offset)) }, (_, at) => asset(`a${offset + at}`));
+      return ok({ assets, hasMore: offset + assets.length < 70 });
+    };
+    const store = createChunkStore(read, { leads: false });
+    store.want(0, 60);
+    await rested(store, 0);
+    expect(store.count()).toBe(120);
+    store.want(60, 120);
+    await rested(store, 69);
+    expect(store.count()).toBe(70);
+  });
+
+  it("change where they stand", async () => {
+    const { read } = service(100);
+    const store = createChunkStore(read, { leads: true });
+    store.want(0, 60);
+    await rested(store, 5);
+    store.patch("a5", (now) => ({ ...now, tags: ["approved"] }));
+    expect(store.at(5)?.tags).toEqual(["approved"]);
+    expect(store.indexOf("a5")).toBe(5);
+    expect(store.indexOf("a99")).toBe(-1);
+  });
+});

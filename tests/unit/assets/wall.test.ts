@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createMotion, REST_MS } from "@/components/assets/wall/motion";
+import { follow, LONGEST_PX, pagePx, toFull, toScroll } from "@/components/assets/wall/scroll-map";
+import { tilesUnder } from "@/components/assets/wall/tiles-under";
+import { MOST_TILES, rowsAround, tileSizes, wallLayout } from "@/components/assets/wall/wall-layout";
+import { until } from "@/tests/support/until";
+
+const screens = fc.record({
+  widthPx: fc.integer({ min: 280, max: 8_000 }),
+  screenPx: fc.integer({ min: 400, max: 4_400 }),
+  size: fc.constantFrom(...tileSizes),
+});
+
+describe("the layout of a wall", () => {
+  it("draws at most 150 tiles on any screen, and everything in view, wherever one stands", () => {
+    fc.assert(
+      fc.property(
+        screens,
+        fc.integer({ min: 0, max: 1_000_000 }),
+        fc.double({ min: -0.1, max: 1.1, noNaN: true }),
+        (screen, count, share) => {
+          const { columns, rowPx } = wallLayout(screen);
+          const rows = Math.ceil(count / columns);
+          const atPx = share * rows * rowPx;
+          const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows });
+          expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MOST_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
+          if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(MOST_TILES);
+          const first = Math.floor(Math.max(0, atPx) / rowPx);
+          const last = Math.min(rows - 1, Math.floor((atPx + screen.screenPx - 1) / rowPx));
+          if (first <= last && last >= 0 && first < rows) {
+            expect(from).toBeLessThanOrEqual(first);
+            expect(to).toBeGreaterThan(last);
+          }
+        },
+      ),
+    );
+  });
+
+  it("has two columns on a phone and seven on a laptop", () => {
+    expect(wallLayout({ widthPx: 358, screenPx: 844, size: "medium" }).columns).toBe(2);
+    expect(wallLayout({ widthPx: 1192, screenPx: 900, size: "medium" })).toEqual({ columns: 7, rowPx: 155, picturePx: 120 });
+    expect(wallLayout({ widthPx: 358, screenPx: 844, size: "large" }).columns).toBe(1);
+  });
+});
+
+describe("a list longer than any page", () => {
+  const lists = fc.integer({ min: 1_000, max: 400_000_000 });
+
+  it("is never longer on the page than browsers bear, and each place leads back to itself", () => {
+    fc.assert(
+      fc.property(lists, fc.double({ min: 0, max: 1, noNaN: true }), (fullPx, share) => {
+        expect(pagePx(fullPx)).toBeLessThanOrEqual(8_000_000);
+        const atPx = share * fullPx;
+        expect(toScroll(atPx, fullPx)).toBeLessThanOrEqual(LONGEST_PX);
+        expect(Math.abs(toFull(toScroll(atPx, fullPx), fullPx) - atPx)).toBeLessThan(1);
+      }),
+    );
+  });
+
+  it("ends where the page ends, and begins where it begins", () => {
+    expect(toFull(0, 30_000_000)).toBe(0);
+    expect(toFull(LONGEST_PX, 30_000_000)).toBe(30_000_000);
+    expect(toFull(-103, 30_000_000)).toBe(-103);
+  });
+
+  it("moves a pixel a pixel under a wheel or a finger, and in proportion under a leap", () => {
+    const extent = { fullPx: 80_000_000, screenPx: 800 };
+    const middle = { scrollPx: 4_000_000, atPx: toFull(4_000_000, extent.fullPx) };
+    expect(follow(middle, 4_000_120, extent)).toEqual({ scrollPx: 4_000_120, atPx: middle.atPx + 120 });
+    expect(follow(middle, 4_100_000, extent).atPx).toBe(toFull(4_100_000, extent.fullPx));
+  });
+});
+
+describe("who waits for a wall to rest", () => {
+  it("is called once it does, and not while it flies past", async () => {
+    let ms = 0;
+    const motion = createMotion(() => ms);
+    const called: string[] = [];
+    for (let px = 0; px < 50_000; px += 5_000) motion.moved((ms += 16) && px);
+    expect(motion.isFlying()).toBe(true);
+    motion.onRest(() => called.push("stays"));
+    const leave = motion.onRest(() => called.push("left"));
+    leave();
+    expect(called).toEqual([]);
+    ms += REST_MS * 2;
+    await until("the call", () => called.length > 0);
+    expect(called).toEqual(["stays"]);
+    expect(motion.isFlying()).toBe(false);
+    motion.stop();
+  });
+
+  it("is called also while somebody scrolls slowly and looks", async () => {
+    let ms = 0;
+    const motion = createMotion(() => ms);
+    let isCalled = false;
+    motion.onRest(() => (isCalled = true));
+    for (let px = 0; px < 40; px += 4) motion.moved((ms += 16) && px);
+    await until("the call", () => isCalled);
+    expect(motion.isFlying()).toBe(false);
+    motion.stop();
+  });
+});
+
+describe("a rubber band", () => {
+  const grid = { columns: 3, rowPx: 100, picturePx: 65, widthPx: 320, count: 8 };
+
+  it("takes the tiles that it touches, in the order of the list, whichever way it was drawn", () => {
+    const [a, b] = [
+      { x: 150, y: 20 },
+      { x: 300, y: 120 },
+    ];
+    expect(tilesUnder(a, b, grid)).toEqual([1, 2, 4, 5]);
+    expect(tilesUnder(b, a, grid)).toEqual([1, 2, 4, 5]);
+  });
+
+  it("takes nothing in the gaps and nothing beyond the end", () => {
+    expect(tilesUnder({ x: 102, y: 5 }, { x: 108, y: 90 }, grid)).toEqual([]);
+    expect(tilesUnder({ x: 0, y: 210 }, { x: 320, y: 900 }, grid)).toEqual([6, 7]);
+  });
+});
