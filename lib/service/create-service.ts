@@ -14,6 +14,7 @@ import { startHousekeeping } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { createEngine } from "./jobs/engine";
+import { createHistoryClears } from "./jobs/history-clears";
 import { recoverJobs } from "./jobs/recover";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
@@ -60,11 +61,15 @@ export async function startService(options: ServiceOptions) {
       log.error({ err: error }, "the sweep of blobs failed"),
     );
 
+    const clears = createHistoryClears(database, log);
+    clears.start();
+
     const route = createRouter({
       database,
       blobs,
       folders,
       engine,
+      clears,
       thumbnails,
       accessTimes,
       downloads,
@@ -91,7 +96,7 @@ export async function startService(options: ServiceOptions) {
         isStopping = true;
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
-        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop()]);
+        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop()]);
         await sweeping;
         await accessTimes.flush();
         database.close();

@@ -6,6 +6,7 @@ import { type Folders } from "./assets/folders";
 import { type Thumbnails } from "./assets/thumbnails";
 import { type Downloads } from "./downloads/downloads";
 import { type Engine } from "./jobs/engine";
+import { type HistoryClears } from "./jobs/history-clears";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { type Database } from "./store/database";
@@ -15,6 +16,7 @@ export type Parts = {
   blobs: BlobStore;
   folders: Folders;
   engine: Engine;
+  clears: HistoryClears;
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;
   downloads: Downloads;

@@ -34,11 +34,7 @@ export function queueRoutes(parts: Parts): Route[] {
     ),
     route(operations.manageHistory, async ({ request, user }) => {
       const body = await readManageBody(request);
-      const removed = await manageHistory(parts, user.id, body);
-      return json({
-        code: "OK",
-        message: body.clear ? `The history was cleared: ${removed} removed.` : `${removed} removed from the history.`,
-      });
+      return json({ code: "OK", message: await manageHistory(parts, user.id, body) });
     }),
     route(operations.getHistoryEntry, (call) => {
       const job = findJob(database, call.user.id, call.param("job_id"));

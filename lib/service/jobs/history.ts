@@ -2,7 +2,8 @@
 
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type Database } from "../store/database";
-import { removeEnded, removeEndedByIds } from "./ended-jobs";
+import { removeEndedByIds } from "./ended-jobs";
+import { type HistoryClears } from "./history-clears";
 import { listJobs } from "./list-jobs";
 import { orEmpty, type StoredJob } from "./job-row";
 import { readResult } from "./job-view";
@@ -48,11 +49,12 @@ export function toHistoryEntry(database: Database, job: StoredJob): string | und
   return objectText({}, { prompt, ...result });
 }
 
-/** clear wins over delete; what still waits or runs, or ends while this goes on, is left alone. Returns how many entries went. */
-export async function manageHistory(
-  { database, now }: { database: Database; now: () => number },
-  userId: number,
-  body: ManageBody,
-): Promise<number> {
-  return body.clear ? removeEnded(database, { userId, endedUntil: now() }) : removeEndedByIds(database, userId, body.delete ?? []);
+type HistoryParts = { database: Database; clears: HistoryClears; now: () => number };
+
+/** clear wins over delete. Tells how many entries went. */
+export async function manageHistory({ database, clears, now }: HistoryParts, userId: number, body: ManageBody): Promise<string> {
+  if (!body.clear) return `${await removeEndedByIds(database, userId, body.delete ?? [])} removed from the history.`;
+  const { removed, isDone } = await clears.clear(userId, now());
+  if (isDone) return `The history was cleared: ${removed} removed.`;
+  return `The history is being cleared: ${removed} removed so far, the rest goes in the background.`;
 }

@@ -7,13 +7,14 @@ import { first } from "./migrations/001-first";
 import { lists } from "./migrations/002-lists";
 import { downloads } from "./migrations/003-downloads";
 import { userStorage } from "./migrations/005-user-storage";
+import { historyClears } from "./migrations/006-history-clears";
 import { endedTasks } from "./migrations/007-ended-tasks";
 import { shortNames } from "./migrations/008-short-names";
 
 /** `prepare` gives the connection the functions that the statements call. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
 
-const migrations: readonly Migration[] = [first, lists, downloads, userStorage, endedTasks, shortNames];
+const migrations: readonly Migration[] = [first, lists, downloads, userStorage, historyClears, endedTasks, shortNames];
 
 export function migrate(connection: Connection, now: () => number): void {
   connection

@@ -4,7 +4,15 @@
 import { type Generated } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
 
-export type UserRow = { id: Generated<number>; name: string; status: string; last_number: Generated<number>; created_at: number };
+export type UserRow = {
+  id: Generated<number>;
+  name: string;
+  status: string;
+  last_number: Generated<number>;
+  created_at: number;
+  /** Set where the service stopped before the history was cleared: what had ended by then still goes. */
+  history_cleared_until: Generated<number | null>;
+};
 
 export type KeyRow = {
   id: Generated<number>;
