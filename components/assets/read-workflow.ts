@@ -1,4 +1,4 @@
-import { type ReadWorkflow } from "@/components/viewer/compare";
+import { type ReadWorkflow } from "@/components/viewer/viewer-item";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";

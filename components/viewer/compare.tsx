@@ -4,15 +4,10 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type Result } from "@/lib/shared/result";
 import { ComparePictures } from "./compare-pictures";
 import { InputDifferences } from "./input-differences";
 import { ViewerDialog } from "./viewer-dialog";
-import { type ViewerItem } from "./viewer-item";
-
-/** The workflow of a job, as the job carries it. */
-export type ReadWorkflow = (jobId: string) => Promise<Result<unknown, ApiFailure>>;
+import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
 
 type CompareProps = { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow; onClose: () => void };
 

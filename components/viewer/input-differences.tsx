@@ -4,8 +4,7 @@ import { useTranslations } from "next-intl";
 import useSWRImmutable from "swr/immutable";
 import { Skeleton } from "@/components/ui/skeleton";
 import { inputDifferences } from "@/lib/contract/input-differences";
-import { type ReadWorkflow } from "./compare";
-import { type ViewerItem } from "./viewer-item";
+import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
 
 /** What the jobs were given differently. A picture without a job, or whose job is gone, says so in its column. */
 export function InputDifferences({ items, readWorkflow }: { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow }) {

@@ -1,4 +1,6 @@
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type FileKind } from "@/lib/contract/media-kind";
+import { type Result } from "@/lib/shared/result";
 
 /** One of the things that are looked at in full. */
 export type ViewerItem = {
@@ -19,3 +21,6 @@ export type ViewerItem = {
 
 /** Undefined: not known yet. */
 export type ItemAt = (index: number) => ViewerItem | undefined;
+
+/** The workflow of a job, as the job carries it. */
+export type ReadWorkflow = (jobId: string) => Promise<Result<unknown, ApiFailure>>;

@@ -7,12 +7,12 @@ import { type KeyboardEvent, useRef, useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
-import { Compare, type ReadWorkflow } from "./compare";
+import { Compare } from "./compare";
 import { FullPicture } from "./full-picture";
 import { OtherMedia } from "./other-media";
 import { slideSeconds, useSlideshow } from "./use-slideshow";
 import { ViewerDialog } from "./viewer-dialog";
-import { type ItemAt, type ViewerItem } from "./viewer-item";
+import { type ItemAt, type ReadWorkflow, type ViewerItem } from "./viewer-item";
 
 type ViewerProps = {
   count: number;

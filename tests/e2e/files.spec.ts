@@ -31,7 +31,10 @@ test("files are stored byte for byte in a new folder, asked about where they exi
   const stored = await page.request.get(`${freshDesk.url}/api/userdata/${encodeURIComponent("a b/100% ü/100%.bin")}`);
   expect(sha256(await stored.body())).toBe(sha256(bytes));
 
-  await pick([{ ...json, buffer: Buffer.from("{}") }, { ...blob, buffer: Buffer.from("new") }]);
+  await pick([
+    { ...json, buffer: Buffer.from("{}") },
+    { ...blob, buffer: Buffer.from("new") },
+  ]);
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("checkbox").check();
   await dialog.getByRole("button", { name: "Keep what is there" }).click();
