@@ -4,13 +4,17 @@
 // nothing is asked while the page is hidden.
 // Must never: replace a value by an empty one because an answer failed.
 
-import { useCallback, useState } from "react";
+import { useEffect, useState } from "react";
 import useSWR, { type SWRConfiguration } from "swr";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
+import { onWake } from "./on-wake";
 import { isLasting, type Motion, nextPollMs, retryPollMs } from "./poll-plan";
 import { type ApiFailure, isFailure } from "./read-failure";
+import { waitTogether } from "./shared-wait";
+
+const SHORTEST_MS = 500;
 
 export type Stamped<T> = { value: T; atMs: number };
 
@@ -21,7 +25,6 @@ export type PollOptions<Answer, T> = {
   initialFailure?: ApiFailure;
   /** Makes the screen's value of the API's answer. Must be a stable function. */
   read: (answer: Answer) => T;
-  /** Must be a stable function: another one begins the wait anew. */
   motion: (value: T) => Motion;
 };
 
@@ -49,44 +52,59 @@ export function usePoll<Answer, T>(
 ): Poll<T> {
   const [mountedMs] = useState(() => Date.now());
   const isHopeless = initialFailure !== undefined && isLasting(initialFailure.status);
-  const everyMs = useCallback(
-    (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : isHopeless ? "final" : "moving"),
-    [motion, isHopeless],
-  );
-  // Stable: SWR begins the wait anew with every new function, and a page that is drawn more often than that would never ask.
-  const refreshInterval = useCallback((latest: Stamped<T> | undefined) => everyMs(latest ?? initial), [everyMs, initial]);
+  const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : isHopeless ? "final" : "moving");
   const configuration: SWRConfiguration<Stamped<T>, ApiFailure> = {
-    refreshInterval,
     revalidateOnMount: initial === undefined && !isHopeless,
     revalidateIfStale: false,
     keepPreviousData: false,
-    dedupingInterval: 500,
+    dedupingInterval: SHORTEST_MS,
+    focusThrottleInterval: SHORTEST_MS,
     // Each answer has a moment of its own; to compare a thousand rows word by word would only find that.
     compare: (a, b) => a === b,
     onErrorRetry: (failure, _key, _configuration, revalidate, { retryCount }) => {
       if (isLasting(failure.status)) return;
-      setTimeout(() => void revalidate({ retryCount }), retryPollMs(retryCount, failure.retryAfterMs));
+      const again = () => {
+        // Whoever comes back asks by that.
+        if (document.visibilityState !== "hidden") void revalidate({ retryCount });
+      };
+      setTimeout(again, retryPollMs(retryCount, failure.retryAfterMs));
     },
   };
   const { data, error, isValidating, mutate } = useSWR<Stamped<T>, ApiFailure>(path, (key: `/${string}`) => ask(key, read), configuration);
   const newest = data && initial ? (data.atMs >= initial.atMs ? data : initial) : (data ?? initial);
+  const waitMs = everyMs(newest);
+  const newestMs = newest?.atMs;
+  const isFailing = error !== undefined;
+  useEffect(() => {
+    if (path === undefined) return;
+    const ask = () => mutate().catch(passFailure);
+    const stopWaking = onWake(path, () => void ask());
+    // After a failure it is `onErrorRetry` that waits.
+    const stopWaiting = waitMs > 0 && !isFailing ? waitTogether(path, waitMs, ask) : undefined;
+    return () => {
+      stopWaking();
+      stopWaiting?.();
+    };
+  }, [path, waitMs, newestMs, isFailing, mutate]);
   return {
     value: newest?.value,
     atMs: newest?.atMs ?? (error || initialFailure ? mountedMs : undefined),
-    everyMs: everyMs(newest),
+    everyMs: waitMs,
     failure: error ?? (newest ? undefined : initialFailure),
     isAsking: isValidating,
     refresh: async () => {
-      await mutate().catch((cause: unknown) => {
-        // The failure is already in `error`; only what is not one may pass.
-        if (!isFailure(cause)) throw cause;
-      });
+      await mutate().catch(passFailure);
     },
     patch: (change) => {
       const current = newest;
       if (current) void mutate({ value: change(current.value), atMs: current.atMs }, { revalidate: false });
     },
   };
+}
+
+/** The failure is already in `error`; only what is not one may pass. */
+function passFailure(cause: unknown): void {
+  if (!isFailure(cause)) throw cause;
 }
 
 async function ask<Answer, T>(path: `/${string}`, read: (answer: Answer) => T): Promise<Stamped<T>> {
