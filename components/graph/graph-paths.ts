@@ -12,7 +12,9 @@ function edgePath(from: PlacedNode, to: PlacedNode, isUpright: boolean): string 
   const [a2, c2] = isUpright ? [to.y, to.x + width / 2] : [to.x, to.y + height / 2];
   const bend = Math.max(28, Math.min(160, Math.abs(a2 - a1) / 2));
   const isLong = Math.abs(a2 - a1) > extent && Math.abs(c2 - c1) < breadth;
-  const swing = isLong ? Math.min(160, 40 + Math.abs(a2 - a1) / 12) + (isUpright ? width / 2 : 0) : 0;
+  const reach = isLong ? Math.min(160, 40 + Math.abs(a2 - a1) / 12) + (isUpright ? width / 2 : 0) : 0;
+  // On the side that it comes from: on the other it would cross what it passes.
+  const swing = c1 > c2 ? -reach : reach;
   const p = (along: number, across: number) => (isUpright ? `${n(across)} ${n(along)}` : `${n(along)} ${n(across)}`);
   return `M${p(a1, c1)}C${p(a1 + bend, c1 - swing)} ${p(a2 - bend, c2 - swing)} ${p(a2, c2)}`;
 }

@@ -33,6 +33,7 @@ export type FormNode = {
 };
 
 const LONG_TEXT = 60;
+const LONGEST_LINE = 200;
 const imageClasses = new Set(["LoadImage", "LoadImageMask"]);
 
 /**
@@ -98,6 +99,8 @@ type Present = { node: GraphNode; name: string; value: unknown; spec: InputSpec 
 function presentControl({ node, name, value, spec }: Present, { graph, catalogue }: Context): Control {
   if (isLink(value)) return linkControl(value, graph, catalogue);
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
+  // Whatever the service calls it: what fills a screen is no matter for one line.
+  if (spec?.kind === "text" && typeof value === "string" && value.length > LONGEST_LINE) return { kind: "long-text" };
   if (spec && spec.kind !== "connection") return specControl(spec);
   return guessedControl(node.class_type, name, value);
 }

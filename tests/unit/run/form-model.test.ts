@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { formBuilder, type FormNode, withInput } from "@/components/run/form-model";
+import { readInputSpec } from "@/components/run/input-spec";
 import { topologicalOrder } from "@/lib/contract/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { catalogue, sampleGraph } from "./files";
 
 const build = (graph: Graph, info?: ObjectInfo) => formBuilder(graph, topologicalOrder(graph), info)(graph);
@@ -132,4 +133,21 @@ describe("an edit", () => {
     expect(after[1]).toBe(before[1]);
     expect(after[2]).toBe(before[2]);
   });
+});
+
+it("a text that fills a screen has a large field, whatever the service calls it", () => {
+  const long = "x".repeat(1000);
+  const graph = { "1": { class_type: "StringConcatenate", inputs: { string_a: long, string_b: "short", delimiter: "" } } };
+  const info = {
+    StringConcatenate: { input: { required: { string_a: ["STRING", {}], string_b: ["STRING", {}], delimiter: ["STRING", {}] } } },
+  };
+  const [node] = formBuilder(graph, ["1"], objectInfoSchema.parse(info))(graph);
+  expect(node?.fields.map(({ control }) => control.kind)).toEqual(["long-text", "text", "text"]);
+});
+
+it("a whole number beyond a double is a number field, and the range of a seed is its own", () => {
+  const graph = { "1": { class_type: "Noise", inputs: { noise_seed: 18446744073709551615n } } };
+  expect(formBuilder(graph, ["1"])(graph)[0]?.fields[0]?.control).toEqual({ kind: "number", integer: true });
+  const spec = readInputSpec("noise_seed", ["INT", { min: 0, max: 18446744073709551615n }]);
+  expect(spec).toMatchObject({ kind: "number", max: 18446744073709551615n });
 });
