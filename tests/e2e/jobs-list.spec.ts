@@ -81,7 +81,7 @@ test("rows are selected by click, by range, by keys and all at once, and a row's
   signedIn: page,
   desk,
 }) => {
-  const { failed } = await someJobs(page, desk, 5);
+  const { failed } = await someJobs(page, desk, 8);
   await page.goto(`${desk.url}/jobs`);
   await expect(page.getByTitle(failed)).toBeVisible();
   const chosen = page.locator("tr[data-row] input:checked");
