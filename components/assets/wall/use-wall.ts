@@ -152,13 +152,15 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       frame = 0;
       const now = shape.current;
       const scrollPx = scrolledPx();
-      if (!now || scrollPx === place.current.scrollPx) return;
+      if (!now) return;
+      clearTimeout(settling);
+      settling = setTimeout(settle, SETTLED_MS);
+      // A jump of ours has drawn already.
+      if (scrollPx === place.current.scrollPx) return;
       place.current = follow(place.current, scrollPx, { fullPx: fullPx(now, size.current), screenPx: window.innerHeight });
       motion.moved(place.current.atPx);
       // In this frame, or a leap would show an empty page for one.
       flushSync(draw);
-      clearTimeout(settling);
-      settling = setTimeout(settle, SETTLED_MS);
     }
     const ask = () => {
       frame ||= requestAnimationFrame(look);

@@ -1,0 +1,171 @@
+// The wall of pictures: scrolled, filtered, selected, tagged, looked at, edited and deleted, by pointer and by keys.
+import AxeBuilder from "@axe-core/playwright";
+import { type Page } from "@playwright/test";
+import { deflateSync, crc32 } from "node:zlib";
+import { type Desk } from "./support/desk";
+import { expect, test } from "./support/test";
+
+/** A picture of its own: one pixel of this colour. */
+function picture(index: number): Buffer {
+  const chunk = (name: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(name, "latin1"), data]);
+    const frame = Buffer.alloc(8 + body.length);
+    frame.writeUInt32BE(data.length, 0);
+    body.copy(frame, 4);
+    frame.writeUInt32BE(crc32(body), 4 + body.length);
+    return frame;
+  };
+  const head = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]);
+  const pixel = deflateSync(Buffer.from([0, index & 255, (index * 7) & 255, (index * 31) & 255]));
+  return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), chunk("IHDR", head), chunk("IDAT", pixel), chunk("IEND", Buffer.alloc(0))]);
+}
+
+async function somePictures(page: Page, desk: Desk, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const answer = await page.request.post(`${desk.url}/api/assets`, {
+      headers: { origin: desk.url },
+      multipart: {
+        tags: JSON.stringify(index % 2 === 0 ? ["even", "output"] : ["odd"]),
+        name: `wall_${String(index).padStart(3, "0")}.png`,
+        user_metadata: JSON.stringify({ seed: index, camera: { lens: index % 3 === 0 ? "50mm" : "85mm" } }),
+        file: { name: `wall_${index}.png`, mimeType: "image/png", buffer: picture(index) },
+      },
+    });
+    expect(answer.ok(), await answer.text()).toBe(true);
+  }
+}
+
+const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
+const tiles = (page: Page) => page.locator("a[data-index][href]");
+const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
+
+test("the wall is scrolled, filtered, selected and tagged, and its address brings all of it back", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  await somePictures(page, freshDesk, 130);
+  await page.goto(`${freshDesk.url}/assets?include_public=false`);
+  await expect(tile(page, "wall_129.png")).toBeVisible();
+  expect(await page.locator("a[data-index]").count()).toBeLessThanOrEqual(150);
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+
+  // The place in the list is in the address: a page further and back, one stands where one was.
+  await page.getByLabel("Go to").fill("100");
+  await page.getByLabel("Go to").press("Enter");
+  await expect(tile(page, "wall_030.png")).toBeVisible();
+  await expect(page).toHaveURL(/offset=\d\d/);
+  const there = page.url();
+  const at = await page.evaluate(() => window.scrollY);
+  await tile(page, "wall_030.png").focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "wall_030.png" })).toBeVisible();
+  await page.goBack();
+  await expect(tile(page, "wall_030.png")).toBeVisible();
+  expect(page.url()).toBe(there);
+  expect(Math.abs((await page.evaluate(() => window.scrollY)) - at)).toBeLessThan(2);
+
+  // Tags and metadata narrow it, both in the address.
+  await page.getByRole("button", { name: "Filter by tags" }).click();
+  await page.getByRole("button", { name: "No assets with odd" }).click();
+  await page.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByRole("banner").or(page.locator("header")).getByText("65", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: /^Metadata/ }).click();
+  await page.getByLabel("Name", { exact: true }).fill("camera.lens");
+  await page.getByLabel("Value", { exact: true }).fill("50mm");
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
+  expect(new URL(page.url()).searchParams.get("metadata_filter")).toBe('{"camera":{"lens":"50mm"}}');
+  await page.reload();
+  await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
+  await expect(tiles(page)).toHaveCount(22);
+
+  // By keys: x, shift and an arrow; then a band over what is left; then all that match.
+  await tiles(page).first().focus();
+  await page.keyboard.press("x");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Shift+ArrowRight");
+  await expect(bar(page).getByText("3 selected")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(bar(page)).toBeHidden();
+  const [first, fifth] = [await tiles(page).nth(0).boundingBox(), await tiles(page).nth(4).boundingBox()];
+  if (!first || !fifth) throw new Error("the tiles have no place");
+  await page.mouse.move(first.x + 20, first.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(fifth.x + 20, fifth.y + 80, { steps: 6 });
+  await page.mouse.up();
+  await expect(bar(page).getByText("5 selected")).toBeVisible();
+  await bar(page).getByRole("button", { name: "Select all 22 that match" }).click();
+  await bar(page).getByRole("button", { name: "Add tags" }).click();
+  await page.getByRole("textbox", { name: "Tags" }).fill("approved");
+  await page.getByRole("dialog").getByRole("button", { name: "Add tags" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Tag 22 assets with approved" }).click();
+  await expect(page.getByText("22 tagged")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("22 untagged")).toBeVisible();
+});
+
+test("an asset is opened beside the wall, tagged in place, edited, found again by its bytes and deleted; a plain table shows the same", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  await somePictures(page, freshDesk, 12);
+  await page.goto(`${freshDesk.url}/assets?include_public=false`);
+  await tile(page, "wall_005.png").click();
+  const panel = page.getByRole("complementary", { name: "Asset wall_005.png" });
+  await panel.getByLabel("Add a tag").fill("seen");
+  await panel.getByLabel("Add a tag").press("Enter");
+  await expect(panel.getByRole("list", { name: "Tags" }).getByRole("link", { name: "seen" })).toBeVisible();
+  await panel.getByRole("button", { name: "Take odd off" }).click();
+  await expect(panel.getByRole("link", { name: "odd", exact: true })).toBeHidden();
+  await panel.getByRole("button", { name: "Look for others" }).click();
+  await expect(panel.getByText("no other asset")).toBeVisible();
+  await panel.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Name", { exact: true }).first().fill("renamed.png");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  const renamed = page.getByRole("complementary", { name: "Asset renamed.png" });
+  await expect(renamed).toBeVisible();
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await renamed.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog", { name: "Delete renamed.png" }).getByRole("button", { name: "Delete" }).click();
+  await expect(renamed).toBeHidden();
+  await expect(tile(page, "renamed.png")).toBeHidden();
+  await expect(tiles(page)).toHaveCount(11);
+
+  await page.getByRole("button", { name: "Table" }).click();
+  await expect(page).toHaveURL(/look=table/);
+  const rows = page.locator("tr[data-row]");
+  await expect(rows).toHaveCount(11);
+  await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
+  await expect(rows.first()).toContainText("wall_000.png");
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.getByRole("button", { name: "Page by page" }).click();
+  await page.getByLabel("Rows on a page").selectOption("25");
+  await expect(page).toHaveURL(/by=pages/);
+  await expect(page.getByText("1–11 of 11")).toBeVisible();
+
+  // What was set stays under a name, and opens the page from then on.
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByLabel("Name of a new view").fill("By name");
+  await page.getByLabel("Open Assets with it").check();
+  await page.getByRole("button", { name: "Save view" }).click();
+  await expect(page.getByRole("link", { name: "By name" })).toBeVisible();
+  await page.goto(`${freshDesk.url}/assets`);
+  await expect(page).toHaveURL(/look=table/);
+  await expect(rows.first()).toContainText("wall_000.png");
+
+  // On a phone the picture has its own page.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${freshDesk.url}/assets?include_public=false`);
+  await tile(page, "wall_011.png").click();
+  await expect(page).toHaveURL(/\/assets\/[0-9a-f-]{36}/);
+  await expect(page.getByRole("group", { name: /^Picture/ })).toBeVisible();
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+});
