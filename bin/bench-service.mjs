@@ -1,4 +1,4 @@
-// `npm run bench:service`: bundles what is missing, then prints the stand-alone service's figures for this machine; about ten minutes.
+// `npm run bench:service`: bundles what is missing, then prints the stand-alone service's figures for this machine; a few minutes.
 // `npm run bench:service -- submissions upload` measures only these.
 import { runBench } from "./bundled-bench.mjs";
 import { enterProject, ensureBundles } from "./prepare.mjs";

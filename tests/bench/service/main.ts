@@ -3,6 +3,7 @@ import { machine, table } from "../figures";
 import { measureDispatch } from "./dispatch";
 import { measureImageChain } from "./image-chain";
 import { measureJobs } from "./jobs";
+import { measureLargeDetails } from "./large-details";
 import { measureLists } from "./lists";
 import { measureRestart } from "./restart";
 import { type BenchRow } from "./row";
@@ -16,6 +17,7 @@ const measurements: Record<string, () => Promise<BenchRow[]>> = {
   submissions: measureSubmissions,
   jobs: measureJobs,
   dispatch: measureDispatch,
+  details: measureLargeDetails,
   upload: measureUpload,
   "same-content": measureSameContent,
   restart: measureRestart,

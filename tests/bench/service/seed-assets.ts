@@ -14,7 +14,7 @@ const START = Date.parse("2026-06-01T00:00:00Z");
 
 export function seedAssets(file: string, userName: string, wanted: number): void {
   const chance = createChance(1121);
-  fill(file, userName, (database, userId) => {
+  fill(file, userName, "assets_by_[^h]*", (database, userId) => {
     const insertBlob = inserter(database, "blobs", ["hash", "sha256", "size", "media_type", "created_at"]);
     const insertTag = inserter(database, "asset_tags", ["asset_seq", "tag", "position"]);
     const insertAsset = inserter(database, "assets", [

@@ -29,7 +29,7 @@ export function workflowId(index: number): string {
 export function seedJobs(file: string, userName: string, wanted: number): void {
   const chance = createChance(20261121);
   const workflows = Array.from({ length: workflowsOf(wanted) }, (_, index) => workflowId(index));
-  fill(file, userName, (database, userId) => {
+  fill(file, userName, "jobs_*", (database, userId) => {
     const insertJob = inserter(database, "jobs", columns);
     const insertInputs = inserter(database, "job_inputs", ["job_seq", "prompt", "graph", "extra_data", "outputs_to_execute"]);
     const insertResults = inserter(database, "job_results", ["job_seq", "outputs", "messages", "meta"]);
