@@ -55,12 +55,12 @@ function pressed(hands: Hands, { id, device, at, button, wantsPan }: Contact): {
 /** The pointer that draws or pans, on its way and at its end. */
 function followed(hands: Hands, { kind, id, at }: Contact): { hands: Hands; moves: Move[] } {
   const { drawing, panning } = hands;
-  if (panning?.id === id) {
+  if (panning && panning.id === id) {
     if (kind !== "move") return { hands: { ...hands, panning: undefined }, moves: [] };
     const by = { x: at.x - panning.last.x, y: at.y - panning.last.y };
     return { hands: { ...hands, panning: { id, last: at } }, moves: [{ do: "pan", by }] };
   }
-  if (drawing?.id !== id) return { hands, moves: [] };
+  if (!drawing || drawing.id !== id) return { hands, moves: [] };
   if (kind === "move") {
     const travelled = Math.max(drawing.travelled, distance(drawing.from, at));
     return { hands: { ...hands, drawing: { ...drawing, travelled } }, moves: [{ do: "extend", id }] };

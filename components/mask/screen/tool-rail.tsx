@@ -91,7 +91,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
         label={t("act.settings")}
         isOn={isPanelOpen}
         onPress={onPanel}
-        className={cn("sticky right-0 shadow-[-6px_0_6px_var(--bg)] lg:hidden", !isPanelOpen && "bg-bg")}
+        className={cn("sticky -right-1.5 shadow-[-6px_0_6px_var(--bg)] lg:hidden", !isPanelOpen && "bg-bg")}
       >
         <SlidersHorizontal className="size-4" />
       </RailButton>
