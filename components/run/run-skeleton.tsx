@@ -2,16 +2,19 @@ import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { Skeleton } from "@/components/ui/skeleton";
 
-/** A form of three nodes in its real size, while the first file is made into one. */
+/** A form of three nodes in its real size, beside its drawing where both have room, while the first file is made into one. */
 export function RunSkeleton() {
   const t = useTranslations("run");
   return (
     <>
       <PageHeader title={t("title")} />
-      <div role="status" aria-label={t("loading")} className="mx-auto flex w-full max-w-[1180px] flex-col gap-3.5 px-4 py-4 md:px-5">
-        <Skeleton className="h-[210px] rounded-lg lg:w-[calc(100%-294px)]" />
-        <Skeleton className="h-[150px] rounded-lg lg:w-[calc(100%-294px)]" />
-        <Skeleton className="h-[150px] rounded-lg lg:w-[calc(100%-294px)]" />
+      <div role="status" aria-label={t("loading")} className="grid gap-3.5 px-4 py-4 md:px-5 xl:grid-cols-[46fr_54fr]">
+        <Skeleton className="h-[calc(100dvh-84px)] rounded-lg max-xl:hidden" />
+        <div className="flex flex-col gap-3.5">
+          <Skeleton className="h-[210px] rounded-lg" />
+          <Skeleton className="h-[150px] rounded-lg" />
+          <Skeleton className="h-[150px] rounded-lg" />
+        </div>
       </div>
     </>
   );

@@ -3,11 +3,16 @@
 import { useEffect, useEffectEvent } from "react";
 import { type Arrival } from "./arrivals";
 
+const names = ["job", "file", "asset", "assets"] as const;
+
 /** Opens what the address names, once: the address then says /run, so that a reload brings back what was typed and not the job anew. */
 export function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival) => void): void {
   const arrived = useEffectEvent(() => {
-    if (!arrival || new URLSearchParams(window.location.search).size === 0) return;
-    window.history.replaceState(null, "", window.location.pathname);
+    const search = new URLSearchParams(window.location.search);
+    if (!arrival || !names.some((name) => search.has(name))) return;
+    for (const name of names) search.delete(name);
+    // A connection that the address names stays named: what was opened from it is run there.
+    window.history.replaceState(null, "", search.size === 0 ? window.location.pathname : `${window.location.pathname}?${search}`);
     open(arrival);
   });
   const key = JSON.stringify(arrival);

@@ -13,10 +13,10 @@ export function isPressKey(text: string): boolean {
 
 /** What the console shall call the job of a press, as encodeURIComponent writes it. Like the key it stays with the console. */
 export const LABEL_HEADER = "x-lightdesk-label";
-export const LONGEST_LABEL = 120;
+const LONGEST_LABEL = 120;
 
 /** One line, short enough for a list; undefined for what says nothing. Cut before it is encoded, so that no letter is cut in half. */
-export function toLabel(text: string): string | undefined {
+function toLabel(text: string): string | undefined {
   const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
   return Array.from(line).slice(0, LONGEST_LABEL).join("") || undefined;
 }

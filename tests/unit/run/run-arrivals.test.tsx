@@ -6,6 +6,7 @@ import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { type JobDetail } from "@/lib/contract/schemas/job";
+import { assetSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
 import { field, openText, portsTo, show } from "./page";
@@ -82,5 +83,45 @@ describe("a stored file", () => {
   it("that is gone says so", async () => {
     arrive({ file: "workflows/hero.json" }, { readStored: async () => missing });
     expect((await screen.findByRole("alert")).textContent).toMatch(/hero.json was not opened.*does not exist any more/);
+  });
+});
+
+it("an address that names a connection goes on naming it", async () => {
+  window.history.replaceState(null, "", "/run?job=x&connection=studio");
+  arrive({ job: job.id }, { readJob: async () => ok(job) });
+  await screen.findByText("hero");
+  expect(window.location.search).toBe("?connection=studio");
+});
+
+describe("pictures to be used", () => {
+  const content = (digit: string) => `blake3:${digit.repeat(64)}`;
+  const asset = (id: string, more: object = {}) =>
+    ok(assetSchema.parse({ id, name: `${id}.png`, mime_type: "image/png", asset_hash: content(id), tags: ["output"], ...more }));
+  const readAsset: RunPorts["readAsset"] = async (id) =>
+    id === "f" ? missing : asset(id, id === "e" ? { name: "e.txt", mime_type: "text/plain" } : {});
+
+  it("wait for a workflow, and go where somebody says", async () => {
+    arrive({ assets: ["a"] }, { readAsset });
+    expect(await screen.findByText(/Open the workflow that takes it/)).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
+    const use = await screen.findByRole("button", { name: "Use as image of #1 Photo" });
+    expect(field("Name of the picture").value).toBe("photo.png");
+    fireEvent.click(use);
+    // Under the cursor stands the name that is sent.
+    expect(field("Name of the picture").value).toBe(`${"a".repeat(64)}.png`);
+    expect(screen.queryByText("Use as image of #1 Photo")).toBeNull();
+  });
+
+  it("that are several become a job each, and those that are gone or no pictures are counted", async () => {
+    arrive({ assets: ["a", "b", "e", "f"] }, { readAsset });
+    expect(await screen.findByText("2 pictures to be used")).toBeTruthy();
+    expect(screen.getByText(/2 more are gone or no pictures/)).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
+    expect(await screen.findByRole("button", { name: "2 copies: image of #1 Photo" })).toBeTruthy();
+  });
+
+  it("of which none is there say so", async () => {
+    arrive({ assets: ["f"] }, { readAsset });
+    expect((await screen.findByRole("alert")).textContent).toMatch(/No picture arrived.*do not exist any more/);
   });
 });

@@ -1,0 +1,80 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { SaveWorkflow } from "@/components/graph/save-workflow";
+import { fileNameOf, storedPath, storedText, storedTextOfJob } from "@/components/graph/stored-workflow";
+import { readWorkflow } from "@/lib/contract/graph";
+import { renderInApp } from "../components/render";
+
+const graph = { "1": { class_type: "Noise", inputs: { seed: 18446744073709551615n } } };
+
+describe("a stored workflow", () => {
+  it("is the bare graph where nothing came along, and reads back with every digit", () => {
+    const text = storedText(graph, undefined);
+    expect(text).toContain("18446744073709551615");
+    expect(readWorkflow(text)).toMatchObject({ ok: true, value: { graph } });
+  });
+
+  it("keeps what came along, but no partner's key", () => {
+    const extra_data = { api_key_comfy_org: "sk-secret", extra_pnginfo: { workflow: { id: "x", name: "hero" } } };
+    const text = storedTextOfJob({ prompt: graph, extra_data }) ?? "";
+    expect(readWorkflow(text)).toMatchObject({ ok: true, value: { title: "hero" } });
+    expect(text).not.toContain("sk-secret");
+    expect(storedTextOfJob("nothing")).toBeUndefined();
+  });
+
+  it.each([
+    ["hero", "workflows/hero.json"],
+    [" /a b/hero.JSON ", "workflows/a b/hero.json"],
+    ["..", undefined],
+    ["a/../b", undefined],
+    ["a\\b", undefined],
+    ["", undefined],
+    ["x".repeat(300), undefined],
+  ])("named %j lies at %j", (name, path) => expect(storedPath(name)).toBe(path));
+
+  it("is offered a name that a file can have", () => {
+    expect(storedPath(fileNameOf("../hero: 50% <b>"))).toMatch(/^workflows\/[^/]+\.json$/);
+  });
+});
+
+describe("saving", () => {
+  const seen: { url: string; body: string }[] = [];
+  let isThere = false;
+  beforeEach(() => {
+    seen.length = 0;
+    isThere = false;
+    HTMLDialogElement.prototype.showModal = function showModal() {
+      this.open = true;
+    };
+    HTMLDialogElement.prototype.close = function close() {
+      this.open = false;
+    };
+    vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
+      seen.push({ url, body: String(init.body) });
+      const isRefused = isThere && url.includes("overwrite=false");
+      return isRefused ? Response.json({ code: "CONFLICT", message: "" }, { status: 409 }) : Response.json({ path: "x" });
+    });
+  });
+  afterEach(() => {
+    cleanup();
+    vi.unstubAllGlobals();
+  });
+
+  it("asks before it replaces a file, and asks again for another name", async () => {
+    isThere = true;
+    renderInApp(<SaveWorkflow title="hero" textOf={() => "{}"} connection="c1" />);
+    fireEvent.click(screen.getByRole("button", { name: "Save" }));
+    fireEvent.click(screen.getAllByRole("button", { name: "Save" })[1] ?? document.body);
+    expect((await screen.findByRole("alert")).textContent).toBe("workflows/hero.json exists already. Replacing it cannot be undone.");
+    fireEvent.change(screen.getByRole("textbox"), { target: { value: "hero 2" } });
+    expect(screen.queryByRole("button", { name: "Replace it" })).toBeNull();
+    fireEvent.change(screen.getByRole("textbox"), { target: { value: "hero" } });
+    fireEvent.click(screen.getByRole("button", { name: "Replace it" }));
+    await vi.waitFor(() => expect(screen.queryByRole("textbox")).toBeNull());
+    expect(seen.map(({ url }) => url)).toEqual([
+      "/api/userdata/workflows%2Fhero.json?overwrite=false&full_info=true&connection=c1",
+      "/api/userdata/workflows%2Fhero.json?overwrite=true&full_info=true&connection=c1",
+    ]);
+  });
+});
