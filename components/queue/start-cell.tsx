@@ -6,9 +6,10 @@ import { roundingOf, type StartRange } from "./start-range";
 /** "in 2 min to 6 min": what the past says, as a range; where it says nothing, that. */
 export function StartCell({ range }: { range: StartRange | undefined }) {
   const t = useTranslations("queue.start");
-  if (!range) return <span title={t("unknownHint")}>{t("unknown")}</span>;
-  const step = roundingOf(range.fromMs);
-  const fromMs = Math.floor(range.fromMs / step) * step;
+  const step = roundingOf(range?.fromMs ?? 0);
+  const fromMs = Math.floor((range?.fromMs ?? 0) / step) * step;
+  // "At once or later" is nothing that anybody could know less of.
+  if (!range || (fromMs === 0 && range.toMs === undefined)) return <span title={t("unknownHint")}>{t("unknown")}</span>;
   const from = t(...spanOf(fromMs));
   if (range.toMs === undefined) return <span title={t("hint")}>{t("after", { from })}</span>;
   const stepTo = roundingOf(range.toMs);
