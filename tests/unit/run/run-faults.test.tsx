@@ -1,0 +1,72 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { SWRConfig } from "swr";
+import { afterEach, expect, it, vi } from "vitest";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { ok } from "@/lib/shared/result";
+import { catalogue, refusals } from "./files";
+import { drop, openText, portsTo, pressRun, runButton, show } from "./page";
+import { renderPage } from "./render";
+
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+  vi.unstubAllGlobals();
+});
+
+function desk() {
+  let sent = 0;
+  const ports = portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) });
+  return { ports, sent: () => sent };
+}
+
+it("a workflow with a loop opens, names each node of it, and cannot be run by button or key", async () => {
+  const { ports, sent } = desk();
+  show(ports);
+  await openText(JSON.stringify(refusals().cycle?.prompt));
+  const note = await screen.findByRole("alert");
+  expect(note.textContent).toContain("2 nodes keep this workflow from running");
+  expect(within(note).getAllByText(/This node waits for itself, over #\d/)).toHaveLength(2);
+  expect(runButton().getAttribute("aria-disabled")).toBe("true");
+  expect(document.getElementById(runButton().getAttribute("aria-describedby") ?? "")?.textContent).toContain("keep this workflow");
+  pressRun();
+  fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
+  expect(sent()).toBe(0);
+  expect(within(note).queryByRole("button", { name: "Send it all the same" })).toBeNull();
+  fireEvent.click(within(note).getByRole("button", { name: /^#1/ }));
+  expect(document.activeElement?.id).toBe("node-1");
+});
+
+it("a link to nothing stands at its field, and opening another file forgets it", async () => {
+  const { ports } = desk();
+  show(ports);
+  await openText(JSON.stringify(refusals()["dangling-link"]?.prompt));
+  expect((await screen.findAllByText("image takes its value from node #9, which is not in the workflow.")).length).toBeGreaterThan(1);
+  await drop("good.json", JSON.stringify({ "1": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } }));
+  expect(await screen.findByText("good")).toBeTruthy();
+  expect(screen.queryByRole("alert")).toBeNull();
+});
+
+it("a class that the service's list lacks blocks too, until somebody who knows better sends it all the same", async () => {
+  vi.stubGlobal("fetch", async (path: unknown) =>
+    String(path).includes("object_info") ? Response.json(catalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+  );
+  const { ports, sent } = desk();
+  renderPage(
+    <SWRConfig value={{ provider: () => new Map() }}>
+      <RunScreen canRun memberId="ada" store={createRunStore()} ports={ports} />
+    </SWRConfig>,
+  );
+  await openText(
+    JSON.stringify({
+      "1": { class_type: "KSamplerDeluxe", inputs: { steps: 5 } },
+      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
+    }),
+  );
+  const anyway = await screen.findByRole("button", { name: "Send it all the same" });
+  pressRun();
+  expect(sent()).toBe(0);
+  fireEvent.click(anyway);
+  expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
+});
