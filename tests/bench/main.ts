@@ -8,12 +8,16 @@ import { type Load, load, type Target } from "./load";
 import { connect, type Desk, newFolder, type PortService, post, startDesk, startService } from "./processes";
 import { jobsListTable, measureJobsList } from "./screens/jobs-list";
 import { SLOWDOWN, startBrowser } from "./screens/open-page";
+import { measureWall, wallTable } from "./screens/wall";
 import { seedJobs } from "./seed";
+import { seedAssets } from "./service/seed-assets";
 import { upload, type UploadFigure } from "./upload";
+import { wayIn, type WayInFigure, wayInTable } from "./ways-in";
 
 const JOBS = 100_000;
 /** As many as one page of the list shows. */
 const FEW_JOBS = 1_000;
+const ASSETS = 1_000_000;
 const UPLOAD_MIB = 1024;
 const graph = {
   "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
@@ -24,13 +28,26 @@ const waiting = {
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 };
 
-const folders = { desk: newFolder(), service: newFolder(), few: newFolder() };
+const folders = { desk: newFolder(), service: newFolder(), few: newFolder(), wall: newFolder() };
 const print = (text: string) => process.stdout.write(`${text}\n\n`);
 const tell = (text: string) => process.stderr.write(`${text}\n`);
 
 /** Arguments choose some of them by name. */
-const names = ["pages", "calls", "first-load", "submissions", "uploads", "screens"] as const;
+const names = [
+  "pages",
+  "calls",
+  "first-load",
+  "submissions",
+  "uploads",
+  "ways-in",
+  "ways-in-10-gib",
+  "screens",
+  "wall",
+  "wall-5-minutes",
+] as const;
 type Name = (typeof names)[number];
+/** Ten gibibytes of disk and some minutes: when it is asked for. */
+const onDemand: readonly Name[] = ["ways-in-10-gib", "wall-5-minutes"];
 const inMany: readonly Name[] = ["pages", "calls", "submissions", "screens"];
 
 async function main(wanted: ReadonlySet<Name>): Promise<void> {
@@ -40,6 +57,43 @@ async function main(wanted: ReadonlySet<Name>): Promise<void> {
   if (wanted.has("first-load")) firstLoad();
   if (inMany.some((name) => wanted.has(name))) await withManyJobs(wanted);
   if (wanted.has("uploads")) await uploads();
+  if (wanted.has("ways-in")) await waysIn();
+  if (wanted.has("wall") || wanted.has("wall-5-minutes")) await wall(wanted.has("wall-5-minutes"));
+  if (wanted.has("ways-in-10-gib")) {
+    tell("10 GiB through a browser.");
+    print("## 10 GiB of zeros through the tray, unknown and then known");
+    print(wayInTable([await wayIn(10 * 1024, { sparse: true })]));
+  }
+}
+
+async function wall(isLong: boolean): Promise<void> {
+  tell(`Seeding ${ASSETS} assets.`);
+  await (await startDesk(folders.wall, { isNew: true })).process.stop();
+  seedAssets(join(folders.wall, "service", "service.sqlite"), "team", ASSETS);
+  const desk = await startDesk(folders.wall);
+  const browser = await startBrowser();
+  try {
+    const figures = [];
+    for (const slowdown of [1, SLOWDOWN]) {
+      tell(`The wall in a browser, ${slowdown} times slower.`);
+      figures.push(await measureWall(browser, desk, { slowdown, isLong: isLong && slowdown === 1 }));
+    }
+    print(`## The wall of ${ASSETS.toLocaleString("en")} assets, scrolled in a browser`);
+    print(wallTable(figures));
+  } finally {
+    await browser.close();
+    await desk.process.stop();
+  }
+}
+
+async function waysIn(): Promise<void> {
+  const runs: WayInFigure[] = [];
+  for (let run = 1; run <= 3; run += 1) {
+    tell(`${UPLOAD_MIB} MiB through a browser, ${run} of 3.`);
+    runs.push(await wayIn(UPLOAD_MIB));
+  }
+  print(`## ${UPLOAD_MIB} MiB through the tray of a browser, hashed first, beside a plain upload`);
+  print(wayInTable(runs));
 }
 
 async function withManyJobs(wanted: ReadonlySet<Name>): Promise<void> {
@@ -248,7 +302,7 @@ if (strange.length > 0) {
   process.exit(1);
 }
 try {
-  await main(new Set(asked.length === 0 ? names : names.filter((name) => asked.includes(name))));
+  await main(new Set(asked.length === 0 ? names.filter((name) => !onDemand.includes(name)) : names.filter((name) => asked.includes(name))));
 } finally {
   for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
 }
