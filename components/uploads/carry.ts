@@ -140,10 +140,11 @@ function reasonToSend({ file, hash, about }: UploadItem, { speeds, service }: Le
 }
 
 /** Undefined: a refusal that sending would meet as well. */
-function whyNotFromHash({ status, code }: ApiFailure): SentWhole | "unknown-hash" | undefined {
+function whyNotFromHash({ status, code, message }: ApiFailure): SentWhole | "unknown-hash" | undefined {
   if (status === 405 || status === 501 || code === "NOT_IMPLEMENTED") return "no-from-hash";
   if (status === 404) return "unknown-hash";
-  return code === "INVALID_HASH" ? "other-hash" : undefined;
+  // Some say it in words alone.
+  return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
 }
 
 function mayHaveArrived(failure: ApiFailure): boolean {

@@ -55,6 +55,20 @@ describe("a file on its way in", () => {
     expect(store.get().items[0]?.sentWhole).toBe("other-hash");
   });
 
+  it("fails where its tags or its name are refused, since sending would meet the same", async () => {
+    const { add, answer, item, waiting } = line();
+    add("a");
+    await answer("hash", hashed("a"));
+    await answer("fromHash", refused(400, "INVALID_BODY", { message: "tags.0: must not be blank" }));
+    await until("it has failed", () => item().status.kind === "failed");
+    expect(waiting("send")).toEqual([]);
+    add("b");
+    await answer("hash", hashed("b"));
+    await answer("fromHash", refused(400, "BAD_REQUEST", { message: "only sha256 is supported as a hash" }));
+    await until("it is sent", () => item(1).status.kind === "sending");
+    expect(item(1).sentWhole).toBe("other-hash");
+  });
+
   it("is sent whole from then on where the service takes no hashes, and says so; it is compared all the same", async () => {
     const { add, answer, item, waiting } = line();
     add("a");
