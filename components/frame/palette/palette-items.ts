@@ -15,7 +15,7 @@ export type PaletteItem = {
 };
 
 /** Where nothing is typed, each group shows so many. */
-const SHOWN_OF_A_GROUP = 8;
+const SHOWN_OF_A_GROUP = 12;
 
 /** Those that hold every word that was typed, in the order of the groups; what begins with the text comes first. */
 export function findItems(items: readonly PaletteItem[], typed: string): PaletteItem[] {
