@@ -10,7 +10,7 @@ import { renderInApp } from "./render";
 afterEach(cleanup);
 
 const sentences: Readonly<Record<string, unknown>> = errors;
-const codes = [...Object.keys(errorStatus), "CONSOLE_UNREACHABLE", "ABORTED", "UNKNOWN"];
+const codes = [...Object.keys(errorStatus), "CONSOLE_UNREACHABLE", "ABORTED", "FILE_UNREADABLE", "UNKNOWN"];
 
 describe("a failure in words", () => {
   it.each(codes)("%s says what failed and what to do, and whose fault it is", (code) => {

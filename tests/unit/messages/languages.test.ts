@@ -27,7 +27,8 @@ function words(message: string): string[] {
 const namesInChinese = new Set(
   [
     "Lightdesk JSON PNG JPEG WebP SVG CSV URL API GPU ID A Z D B Ctrl Esc Enter Shift Tab",
-    "class_type extra_data code workflows null V http https ada example com SaveImage Workflow Export Set up blake sha time",
+    "class_type extra_data code workflows null V http https ada example com SaveImage Workflow Export Set up blake BLAKE sha time",
+    "ZIP kB true false camera lens",
   ].flatMap((line) => line.split(" ")),
 );
 
@@ -35,8 +36,8 @@ const namesInChinese = new Set(
 function latinWords(message: string): string[] {
   const chosen = /, (plural|select),/.test(message) ? message.replace(/[\w=]+ \{/g, "[").replace(/\{\w+, (plural|select),/g, "") : message;
   const shown = chosen
-    .replace(/'[{}][^']*'/g, "")
-    .replace(/\{\w+(, number)?\}/g, "")
+    .replace(/'\{' .*? '\}'|'[{}][^']*'/g, "")
+    .replace(/\{\w+(, number(, percent)?)?\}/g, "")
     .replace(/\/api\b/g, "");
   return shown.match(/[A-Za-z_]+/g) ?? [];
 }
