@@ -64,7 +64,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await openCommands(page, `${desk.url}/settings`);
     await expectNoViolation(page);
     await field(page).fill("nothing goes by this name");
-    await expect(page.getByText("Nothing here goes by that name.")).toBeVisible();
+    await expect(page.getByText(/^Nothing here goes by that name\./)).toBeVisible();
     await expectNoViolation(page);
   });
 }
