@@ -9,7 +9,7 @@ export function emptyCoverage({ width, height }: Size): Coverage {
 }
 
 /** a * b / 255, rounded, for bytes. */
-export function scaled(a: number, b: number): number {
+function scaled(a: number, b: number): number {
   const product = a * b + 128;
   return (product + (product >> 8)) >> 8;
 }

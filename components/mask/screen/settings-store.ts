@@ -3,8 +3,6 @@
 import { type Size } from "../drawing/geometry";
 import { type Change, changed, firstSettings } from "./settings";
 
-export type SettingsStore = ReturnType<typeof createSettingsStore>;
-
 export function createSettingsStore(size: Size) {
   let settings = firstSettings(size);
   const listeners = new Set<() => void>();

@@ -1,0 +1,139 @@
+// The mask editor on large pictures: how far the line is behind the hand, what the page's thread does meanwhile, and how long a save takes.
+import { type Browser, type Page } from "@playwright/test";
+import sharp from "sharp";
+import { percentile, table } from "../figures";
+import { type Desk } from "../processes";
+import { openSlowly } from "./open-page";
+import { type Busy, traced } from "./trace";
+
+const SIZES = [
+  { name: "4K", width: 3840, height: 2160 },
+  { name: "64 megapixels", width: 8192, height: 8192 },
+] as const;
+const MOVES = 120;
+
+type Stroke = { p50Ms: number; p95Ms: number; busy: Busy };
+export type MaskFigure = {
+  name: string;
+  openMs: number;
+  usual: Stroke;
+  largest: Stroke;
+  fill: { ms: number; busy: Busy };
+  undo: { ms: number; busy: Busy };
+  save: { ms: number; busy: Busy };
+};
+
+declare global {
+  interface Window {
+    /** Milliseconds from a move of the pointer to the frame that shows it. */
+    lags: number[];
+  }
+}
+
+export async function measureMask(browser: Browser, desk: Desk): Promise<MaskFigure[]> {
+  const figures: MaskFigure[] = [];
+  for (const size of SIZES) figures.push(await measureOne(browser, desk, size));
+  return figures;
+}
+
+async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[number]): Promise<MaskFigure> {
+  const asset = await uploadPicture(desk, size);
+  const { page, cdp, close } = await openSlowly(browser, desk, "/assets");
+  try {
+    await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+    await page.addInitScript(watchLags);
+    const drawing = page.getByRole("application");
+    const opened = performance.now();
+    await page.goto(`${desk.url}/assets/${asset}/mask`);
+    await drawing.waitFor();
+    const openMs = performance.now() - opened;
+    const box = await drawing.boundingBox();
+    if (!box) throw new Error("the drawing has no place");
+    const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    const timed = async (act: () => Promise<void>) => {
+      const from = performance.now();
+      const busy = await traced(cdp, act);
+      return { ms: performance.now() - from, busy };
+    };
+    const stroke = async (): Promise<Stroke> => {
+      await page.evaluate(() => (window.lags = []));
+      const busy = await traced(cdp, () => strokeAcross(page, middle));
+      const lags = await page.evaluate(() => window.lags);
+      return { p50Ms: percentile(lags, 0.5), p95Ms: percentile(lags, 0.95), busy };
+    };
+    const usual = await stroke();
+    for (let step = 0; step < 30; step += 1) await page.keyboard.press("]");
+    for (let step = 0; step < 10; step += 1) await page.keyboard.press("{");
+    const largest = await stroke();
+    await page.keyboard.press("g");
+    const fill = await timed(async () => {
+      await page.mouse.click(middle.x, box.y + box.height - 60);
+      await page.getByRole("button", { name: /^Undo: fill/ }).waitFor();
+    });
+    const undo = await timed(async () => {
+      await page.keyboard.press("Control+z");
+      await page.getByRole("button", { name: /^Redo: fill/ }).waitFor();
+    });
+    const save = await timed(async () => {
+      await page.keyboard.press("Control+s");
+      await page.getByText(/^Saved as/).waitFor({ timeout: 120_000 });
+    });
+    return { name: size.name, openMs, usual, largest, fill, undo, save };
+  } finally {
+    await close();
+  }
+}
+
+async function strokeAcross(page: Page, { x, y }: { x: number; y: number }): Promise<void> {
+  await page.mouse.move(x - 250, y);
+  await page.mouse.down();
+  for (let move = 0; move < MOVES; move += 1) await page.mouse.move(x - 250 + move * 4, y + Math.sin(move / 9) * 80);
+  await page.mouse.up();
+}
+
+/** Runs in the page. The message comes when the frame after the move is done. */
+function watchLags(): void {
+  window.lags = [];
+  const note = ({ timeStamp }: PointerEvent) =>
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => window.lags.push(performance.now() - timeStamp);
+      port2.postMessage(0);
+    });
+  window.addEventListener("pointermove", note, { capture: true });
+}
+
+async function uploadPicture(desk: Desk, { width, height }: (typeof SIZES)[number]): Promise<string> {
+  const bytes = await sharp({ create: { width, height, channels: 3, background: { r: 90, g: 140, b: 180 } } })
+    .jpeg()
+    .toBuffer();
+  const form = new FormData();
+  form.set("tags", '["input"]');
+  form.set("file", new Blob([new Uint8Array(bytes)], { type: "image/jpeg" }), `${width}.jpg`);
+  const answer = await fetch(`${desk.url}/api/assets`, { method: "POST", body: form, headers: desk.headers });
+  if (!answer.ok) throw new Error(`the picture was refused with ${answer.status}: ${await answer.text()}`);
+  const { id }: { id: string } = await answer.json();
+  return id;
+}
+
+export function maskTable(figures: readonly MaskFigure[]): string {
+  const row = (name: string, pick: (figure: MaskFigure) => number) => [name, ...figures.map((figure) => pick(figure).toFixed(0))];
+  return table(
+    ["", ...figures.map(({ name }) => name)],
+    [
+      row("opened, ms", ({ openMs }) => openMs),
+      row("usual brush, move to frame, ms p50", ({ usual }) => usual.p50Ms),
+      row("- p95", ({ usual }) => usual.p95Ms),
+      row("- longest task, processor ms", ({ usual }) => usual.busy.longestMs),
+      row("largest brush, all soft, move to frame, ms p50", ({ largest }) => largest.p50Ms),
+      row("- p95", ({ largest }) => largest.p95Ms),
+      row("- longest task, processor ms", ({ largest }) => largest.busy.longestMs),
+      row("fill nearly all of it, ms", ({ fill }) => fill.ms),
+      row("- longest task, processor ms", ({ fill }) => fill.busy.longestMs),
+      row("undo it, ms", ({ undo }) => undo.ms),
+      row("- longest task, processor ms", ({ undo }) => undo.busy.longestMs),
+      row("packed, sent and stored, ms", ({ save }) => save.ms),
+      row("- longest task, processor ms", ({ save }) => save.busy.longestMs),
+    ],
+  );
+}
