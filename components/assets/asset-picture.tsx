@@ -25,7 +25,6 @@ const doubled = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 
 /** The preview, or a placeholder of the same size that says what kind of file it is. Nothing is asked for where there can be no picture. */
 export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isPlain = false, eager, fit, className }: AssetPictureProps) {
-  const t = useTranslations("assets.kind");
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
   const extension = /\.([a-z0-9]{1,6})$/i.exec(asset.name)?.[1]?.toUpperCase();
   const urlOf = (size: ThumbnailEdge) => thumbnailUrl({ asset: asset.id, edge: size, connection });
@@ -48,16 +47,20 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
         <span className="absolute inset-0 grid place-items-center rounded-sm border border-line bg-sunken text-ink-3">
           <span className="flex flex-col items-center gap-1.5">
             <KindIcon kind={asset.kind} className={isPlain ? "size-4" : "size-6"} />
-            <span className={isPlain ? "sr-only" : "text-sm"}>{extension ?? t(asset.kind)}</span>
+            <span className={isPlain ? "sr-only" : "text-sm"}>{extension ?? <KindName kind={asset.kind} />}</span>
           </span>
         </span>
       )}
       {mayHavePreview && asset.kind !== "image" && !isPlain ? (
         <span className="absolute right-1.5 bottom-1.5 flex items-center gap-1 rounded-sm bg-ink/85 px-1.5 py-0.5 text-xs text-bg">
           <KindIcon kind={asset.kind} className="size-3" />
-          {extension ?? t(asset.kind)}
+          {extension ?? <KindName kind={asset.kind} />}
         </span>
       ) : null}
     </span>
   );
+}
+
+function KindName({ kind }: { kind: AssetView["kind"] }) {
+  return useTranslations("assets.kind")(kind);
 }

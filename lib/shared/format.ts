@@ -15,5 +15,17 @@ export function formatBytes(bytes: number, locale = "en"): string {
     unit++;
   }
   const maximumFractionDigits = unit === 0 || value >= 100 ? 0 : 1;
-  return new Intl.NumberFormat(locale, { style: "unit", unit: byteUnits[unit], unitDisplay: "short", maximumFractionDigits }).format(value);
+  return formatter(locale, unit, maximumFractionDigits).format(value);
+}
+
+/** Making one costs more than the whole row that it is for; there are few. */
+const formatters = new Map<string, Intl.NumberFormat>();
+
+function formatter(locale: string, unit: number, maximumFractionDigits: number): Intl.NumberFormat {
+  const key = `${locale} ${unit} ${maximumFractionDigits}`;
+  const known = formatters.get(key);
+  if (known) return known;
+  const made = new Intl.NumberFormat(locale, { style: "unit", unit: byteUnits[unit], unitDisplay: "short", maximumFractionDigits });
+  formatters.set(key, made);
+  return made;
 }

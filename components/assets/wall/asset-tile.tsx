@@ -1,6 +1,5 @@
 "use client";
 
-import { useLocale } from "next-intl";
 import { memo } from "react";
 import { cn } from "@/components/ui/cn";
 import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
@@ -18,6 +17,7 @@ type AssetTileProps = {
   asset: AssetView | undefined;
   index: number;
   count: number;
+  locale: string;
   /** Of the service, for the preview. */
   connectionId?: string;
   /** Of the address, where it names one. */
@@ -34,8 +34,7 @@ type AssetTileProps = {
 
 /** A plain link: thousands come and go while somebody scrolls, and presses are heard by the wall. */
 export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
-  const { asset, index, count, connectionId, connection, edge, fit, isOpen, isEarly, isCurrent, motion, picking } = props;
-  const locale = useLocale();
+  const { asset, index, count, locale, connectionId, connection, edge, fit, isOpen, isEarly, isCurrent, motion, picking } = props;
   const { store } = picking;
   const isChosen = useChosen(store, () => asset !== undefined && store.has(asset.id));
   return (

@@ -1,6 +1,6 @@
 "use client";
 
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { AssetTile } from "./asset-tile";
@@ -54,6 +54,7 @@ export function Gallery({
   fit,
 }: GalleryProps) {
   const t = useTranslations("assets.grid");
+  const locale = useLocale();
   const layoutOf = useCallback((widthPx: number, screenPx: number) => wallLayout({ widthPx, screenPx, size }), [size]);
   const wall = useWall<WallLayout>({ count: source.count, layoutOf, startIndex, onRest });
   const { drawn, container, motion } = wall;
@@ -115,6 +116,7 @@ export function Gallery({
               asset={source.at(index)}
               index={index}
               count={source.count}
+              locale={locale}
               connectionId={connectionId}
               connection={connection}
               edge={edges[size]}

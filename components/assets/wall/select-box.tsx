@@ -1,22 +1,22 @@
 "use client";
 
-import { useTranslations } from "next-intl";
 import { useChosen } from "@/components/data-table/select-cells";
-import { Checkbox } from "@/components/ui/checkbox";
 import { type Picking } from "./use-picking";
 
 type SelectBoxProps = { id: string; name: string; index: number; picking: Picking; className?: string };
 
 /** The whole label can be pressed; with shift it chooses everything from the last one pressed to this one. */
 export function SelectBox({ id, name, index, picking, className }: SelectBoxProps) {
-  const t = useTranslations("assets.select");
   const isOn = useChosen(picking.store, () => picking.store.has(id));
   return (
     <label className={className} onClick={(event) => event.stopPropagation()}>
-      <Checkbox
+      {/* The plain element, named as what it chooses: hundreds come and go while somebody scrolls. */}
+      <input
+        type="checkbox"
         tabIndex={-1}
-        aria-label={t("one", { name })}
+        aria-label={name}
         checked={isOn}
+        className="size-4"
         onChange={({ nativeEvent }) => {
           if (nativeEvent instanceof MouseEvent && nativeEvent.shiftKey) void picking.extend(index);
           else picking.toggle(index);
