@@ -1,0 +1,114 @@
+// Lists of jobs that are kept and shared, and what is done with all that match: more than a page shows.
+import AxeBuilder from "@axe-core/playwright";
+import { type Page } from "@playwright/test";
+import { startLocalServer } from "@/tests/support/local-server";
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+const rows = (page: Page) => page.locator("tr[data-row]");
+const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
+const outcome = (page: Page) => page.getByRole("region", { name: "What is done with the selected jobs" });
+const expectNoViolations = async (page: Page) => expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+
+test("a list is kept under a name, opened by its link, made the one that Jobs begins with, and removed", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const done = await submit(page.request, freshDesk, slowGraph(0.02));
+  await untilState(page.request, freshDesk, done, "completed");
+  await page.goto(`${freshDesk.url}/jobs?status=failed&limit=25`);
+  await expect(page.getByText("No jobs match these filters")).toBeVisible();
+  const views = page.getByRole("button", { name: "Views" });
+  const dialog = page.getByRole("dialog", { name: "Saved views" });
+  await views.click();
+  await expect(dialog).toContainText("No view is saved yet");
+  await dialog.getByLabel("Name of a new view").fill("Broken ones");
+  await dialog.getByRole("button", { name: "Save view" }).click();
+  await expect(dialog.getByRole("link", { name: "Broken ones" })).toHaveAttribute("aria-current", "true");
+  await expectNoViolations(page);
+
+  // By its link, with the whole list in its address.
+  await page.goto(`${freshDesk.url}/jobs`);
+  await expect(rows(page)).toHaveCount(1);
+  await views.click();
+  await dialog.getByRole("link", { name: "Broken ones" }).click();
+  await expect(page).toHaveURL(/\/jobs\?.*status=failed/);
+  await expect(page).toHaveURL(/limit=25/);
+  await expect(page.getByText("No jobs match these filters")).toBeVisible();
+
+  // As the default it comes first, and all jobs are still one press away.
+  await views.click();
+  const star = dialog.getByRole("button", { name: "Open Jobs with Broken ones" });
+  await star.click();
+  await expect(star).toHaveAttribute("aria-pressed", "true");
+  await page.goto(`${freshDesk.url}/jobs`);
+  await expect(page).toHaveURL(/status=failed/);
+  await page.getByRole("link", { name: "Show all jobs" }).click();
+  await expect(rows(page)).toHaveCount(1);
+  await page.reload();
+  await expect(rows(page)).toHaveCount(1);
+
+  await views.click();
+  await dialog.getByRole("button", { name: "Remove Broken ones" }).click();
+  await expect(dialog).toContainText("No view is saved yet");
+  await page.goto(`${freshDesk.url}/jobs`);
+  await expect(rows(page)).toHaveCount(1);
+  await expect(page).not.toHaveURL(/status=/);
+});
+
+test("jobs of one workflow are found by its id, and the address keeps it", async ({ signedIn: page, desk }) => {
+  const workflow = "11111111-2222-4333-8444-555555555555";
+  const data = { prompt: slowGraph(0.02, "-mine"), extra_data: { extra_pnginfo: { workflow: { id: workflow } } }, workflow_id: workflow };
+  const answer = await page.request.post(`${desk.url}/api/prompt`, { data, headers: { origin: desk.url } });
+  const { prompt_id: mine }: { prompt_id: string } = await answer.json();
+  const other = await submit(page.request, desk, slowGraph(0.02, "-other"));
+  await untilState(page.request, desk, other, "completed");
+  await page.goto(`${desk.url}/jobs`);
+  await expect(page.locator(`tr[data-row="${other}"]`)).toBeVisible();
+  await page.getByRole("button", { name: /^Workflow/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Jobs of one workflow" });
+  await dialog.getByLabel("Name or id").fill(workflow);
+  await expectNoViolations(page);
+  await dialog.getByLabel("Name or id").press("Enter");
+  await expect(page).toHaveURL(new RegExp(`workflow_id=${workflow}`));
+  await expect(rows(page)).toHaveCount(1);
+  await expect(page.locator(`tr[data-row="${mine}"]`)).toBeVisible();
+  await page.getByRole("button", { name: /^Workflow: / }).click();
+  await dialog.getByRole("button", { name: "Any workflow" }).click();
+  await expect(page.locator(`tr[data-row="${other}"]`)).toBeVisible();
+});
+
+test("all that match are cancelled on a plain local server, also those of the next pages, with a receipt for each", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const server = await startLocalServer();
+  const ids = Array.from({ length: 31 }, () => server.submit());
+  server.begin();
+  const data = { name: "Local", baseUrl: server.url, shared: false };
+  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  const { connection }: { connection: { id: string } } = await made.json();
+  await page.goto(`${desk.url}/jobs?connection=${connection.id}&status=pending&limit=25`);
+  await expect(rows(page)).toHaveCount(25);
+  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
+  await expect(page.getByText("All 25 on this page are selected.")).toBeVisible();
+  await page.getByRole("button", { name: "Select all 30 that match" }).click();
+  await expect(page.getByText("All 30 that match are selected.")).toBeVisible();
+  await expectNoViolations(page);
+  await bar(page).getByRole("button", { name: "Cancel" }).click();
+  const ask = page.getByRole("dialog");
+  await expect(ask).toContainText("This cannot be undone");
+  await expectNoViolations(page);
+  await ask.getByRole("button", { name: /^Cancel 30 jobs$/ }).click();
+  await expect(outcome(page)).toContainText("30 cancelled");
+  expect(server.place.pending).toEqual([]);
+  expect(server.place.running.map(([, id]) => id)).toEqual(ids.slice(0, 1));
+  await outcome(page).getByRole("button", { name: "Receipt" }).click();
+  await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(31);
+  await expectNoViolations(page);
+  await server.close();
+});
