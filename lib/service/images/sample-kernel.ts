@@ -70,13 +70,17 @@ function lookUpBytes(): WasmFunction {
 const { exported, reserve } = createKernel([truncate(), lookUp(), lookUpBytes()]);
 const kernel = { truncate: exported("truncate"), lookUp: exported("lookUp"), lookUpBytes: exported("lookUpBytes") };
 
+/** What goes through the kernel's memory, one after the other. */
+function* pieces(start: number, end: number): Generator<{ at: number; count: number }> {
+  for (let at = start; at < end; at += AT_ONCE) yield { at, count: Math.min(AT_ONCE, end - at) };
+}
+
 /** Writes `bytes` from `start` to `end`: each the truncation of 255 x, clamped; what is no number becomes 0. */
 export function truncateInto(bytes: Uint8Array, samples: Float32Array, start: number, end: number): void {
   const { places, buffer } = reserve([AT_ONCE * WIDE, AT_ONCE]);
   const [from = 0, to = 0] = places;
   const source = new Float32Array(buffer, from, AT_ONCE);
-  for (let at = start; at < end; at += AT_ONCE) {
-    const count = Math.min(AT_ONCE, end - at);
+  for (const { at, count } of pieces(start, end)) {
     source.set(samples.subarray(at, at + count));
     kernel.truncate(from, from + count * WIDE, to);
     bytes.set(new Uint8Array(buffer, to, count), at);
@@ -89,8 +93,7 @@ export function lookUpInto(samples: Float32Array, codes: Uint8Array, table: Floa
   const [from = 0, entries = 0, to = 0] = places;
   new Float32Array(buffer, entries, CODES).set(table);
   const source = new Uint8Array(buffer, from, AT_ONCE);
-  for (let at = start; at < end; at += AT_ONCE) {
-    const count = Math.min(AT_ONCE, end - at);
+  for (const { at, count } of pieces(start, end)) {
     source.set(codes.subarray(at, at + count));
     kernel.lookUp(from, from + count, entries, to);
     samples.set(new Float32Array(buffer, to, count), at);
@@ -103,8 +106,7 @@ export function lookUpBytesInto(bytes: Uint8Array, codes: Uint8Array, table: Uin
   const [from = 0, entries = 0, to = 0] = places;
   new Uint8Array(buffer, entries, CODES).set(table);
   const source = new Uint8Array(buffer, from, AT_ONCE);
-  for (let at = start; at < end; at += AT_ONCE) {
-    const count = Math.min(AT_ONCE, end - at);
+  for (const { at, count } of pieces(start, end)) {
     source.set(codes.subarray(at, at + count));
     kernel.lookUpBytes(from, from + count, entries, to);
     bytes.set(new Uint8Array(buffer, to, count), at);

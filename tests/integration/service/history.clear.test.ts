@@ -26,7 +26,9 @@ describe("clearing a long history", () => {
     folder = await mkdtemp(join(tmpdir(), "lightdesk-clear-"));
     open();
     createKeys(database, Date.now).createKey("ada");
+    database.close();
     seedJobs(join(folder, "service.sqlite"), "ada", 3000);
+    open();
   });
   afterEach(async () => {
     database.close();
