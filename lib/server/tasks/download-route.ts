@@ -4,6 +4,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { maskedAddress } from "@/lib/contract/download-task";
+import { parseJson } from "@/lib/contract/json";
 import { operations } from "@/lib/contract/operations";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { taskStartedSchema } from "@/lib/contract/schemas/task";
@@ -24,7 +25,7 @@ export function downloadRoute(): Handler {
     const result = await runOperation(downloadAsset, { ...asked, request }, ok({}));
     if (!result.ok || result.value.status !== 202) return result;
     try {
-      await keep(asked, JSON.parse(new TextDecoder().decode(sent.value)), await result.value.clone().json());
+      await keep(asked, parseJson(new TextDecoder().decode(sent.value)), await result.value.clone().json());
     } catch (err) {
       asked.console.log.error({ err, requestId: asked.requestId }, "a download was started and could not be kept in sight");
     }

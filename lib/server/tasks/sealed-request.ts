@@ -3,6 +3,7 @@
 
 import "server-only";
 import { type z } from "zod";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { parseJson } from "@/lib/contract/json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { seal, type Sealed, unseal } from "../keys/cipher";
@@ -14,7 +15,7 @@ export type DownloadBody = z.output<typeof downloadBodySchema>;
 const recordOf = (id: string) => `download_tasks/${id}`;
 
 export function sealRequest(ring: KeyRing, id: string, body: DownloadBody): Sealed {
-  return seal(ring, recordOf(id), JSON.stringify(body));
+  return seal(ring, recordOf(id), writeExactJson(body));
 }
 
 export function openRequest(

@@ -20,6 +20,14 @@ describe("what shall stand on an asset", () => {
     if (read.ok) expect(readDraft(draftOf(read.value))).toEqual(read);
   });
 
+  it("keeps every digit of a number in its metadata", () => {
+    const metadata = '{"seed":18446744073709551615}';
+    const read = readDraft({ ...newDraft, metadata });
+    if (!read.ok) throw new Error("it was refused");
+    expect(draftOf(read.value).metadata.replace(/\s/g, "")).toBe(metadata);
+    expect(changesBetween(read.value, { ...read.value, metadata: {} })?.fields).toEqual({ user_metadata: {} });
+  });
+
   it("that makes no sense says which field", () => {
     expect(readDraft({ name: "a\u0000", tags: "x".repeat(201), metadata: "[1]", preview: "cat" })).toEqual(
       failed({ name: true, tags: true, metadata: true, preview: true }),
