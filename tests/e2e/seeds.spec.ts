@@ -1,0 +1,50 @@
+// Seeds of twenty digits in a browser: what a file holds and what a person types is what is sent, shown and opened again.
+import { readFileSync } from "node:fs";
+import { type Brought, drop } from "./support/files";
+import { untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+const SEED = "18446744073709551615";
+const TYPED = "9007199254740993";
+const graph = `{
+  "1": { "class_type": "EmptyImage", "inputs": { "width": 8, "height": 8, "batch_size": 1, "color": 7, "noise_seed": ${SEED} } },
+  "2": { "class_type": "SaveImage", "inputs": { "images": ["1", 0], "filename_prefix": "seeded" } },
+  "3": { "class_type": "PrimitiveInt", "inputs": { "value": 9223372036854775807 } },
+  "4": { "class_type": "PreviewAny", "inputs": { "source": ["3", 0] } }
+}`;
+const file: Brought = { name: "seeded.json", type: "application/json", bytes: Buffer.from(graph) };
+
+test("keep every digit from a file and a keyboard to the job, its JSON and the form that it opens again", async ({
+  signedIn: page,
+  desk,
+}) => {
+  await page.goto(`${desk.url}/run`);
+  await drop(page.getByText("Drop a workflow file here"), file);
+  await expect(page.getByRole("textbox", { name: "noise_seed" })).toHaveValue(SEED);
+  const value = page.getByRole("textbox", { name: "value" });
+  await expect(value).toHaveValue("9223372036854775807");
+  await value.fill(TYPED);
+  const sending = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
+  await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
+  const sent = (await sending).postData() ?? "";
+  expect(sent).toContain(`"noise_seed":${SEED}`);
+  expect(sent).toContain(`"value":${TYPED}`);
+
+  const receipt = page.getByRole("link", { name: /^Open job/ });
+  const id = ((await receipt.getAttribute("href")) ?? "").split("/").at(-1) ?? "";
+  await untilState(page.request, desk, id, "completed");
+  await page.goto(`${desk.url}/jobs/${id}`);
+  await expect(page.getByText(TYPED).first()).toBeVisible();
+  await page.getByRole("button", { name: "JSON", exact: true }).click();
+  await expect(page.getByLabel("The workflow as JSON", { exact: true })).toContainText(`"noise_seed": ${SEED}`);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download", exact: true }).click(),
+  ]);
+  expect(readFileSync(await download.path(), "utf8")).toContain(`"value": ${TYPED}`);
+
+  await page.evaluate(() => sessionStorage.clear());
+  await page.goto(`${desk.url}/run?job=${id}`);
+  await expect(page.getByRole("textbox", { name: "noise_seed" })).toHaveValue(SEED);
+  await expect(page.getByRole("textbox", { name: "value" })).toHaveValue(TYPED);
+});
