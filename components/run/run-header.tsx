@@ -5,7 +5,8 @@ import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { SaveWorkflow } from "@/components/graph/save-workflow";
 import { storedText } from "@/components/graph/stored-workflow";
-import { Button } from "@/components/ui/button";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
 import { FilePicker } from "./empty-run";
 import { RunButton, type RunButtonProps } from "./run-button";
 import { type OpenWorkflow } from "./run-state";
@@ -50,7 +51,7 @@ export function RunHeader(props: RunHeaderProps) {
       <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={onClose}>
         <X aria-hidden="true" className="size-4" />
       </Button>
-      {canRun ? <CopiesButton onPress={onCopies} className="max-md:hidden" /> : null}
+      {canRun ? <CopiesButton button={button} onPress={onCopies} className="max-md:hidden" /> : null}
       <RunButton {...button} className="max-md:hidden" />
     </PageHeader>
   );
@@ -60,18 +61,33 @@ export function RunHeader(props: RunHeaderProps) {
 export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRun" | "button" | "onCopies">) {
   return (
     <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 flex gap-2 border-t border-line bg-bg px-4 py-2 md:hidden">
-      {canRun ? <CopiesButton onPress={onCopies} /> : null}
+      {canRun ? <CopiesButton button={button} onPress={onCopies} /> : null}
       <RunButton {...button} className="flex-1" />
     </div>
   );
 }
 
-function CopiesButton({ onPress, className }: { onPress: () => void; className?: string }) {
+type CopiesButtonProps = { button: RunButtonProps; onPress: () => void; className?: string };
+
+/** What keeps one job from being sent keeps many from it too, and is said in the same place. */
+function CopiesButton({ button: { refusedBy, isSending, uploading }, onPress, className }: CopiesButtonProps) {
   const t = useTranslations("run.copies");
-  return (
-    <Button title={t("buttonHint")} onClick={onPress} className={className}>
+  const face = (
+    <>
       <CopyPlus aria-hidden="true" className="size-3.5" />
       {t("button")}
+    </>
+  );
+  if (refusedBy !== undefined) {
+    return (
+      <button type="button" aria-disabled="true" aria-describedby={refusedBy} className={cn(buttonStyle(), className)}>
+        {face}
+      </button>
+    );
+  }
+  return (
+    <Button title={t("buttonHint")} busy={isSending || uploading > 0} onClick={onPress} className={className}>
+      {face}
     </Button>
   );
 }

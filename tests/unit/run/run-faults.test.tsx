@@ -30,6 +30,11 @@ it("a workflow with a loop opens, names each node of it, and cannot be run by bu
   expect(within(note).getAllByText(/This node waits for itself, over #\d/)).toHaveLength(2);
   expect(runButton().getAttribute("aria-disabled")).toBe("true");
   expect(document.getElementById(runButton().getAttribute("aria-describedby") ?? "")?.textContent).toContain("keep this workflow");
+  const [copies] = screen.getAllByRole("button", { name: "Copies" });
+  expect([copies?.getAttribute("aria-disabled"), copies?.getAttribute("aria-describedby")]).toEqual([
+    "true",
+    runButton().getAttribute("aria-describedby"),
+  ]);
   pressRun();
   fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
   expect(sent()).toBe(0);
