@@ -140,3 +140,34 @@ test("columns are chosen, moved, widened and remembered, and one can show a valu
   expect(await page.locator('th[data-column="workflow"]').evaluate((cell) => cell.getBoundingClientRect().width)).toBe(width);
   await expect(page.locator("th")).toContainText(["", "Preview", "Status", "Workflow", "Job"]);
 });
+
+test("a jump within a thousand rows stays where it was asked for and finds rows there, and Back returns to it", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const id = await submit(page.request, desk, slowGraph(0.02, "-long"));
+  const jobs = Array.from({ length: 1000 }, (_, index) => ({
+    id: index === 500 ? id : `${String(index).padStart(8, "0")}-0000-4000-8000-000000000000`,
+    status: "completed",
+    create_time: 1_767_225_600_000 - index,
+  }));
+  const many = { jobs, pagination: { offset: 0, limit: 1000, total: 1000, has_more: false } };
+  await page.route("**/api/jobs?*limit=1000*", (route) => route.fulfill({ json: many }));
+  // Too narrow for a panel: a press leads to the job's page.
+  await page.setViewportSize({ width: 900, height: 900 });
+  await page.goto(`${desk.url}/jobs?limit=1000`);
+  await expect(page.getByText("1–1,000 of 1,000")).toBeVisible();
+  for (const y of [44_000, 200, 30_800]) {
+    await page.evaluate((to) => window.scrollTo(0, to), y);
+    const middle = () => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined);
+    await expect.poll(middle).toBe(true);
+    expect(await page.evaluate(() => window.scrollY)).toBe(y);
+  }
+  const before = await page.evaluate(() => window.scrollY);
+  await page.getByTitle(id, { exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`/jobs/${id}`));
+  await expect(page.getByRole("heading", { name: "Details" })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByTitle(id, { exact: true })).toBeInViewport();
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(before);
+});
