@@ -18,7 +18,7 @@ import { type Picking } from "./use-picking";
 /** A row of the list; without its asset while that is on its way. */
 export type AssetRow = { id: string; index: number; asset: AssetView | undefined };
 
-export const assetLooks = {
+const assetLooks = {
   select: { width: "w-[44px] md:w-[48px]", hiddenHeader: true, isRigid: true },
   preview: { width: "w-[76px]", hiddenHeader: true, isRigid: true },
   name: {},

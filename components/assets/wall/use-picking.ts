@@ -6,7 +6,7 @@ import { type AssetView } from "@/lib/contract/asset-view";
 import { type AssetsSource } from "./assets-source";
 
 /** What one drag or one range may reach, loaded or not. */
-export const MOST_IN_RANGE = 10_000;
+const MOST_IN_RANGE = 10_000;
 
 export type Picking = {
   store: SelectionStore;
