@@ -1,6 +1,7 @@
 // The wait before a query is asked again, one for all parts of a page that show its answer.
-// Guarantees: of several who wait for the same query the earliest moment counts and one of them asks; a page that nobody sees, or that
-// has no network, asks nothing and goes on waiting; whatever became of an asking, the next wait begins after it.
+// Guarantees: of several who wait for the same query the earliest moment counts and one of them asks; a page that nobody sees
+// asks nothing and goes on waiting; whatever became of an asking, the next wait begins after it.
+// Must never: believe the browser that there is no network. It cannot know of a console on the same machine, and an asking that fails says so.
 
 type Ask = () => Promise<unknown>;
 type Wait = { asks: Set<Ask>; timer: ReturnType<typeof setTimeout> | undefined; dueMs: number };
@@ -27,7 +28,7 @@ function arm(query: string, wait: Wait, ms: number): void {
   wait.timer = setTimeout(() => {
     wait.dueMs = Number.POSITIVE_INFINITY;
     const [ask] = wait.asks;
-    const isSeen = document.visibilityState !== "hidden" && navigator.onLine;
+    const isSeen = document.visibilityState !== "hidden";
     const asked = isSeen && ask ? ask() : Promise.resolve();
     void asked.finally(() => {
       // Where the answer was another, whoever shows it has begun the next wait already.

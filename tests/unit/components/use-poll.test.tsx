@@ -112,6 +112,14 @@ describe("a page", () => {
     expect(text("a")).toMatch(/^5 fine/);
   });
 
+  it("asks although the browser says that there is no network, since that is where the reason comes from", async () => {
+    const stub = vi.spyOn(navigator, "onLine", "get").mockReturnValue(false);
+    answer = says("moving", 1);
+    await show("a");
+    expect(await callsIn(BUSY_MS)).toBe(1);
+    stub.mockRestore();
+  });
+
   it("waits longer after each failure in a row, keeps what it had with its age, and asks at once when the network is back", async () => {
     answer = says("moving", 3);
     await show("a");
