@@ -1,0 +1,199 @@
+// What a person sees and keeps while the service or the network fails in the middle of their work.
+import { type Page } from "@playwright/test";
+import messages from "@/lib/messages/en/errors.json" with { type: "json" };
+import { type Desk } from "./support/desk";
+import { answering, cut, type FlakyService, startFlakyService } from "./support/flaky-service";
+import { slowGraph, submit } from "./support/jobs";
+import { type PortService } from "./support/service";
+import { expect, test } from "./support/test";
+
+type Said = Exclude<keyof typeof messages, "whose" | "at" | "said" | "signIn" | "openSettings">;
+type Whose = keyof typeof messages.whose;
+
+const refusal = (code: string, message: string) => JSON.stringify({ code, message });
+const faults = [
+  { name: "cut in the middle", fault: cut, code: "UPSTREAM_UNREACHABLE", whose: "service" },
+  {
+    name: "another key is wanted",
+    fault: answering(401, "application/json", refusal("UNAUTHORIZED", "no")),
+    code: "UPSTREAM_REFUSED_KEY",
+    whose: "key",
+  },
+  {
+    name: "too many requests",
+    fault: answering(429, "application/json", refusal("RATE_LIMITED", "slower"), { "retry-after": "4" }),
+    code: "RATE_LIMITED",
+    whose: "service",
+  },
+  { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", whose: "service" },
+  { name: "another shape", fault: answering(200, "application/json", '{"jobs":"none"}'), code: "UPSTREAM_UNREADABLE", whose: "service" },
+] as const satisfies readonly { name: string; fault: unknown; code: Said; whose: Whose }[];
+
+/** The connection's id; the service is reached through a line that can be spoilt. */
+async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
+  const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
+  const answer = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  expect(answer.status(), await answer.text()).toBe(201);
+  const { connection }: { connection: { id: string } } = await answer.json();
+  return connection.id;
+}
+
+/** What failed, whose fault it is, what to do. */
+async function expectSaid(page: Page, code: Said, whose: Whose): Promise<void> {
+  const note = page.getByRole("alert").filter({ hasText: messages[code].title });
+  await expect(note).toContainText(`Cause: ${messages.whose[whose]}`);
+  await expect(note).toContainText(messages[code].next);
+}
+
+test("whatever comes instead of an answer, the list stays with its age, the fault is named, and it goes on afterwards", async ({
+  signedIn: page,
+  context,
+  desk,
+  service,
+}) => {
+  const line = await startFlakyService(service.url);
+  const connection = await connectOver(page, desk, service, line);
+  const id = await submit(page.request, desk, slowGraph(120, "-faults"), connection);
+  await untilRunning(page, desk, id, connection);
+  await page.goto(`${desk.url}/jobs?connection=${connection}`);
+  const row = page.locator(`tr[data-row="${id}"]`);
+  const age = page.getByRole("main").locator("[data-freshness]");
+  await expect(row).toBeVisible();
+  await expect(age).toHaveText("live");
+  const goesOn = async (code: Said) => {
+    // A refusal that asking again would only repeat waits for a press; the others are asked again by themselves.
+    if (code === "UPSTREAM_REFUSED_KEY") await page.getByRole("button", { name: "Try again" }).click();
+    await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
+    await expect(age).toHaveText("live");
+  };
+
+  for (const { name, fault, code, whose } of faults) {
+    await test.step(name, async () => {
+      line.spoil(fault);
+      await expectSaid(page, code, whose);
+      await expect(age).toHaveText(/^offline since \d\d:\d\d$/);
+      await expect(row).toBeVisible();
+      line.spoil();
+      await goesOn(code);
+    });
+  }
+
+  await test.step("slow", async () => {
+    line.hold();
+    await expect(age).toHaveText(/^\d+ s old$/);
+    await expect(row).toBeVisible();
+    line.spoil();
+    await expect(age).toHaveText("live");
+  });
+
+  await test.step("a state and fields that nobody knows", async () => {
+    const stranger = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
+    const pagination = { offset: 0, limit: 100, total: 1, has_more: false };
+    line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [stranger], pagination })));
+    await expect(page.locator(`tr[data-row="${stranger.id}"]`)).toContainText("dreaming");
+    await expect(age).toHaveText("live");
+    line.spoil();
+    await expect(row).toBeVisible();
+  });
+
+  await test.step("offline, and back without a press", async () => {
+    await context.setOffline(true);
+    await expectSaid(page, "CONSOLE_UNREACHABLE", "network");
+    await expect(age).toHaveText(/^offline since/);
+    await expect(row).toBeVisible();
+    await context.setOffline(false);
+    await expect(age).toHaveText("live");
+    await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
+  });
+  await page.request.post(`${desk.url}/api/jobs/${id}/cancel`, { params: { connection }, headers: { origin: desk.url } });
+  await line.stop();
+});
+
+test("a filled form outlives every fault of its run, and then runs as it was typed", async ({ signedIn: page, context, desk, service }) => {
+  const line = await startFlakyService(service.url);
+  const connection = await connectOver(page, desk, service, line);
+  await page.goto(`${desk.url}/run?connection=${connection}`);
+  await page.getByRole("button", { name: /^Invert/ }).click();
+  const width = page.getByRole("textbox", { name: "width" });
+  const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
+  await width.fill("72");
+  for (const { name, fault, code, whose } of faults.filter(({ code }) => code === "UPSTREAM_REFUSED_KEY" || code === "RATE_LIMITED")) {
+    await test.step(name, async () => {
+      line.spoil(fault);
+      await run.click();
+      await expectSaid(page, code, whose);
+      await expect(page.getByText("Nothing was started. Everything you typed is still here.")).toBeVisible();
+      await expect(width).toHaveValue("72");
+      line.spoil();
+    });
+  }
+  for (const { name, fault } of faults.filter(({ code }) => code === "UPSTREAM_UNREADABLE" || code === "UPSTREAM_UNREACHABLE")) {
+    await test.step(name, async () => {
+      line.spoil(fault);
+      await run.click();
+      const note = page.getByRole("alert").filter({ hasText: "The job may or may not have been accepted" });
+      await expect(note).toContainText("Cause: the service");
+      await expect(note).toContainText("is not sent again by itself");
+      await expect(width).toHaveValue("72");
+      line.spoil();
+      await page.getByRole("button", { name: "Leave it" }).click();
+    });
+  }
+  await context.setOffline(true);
+  await run.click();
+  await expect(page.getByRole("alert").filter({ hasText: /Nothing was started|may or may not/ })).toContainText("Cause: the network");
+  await expect(width).toHaveValue("72");
+  await context.setOffline(false);
+  const leave = page.getByRole("button", { name: "Leave it" });
+  await expect(leave.or(run)).not.toHaveCount(0);
+  if (await leave.isVisible()) await leave.click();
+  await run.click();
+  await expect(page.getByRole("link", { name: /^Open job/ })).toBeVisible();
+  await line.stop();
+});
+
+test("a filter that is typed while the service fails, and a form of the settings offline, keep every letter", async ({
+  signedIn: page,
+  context,
+  desk,
+  service,
+}) => {
+  const line = await startFlakyService(service.url);
+  const connection = await connectOver(page, desk, service, line);
+  await page.goto(`${desk.url}/assets?connection=${connection}`);
+  const filter = page.getByRole("searchbox", { name: "Name contains" });
+  await expect(page.getByText("photo.png").first()).toBeVisible();
+  line.spoil(cut);
+  await filter.pressSequentially("pho");
+  await expectSaid(page, "UPSTREAM_UNREACHABLE", "service");
+  await filter.pressSequentially("to");
+  await expect(filter).toHaveValue("photo");
+  line.spoil();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText("photo.png").first()).toBeVisible();
+  await expect(filter).toHaveValue("photo");
+  await expect(page).toHaveURL(/name_contains=photo/);
+
+  await page.goto(`${desk.url}/settings`);
+  await page.getByRole("button", { name: "Add a connection" }).click();
+  const form = page.getByRole("region", { name: "Add a connection" });
+  const typed = { Name: "Typed with care", "Base URL": service.url, Key: service.key };
+  for (const [name, value] of Object.entries(typed)) await form.getByLabel(name, { exact: true }).fill(value);
+  await context.setOffline(true);
+  await form.getByRole("button", { name: "Save and check" }).click();
+  await expectSaid(page, "CONSOLE_UNREACHABLE", "network");
+  for (const [name, value] of Object.entries(typed)) await expect(form.getByLabel(name, { exact: true })).toHaveValue(value);
+  await context.setOffline(false);
+  await form.getByRole("button", { name: "Save and check" }).click();
+  await expect(page.getByText("The service accepts the key")).toBeVisible();
+  await line.stop();
+});
+
+async function untilRunning(page: Page, desk: Desk, id: string, connection: string): Promise<void> {
+  const state = async () => {
+    const answer = await page.request.get(`${desk.url}/api/jobs/${id}`, { params: { connection } });
+    const { status }: { status: string } = await answer.json();
+    return status;
+  };
+  await expect.poll(state, { timeout: 30_000, intervals: [100] }).toBe("in_progress");
+}

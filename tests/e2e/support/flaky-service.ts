@@ -1,0 +1,56 @@
+// A real service behind a line that a test can spoil: held, cut in the middle, or answered by somebody else in its place.
+import { type IncomingMessage, request as httpRequest, type RequestListener, type ServerResponse } from "node:http";
+import { startStandIn } from "./service";
+
+export type FlakyService = {
+  url: string;
+  /** Every request from now on is answered by this; without it the line is whole again, and what was held goes through. */
+  spoil(fault?: RequestListener): void;
+  hold(): void;
+  stop(): Promise<void>;
+};
+
+export async function startFlakyService(serviceUrl: string): Promise<FlakyService> {
+  let fault: RequestListener | undefined;
+  let isHeld = false;
+  let waiting: (() => void)[] = [];
+  const standIn = await startStandIn((request, response) => {
+    if (isHeld) waiting.push(() => pass(serviceUrl, request, response));
+    else if (fault) fault(request, response);
+    else pass(serviceUrl, request, response);
+  });
+  return {
+    ...standIn,
+    spoil(next) {
+      fault = next;
+      isHeld = false;
+      for (const go of waiting) go();
+      waiting = [];
+    },
+    hold: () => void (isHeld = true),
+  };
+}
+
+function pass(serviceUrl: string, request: IncomingMessage, response: ServerResponse): void {
+  const { method, headers } = request;
+  const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method, headers: { ...headers, host: new URL(serviceUrl).host } });
+  onward.once("response", (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
+  // Whoever asked may have gone meanwhile.
+  onward.once("error", () => response.destroy());
+  request.pipe(onward);
+}
+
+/** The beginning of an answer, and then nothing any more. */
+export const cut: RequestListener = (_request, response) => {
+  response.writeHead(200, { "content-type": "application/json", "content-length": "4096" });
+  response.write('{"jobs":[', () => response.destroy());
+};
+
+export const answering =
+  (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status, { "content-type": type, ...headers }).end(body);
+  };
