@@ -32,8 +32,15 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
   const seeds = [startY * width + startX];
   /** Pixels of the line's soft side: their place, then what they were. */
   const slope: number[] = [];
-  let changed: Rect | undefined;
+  let changed: Rect[] = [];
   let work = 0;
+  /** Far apart they stay apart: what lies between is not looked at again. */
+  const note = (rect: Rect) => {
+    const last = changed.at(-1);
+    const both = joined(last, rect);
+    if (last && areaOf(both) <= 2 * (areaOf(last) + areaOf(rect))) changed[changed.length - 1] = both;
+    else changed.push(rect);
+  };
 
   for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
     if (!isOpen(seed)) continue;
@@ -61,11 +68,11 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
         if (now !== 255) climb(index, HALF);
       }
     }
-    changed = joined(changed, { left: left - row, top: y, right: right - row, bottom: y + 1 });
+    note({ left: left - row, top: y, right: right - row, bottom: y + 1 });
     work += right - left;
     if (work < SLICE) continue;
-    yield changed;
-    [changed, work] = [undefined, 0];
+    yield* changed;
+    [changed, work] = [[], 0];
   }
 
   function climb(index: number, from: number): void {
@@ -80,16 +87,20 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
     const was = slope.pop() ?? 0;
     const index = slope.pop() ?? 0;
     const [x, y] = [index % width, Math.floor(index / width)];
-    changed = joined(changed, { left: x, top: y, right: x + 1, bottom: y + 1 });
+    note({ left: x, top: y, right: x + 1, bottom: y + 1 });
     if (x > 0) climb(index - 1, was);
     if (x + 1 < width) climb(index + 1, was);
     if (y > 0) climb(index - width, was);
     if (y + 1 < height) climb(index + width, was);
     if ((work += 1) % 100_000 === 0) {
-      yield changed;
-      changed = undefined;
+      yield* changed;
+      changed = [];
     }
   }
-  if (changed) yield changed;
+  yield* changed;
   return kept;
+}
+
+function areaOf({ left, top, right, bottom }: Rect): number {
+  return (right - left) * (bottom - top);
 }

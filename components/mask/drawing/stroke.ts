@@ -58,7 +58,11 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
     const rect = clipped(box, wholeOf(coverage));
     if (isEmpty(rect)) return rect;
     const segment = { from, to, a, b, hardness: brush.hardness };
-    for (const index of tilesIn(coverage, rect)) sweepTile(coverage, touch(index), rect, segment, brush.isErasing);
+    for (const index of tilesIn(coverage, rect)) {
+      sweepTile(coverage, touch(index), rect, segment, brush.isErasing);
+      // A brush that grew on its way has not quite filled the disc at its end.
+      if (a !== b) sweepTile(coverage, touch(index), rect, { ...segment, from: to, a: b }, brush.isErasing);
+    }
     return rect;
   }
 
@@ -99,11 +103,21 @@ function sweepTile(coverage: Coverage, tile: Touched, box: Rect, segment: Segmen
   let feather = Math.max(1, (1 - hardness) * outer);
   let outer2 = outer * outer;
   let inner2 = outer > feather ? (outer - feather) ** 2 : -1;
+  const reach = Math.max(a, b) + 1;
   for (let y = top; y < bottom; y += 1) {
     const py = y + 0.5 - from.y;
+    const aside = Math.max(0, Math.min(0, dy) - py, py - Math.max(0, dy));
+    if (aside > reach) continue;
+    const half = Math.sqrt(reach * reach - aside * aside);
+    let first = Math.max(left, Math.floor(fromX + Math.min(0, dx) - half));
+    let end = Math.min(right, Math.ceil(fromX + Math.max(0, dx) + half));
+    // What lies behind the beginning was painted when the brush arrived there.
+    if (dx > 0) first = Math.max(first, Math.floor(fromX - (py * dy) / dx - 0.5));
+    else if (dx < 0) end = Math.min(end, Math.ceil(fromX - (py * dy) / dx + 0.5));
+    else if (length2 > 0 && py * dy <= 0) continue;
     const inTile = (y - tile.rect.top) * TILE - tile.rect.left;
     const inAll = y * coverage.width;
-    for (let x = left; x < right; x += 1) {
+    for (let x = first; x < end; x += 1) {
       const was = amount[inTile + x] ?? 0;
       if (was === 255) continue;
       const px = x + 0.5 - fromX;

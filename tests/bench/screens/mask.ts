@@ -67,7 +67,7 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
     const largest = await stroke();
     await page.keyboard.press("g");
     const fill = await timed(async () => {
-      await page.mouse.click(middle.x, box.y + box.height - 60);
+      await page.mouse.click(middle.x, middle.y + 215);
       await page.getByRole("button", { name: /^Undo: fill/ }).waitFor();
     });
     const undo = await timed(async () => {

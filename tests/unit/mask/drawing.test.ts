@@ -45,6 +45,34 @@ describe("a stroke", () => {
     expect(Math.abs(sum(coverage) / 255 - (length * 12 + Math.PI * 36))).toBeLessThan(40);
   });
 
+  it("is at every pixel the most that any part of its path paints there", () => {
+    // Further apart than what counts as standing still.
+    const place = fc.record({
+      x: fc.integer({ min: -1, max: 11 }),
+      y: fc.integer({ min: -1, max: 6 }),
+      pressure: fc.constantFrom(0.3, 0.7, 1),
+    });
+    const path = fc
+      .uniqueArray(place, { minLength: 1, maxLength: 4, selector: ({ x, y }) => `${x} ${y}` })
+      .map((points) => points.map(({ x, y, pressure }) => pen(x * 61.3, y * 57.7, pressure)));
+    fc.assert(
+      fc.property(path, fc.integer({ min: 8, max: 120 }), fc.double({ min: 0, max: 1, noNaN: true }), (points, diameter, hardness) => {
+        const size = { width: 600, height: 300 };
+        const coverage = emptyCoverage(size);
+        draw(coverage, points, { diameter, hardness }).stroke.end();
+        // Each part alone, as a stroke that begins there: nothing of it is left out as painted before.
+        const most = new Uint8Array(coverage.data.length);
+        for (const [index, from] of points.entries()) {
+          const part = emptyCoverage(size);
+          draw(part, [from, points[index + 1] ?? from], { diameter, hardness }).stroke.end();
+          part.data.forEach((value, at) => (most[at] = Math.max(most[at] ?? 0, value)));
+        }
+        expect(Buffer.compare(coverage.data, most)).toBe(0);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it("grows paler outwards when it is soft, evenly in all directions", () => {
     const coverage = emptyCoverage({ width: 200, height: 200 });
     draw(coverage, [pen(100.5, 100.5)], { diameter: 120, hardness: 0 });
