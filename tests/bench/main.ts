@@ -7,6 +7,7 @@ import { machine, percentile, spread, table } from "./figures";
 import { type Load, load, type Target } from "./load";
 import { connect, type Desk, newFolder, type PortService, post, startDesk, startService } from "./processes";
 import { jobsListTable, measureJobsList } from "./screens/jobs-list";
+import { maskTable, measureMask } from "./screens/mask";
 import { SLOWDOWN, startBrowser } from "./screens/open-page";
 import { measureWall, wallTable } from "./screens/wall";
 import { seedJobs } from "./seed";
@@ -28,7 +29,7 @@ const waiting = {
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 };
 
-const folders = { desk: newFolder(), service: newFolder(), few: newFolder(), wall: newFolder() };
+const folders = { desk: newFolder(), service: newFolder(), few: newFolder(), mask: newFolder(), wall: newFolder() };
 const print = (text: string) => process.stdout.write(`${text}\n\n`);
 const tell = (text: string) => process.stderr.write(`${text}\n`);
 
@@ -42,6 +43,7 @@ const names = [
   "ways-in",
   "ways-in-10-gib",
   "screens",
+  "mask",
   "wall",
   "wall-5-minutes",
 ] as const;
@@ -58,11 +60,25 @@ async function main(wanted: ReadonlySet<Name>): Promise<void> {
   if (inMany.some((name) => wanted.has(name))) await withManyJobs(wanted);
   if (wanted.has("uploads")) await uploads();
   if (wanted.has("ways-in")) await waysIn();
+  if (wanted.has("mask")) await mask();
   if (wanted.has("wall") || wanted.has("wall-5-minutes")) await wall(wanted.has("wall-5-minutes"));
   if (wanted.has("ways-in-10-gib")) {
     tell("10 GiB through a browser.");
     print("## 10 GiB of zeros through the tray, unknown and then known");
     print(wayInTable([await wayIn(10 * 1024, { sparse: true })]));
+  }
+}
+
+async function mask(): Promise<void> {
+  tell("Masks over large pictures in a browser.");
+  const desk = await startDesk(folders.mask, { isNew: true });
+  const browser = await startBrowser();
+  try {
+    print("## The mask editor on large pictures, in a browser");
+    print(maskTable(await measureMask(browser, desk)));
+  } finally {
+    await browser.close();
+    await desk.process.stop();
   }
 }
 
