@@ -1,5 +1,5 @@
 // Console and service as they are run for real, each with a folder of its own, and a session without a browser.
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProcess, type Started } from "../support/start-process";
@@ -11,8 +11,12 @@ const quiet = { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_RATE_LIMIT: "0"
 const owner = { name: "Bench", email: "bench@example.com", password: "correct horse battery" };
 
 const begun = new Set<Started>();
-// A bench that breaks must not leave its processes behind.
-process.once("exit", () => begun.forEach((started) => void started.stop("SIGKILL")));
+const folders: string[] = [];
+// A bench that breaks must leave neither its processes nor its gigabytes behind.
+process.once("exit", () => {
+  begun.forEach((started) => void started.stop("SIGKILL"));
+  folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+});
 
 function begin(script: string, settings: Record<string, string>): Started {
   const started = startProcess(script, settings);
@@ -22,7 +26,9 @@ function begin(script: string, settings: Record<string, string>): Started {
 }
 
 export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), "lightdesk-bench-"));
+  const folder = mkdtempSync(join(tmpdir(), "lightdesk-bench-"));
+  folders.push(folder);
+  return folder;
 }
 
 export async function startDesk(dataDir: string, { isNew = false } = {}): Promise<Desk> {

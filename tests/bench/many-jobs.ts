@@ -1,0 +1,76 @@
+// The folders with many jobs behind them that several sections measure: one real job in each, and copies of it. Each is filled when
+// the first section asks for it, and never twice.
+import { join } from "node:path";
+import { connect, type Desk, newFolder, type PortService, post, startDesk, startService } from "./processes";
+import { type Report } from "./section";
+import { seedJobs } from "./seed";
+
+export const MANY_JOBS = 100_000;
+/** As many as one page of the list shows. */
+export const FEW_JOBS = 1_000;
+
+export const graph = {
+  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
+  "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "bench" } },
+};
+
+const filled = new Map<string, Promise<string>>();
+
+function folder(name: string, fill: (dataDir: string) => Promise<void>): Promise<string> {
+  const made = async () => {
+    const dataDir = newFolder();
+    await fill(dataDir);
+    return dataDir;
+  };
+  const found = filled.get(name) ?? made();
+  filled.set(name, found);
+  return found;
+}
+
+/** A console whose own service has that many jobs. */
+export function deskFolder(jobs: number, { tell }: Report): Promise<string> {
+  return folder(`desk ${jobs}`, async (dataDir) => {
+    tell(`Seeding ${jobs} jobs of a console's own service.`);
+    const desk = await startDesk(dataDir, { isNew: true });
+    await runOne(`${desk.url}/api`, desk.headers);
+    await desk.process.stop();
+    seedJobs(databaseIn(dataDir), jobs);
+  });
+}
+
+function serviceFolder({ tell }: Report): Promise<string> {
+  return folder("service", async (dataDir) => {
+    tell(`Seeding ${MANY_JOBS} jobs of a service.`);
+    const service = await startService(dataDir);
+    await runOne(`${service.url}/api`, service.headers);
+    await service.process.stop();
+    seedJobs(databaseIn(dataDir), MANY_JOBS);
+  });
+}
+
+/** A console beside a service of many jobs, which is the member's current connection. */
+export async function besideService(report: Report, measure: (both: Both) => Promise<void>): Promise<void> {
+  const folders = [await deskFolder(MANY_JOBS, report), await serviceFolder(report)] as const;
+  const desk = await startDesk(folders[0]);
+  const service = await startService(folders[1]);
+  try {
+    await measure({ desk, service, connection: await connect(desk, service) });
+  } finally {
+    await desk.process.stop();
+    await service.process.stop();
+  }
+}
+
+type Both = { desk: Desk; service: PortService; connection: string };
+
+const databaseIn = (dataDir: string) => join(dataDir, "service", "service.sqlite");
+
+async function runOne(base: string, headers: Record<string, string>): Promise<void> {
+  const { prompt_id: id } = await post<{ prompt_id: string }>(`${base}/prompt`, { prompt: graph }, headers);
+  for (const until = Date.now() + 30_000; Date.now() < until;) {
+    const { status }: { status: string } = await (await fetch(`${base}/jobs/${id}`, { headers })).json();
+    if (status === "completed") return;
+    if (status === "failed") break;
+  }
+  throw new Error("the job to copy did not complete");
+}

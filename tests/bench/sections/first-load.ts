@@ -1,0 +1,16 @@
+import { measureFirstLoad } from "@/bin/first-load.mjs";
+import { table } from "../figures";
+import { type Section } from "../section";
+
+export const firstLoad: Section = {
+  name: "first-load",
+  async measure({ print }) {
+    print("## JavaScript that a page loads first, gzipped");
+    print(
+      table(
+        ["page", "kB", "over the empty page kB"],
+        measureFirstLoad().map(({ page, kB, overEmptyKB }) => [page, kB.toFixed(1), overEmptyKB.toFixed(1)]),
+      ),
+    );
+  },
+};

@@ -1,0 +1,20 @@
+import { newFolder, startDesk } from "../processes";
+import { maskTable, measureMask } from "../screens/mask";
+import { startBrowser } from "../screens/open-page";
+import { type Section } from "../section";
+
+export const mask: Section = {
+  name: "mask",
+  async measure({ print, tell }) {
+    tell("Masks over large pictures in a browser.");
+    const desk = await startDesk(newFolder(), { isNew: true });
+    const browser = await startBrowser();
+    try {
+      print("## The mask editor on large pictures, in a browser");
+      print(maskTable(await measureMask(browser, desk)));
+    } finally {
+      await browser.close();
+      await desk.process.stop();
+    }
+  },
+};

@@ -1,0 +1,39 @@
+import { table } from "../figures";
+import { latencies } from "../latencies";
+import { load, type Target } from "../load";
+import { besideService, graph } from "../many-jobs";
+import { post } from "../processes";
+import { type Section } from "../section";
+
+const waiting = {
+  "1": { class_type: "Wait", inputs: { seconds: 3600 } },
+  "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
+};
+
+export const submissions: Section = {
+  name: "submissions",
+  measure: (report) =>
+    besideService(report, async ({ desk, service, connection }) => {
+      const { print, tell } = report;
+      // The one slot is taken by a job that waits, so that accepting is measured and not running.
+      await post(`${service.url}/api/prompt`, { prompt: waiting }, service.headers);
+      const json = { "content-type": "application/json" };
+      const body = JSON.stringify({ prompt: graph });
+      const targets: [string, Target][] = [
+        ["directly", { url: `${service.url}/api/prompt`, headers: { ...service.headers, ...json }, method: "POST", body }],
+        [
+          "through the console",
+          { url: `${desk.url}/api/prompt?connection=${connection}`, headers: { ...desk.headers, ...json }, method: "POST", body },
+        ],
+      ];
+      const rows: string[][] = [];
+      for (const connections of [1, 20]) {
+        for (const [name, target] of targets) {
+          tell(`Submissions ${name}, ${connections} at a time.`);
+          rows.push([name, String(connections), ...latencies(await load(target, connections))]);
+        }
+      }
+      print("## Submissions, each on disk before it is answered");
+      print(table(["how", "connections", "p50 ms", "p95 ms", "submissions/s"], rows));
+    }),
+};

@@ -1,0 +1,42 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { spread, table } from "../figures";
+import { connect, newFolder, startDesk, startService } from "../processes";
+import { type Section } from "../section";
+import { upload, type UploadFigure } from "../upload";
+
+const UPLOAD_MIB = 1024;
+const RUNS = 3;
+
+/** Each on a console and a service that were just started: memory that an earlier load has grown into would hide the upload's own. */
+export const uploads: Section = {
+  name: "uploads",
+  async measure({ print, tell }) {
+    const runs: UploadFigure[] = [];
+    for (let run = 1; run <= RUNS; run += 1) {
+      tell(`Uploading ${UPLOAD_MIB} MiB, ${run} of ${RUNS}.`);
+      const folder = newFolder();
+      const desk = await startDesk(folder, { isNew: true });
+      const service = await startService(join(folder, "port"));
+      runs.push(await upload(desk, await connect(desk, service), service, UPLOAD_MIB));
+      await desk.process.stop();
+      await service.process.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+    const column = (pick: (run: UploadFigure) => number, digits: number) => spread(runs.map(pick), digits);
+    print(`## ${UPLOAD_MIB} MiB uploaded through the console, byte-exact at the service by BLAKE3`);
+    print(
+      table(
+        ["console idle MiB", "highest MiB", "over idle MiB", "seconds"],
+        [
+          [
+            column((run) => run.idleMiB, 0),
+            column((run) => run.peakMiB, 0),
+            column((run) => run.overMiB, 0),
+            column((run) => run.seconds, 1),
+          ],
+        ],
+      ),
+    );
+  },
+};
