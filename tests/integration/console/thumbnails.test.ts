@@ -52,6 +52,31 @@ test("a picture becomes a WebP of the asked edge, once for many askers, and from
   expect(service.seen.length).toBe(before + 2);
 });
 
+test("a whole wall of pictures is asked for at once, and six files at most are held while they are made", async () => {
+  let [open, most] = [0, 0];
+  const waiting: (() => void)[] = [];
+  const slow = await startLittleServer((_, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    response.on("close", () => (open -= 1));
+    waiting.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(png));
+  });
+  // Patient: nobody is answered before all six places are taken.
+  const patient = await createHarness();
+  const there = await patient.connect(slow.url, "sk-secret-key");
+  const asked = Array.from({ length: 24 }, (_, index) =>
+    patient.request(`/api/console/thumbnail?connection=${there}&filename=${index}.png&edge=128`, { as: "viewer" }),
+  );
+  for (let done = 0; done < 24; done += 6) {
+    await until("six are asked for", () => waiting.length === 6);
+    for (const answer of waiting.splice(0)) answer();
+  }
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(24).fill(200));
+  expect(most).toBe(6);
+  await slow.close();
+  await patient.dispose();
+});
+
 test("an unchanged thumbnail is answered 304, and a content-addressed one is kept for good", async () => {
   const name = `${"a".repeat(64)}.png`;
   files.set(name, { type: "image/png", bytes: png });
