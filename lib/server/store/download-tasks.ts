@@ -9,6 +9,7 @@ import { type DownloadTaskRow } from "./tables";
 
 export type DownloadTaskStore = ReturnType<typeof createDownloadTaskStore>;
 export type StoredDownload = DownloadTaskRow & { member_name: string | null };
+export type SealedDownload = Pick<DownloadTaskRow, "id" | "ring_key_id" | "sealed_request">;
 /** What the service said. */
 export type DownloadNews = Partial<
   Pick<
@@ -113,6 +114,22 @@ export function createDownloadTaskStore(database: Database) {
 
     async change(id: string, news: DownloadNews): Promise<void> {
       if (Object.keys(news).length > 0) await database.updateTable("download_tasks").set(news).where("id", "=", id).execute();
+    },
+
+    /** What stands sealed, whatever became of the download. */
+    listSealed(): Promise<SealedDownload[]> {
+      return database.selectFrom("download_tasks").select(["id", "ring_key_id", "sealed_request"]).orderBy("id").execute();
+    },
+
+    /** Only where nobody has sealed it anew meanwhile; tells whether it did. */
+    async reseal(before: SealedDownload, after: Sealed): Promise<boolean> {
+      const done = await database
+        .updateTable("download_tasks")
+        .set({ ring_key_id: after.ringKeyId, sealed_request: after.ciphertext })
+        .where("id", "=", before.id)
+        .where("sealed_request", "=", before.sealed_request)
+        .executeTakeFirst();
+      return Number(done.numUpdatedRows) > 0;
     },
 
     async remove(id: string): Promise<void> {

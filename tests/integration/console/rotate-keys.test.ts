@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openApiKey, storeApiKey } from "@/lib/server/keys/api-keys";
 import { parseKeyRing } from "@/lib/server/keys/key-ring";
+import { openRequest, sealRequest } from "@/lib/server/tasks/sealed-request";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";
 
@@ -26,13 +27,36 @@ async function rotate(keys: string, dataDir = harness.folder) {
 
 test("every stored key is sealed anew beside a running console, opens without the old key, and a second run has nothing to do", async () => {
   const first = await rotate(`${young},${old}`);
-  expect(first).toEqual({ code: 0, output: "2 keys sealed anew with young.\n" });
+  expect(first).toEqual({ code: 0, output: "2 keys sealed anew with young.\n0 addresses of downloads sealed anew with young.\n" });
   const stored = await harness.console.store.keys.list();
   const opened = stored.map((key) => openApiKey(parseKeyRing(young), key));
   expect(opened).toHaveLength(2);
   expect(opened).toContain("sk-of-another-service");
   expect(opened).not.toContain(undefined);
-  expect(await rotate(young)).toEqual({ code: 0, output: "0 keys sealed anew with young.\n" });
+  expect(await rotate(young)).toEqual({ code: 0, output: expect.stringContaining("0 keys sealed anew with young.\n") });
+});
+
+test("what a download was asked with is sealed anew too, and can be asked once more without the old key", async () => {
+  const { store, now } = harness.console;
+  const { memberId } = harness.viewerOf("owner");
+  const connectionId = await harness.connect("http://127.0.0.1:9", undefined);
+  const body = { source_url: "https://example.com/film.bin?token=secret" };
+  const lost = parseKeyRing(pair("lost"));
+  for (const [id, ring] of [
+    ["kept", parseKeyRing(old)],
+    ["lost", lost],
+  ] as const) {
+    const more = { taskId: id, source: "https://example.com/film.bin", word: "created", now: now() };
+    await store.downloadTasks.add({ id, connectionId, memberId, sealed: sealRequest(ring, id, body), ...more });
+  }
+  const { code, output } = await rotate(`${young},${old}`);
+  expect([code, output]).toEqual([1, expect.stringContaining("1 address of a download sealed anew with young.")]);
+  expect(output).toContain("1 address of a download could not be opened");
+  expect(output).not.toContain("secret");
+  const [kept, left] = await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.get(id)));
+  expect(kept && openRequest(parseKeyRing(young), kept)).toEqual(body);
+  expect(left && openRequest(lost, left)).toEqual(body);
+  await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.remove(id)));
 });
 
 test("a key that the ring cannot open is counted, left as it is, and makes the command fail", async () => {
