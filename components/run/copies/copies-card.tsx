@@ -2,35 +2,38 @@
 
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
-import { toSaidCode } from "@/components/frame/whose";
+import { Freshness } from "@/components/frame/freshness";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { ReceiptLine } from "@/components/ui/receipt-line";
-import { ToneIcon } from "@/components/ui/tone-icon";
-import { type Tone } from "@/components/ui/tone";
 import { useHeld } from "@/components/ui/use-held";
-import { type CopiesSet, type Copy, countsOf, isOpen } from "./copies-state";
+import { withQuery } from "@/lib/browser/urls";
+import { cancelTallyOf, type CopiesSet, type Copy, type CopyJobs, isOpen, type Tally, tallyOf } from "./copies-state";
+import { CopyLine } from "./copy-line";
+import { useCopyJobs } from "./use-copy-jobs";
 
 export type CopiesWork = { stop: () => void; goOn: () => Promise<void>; cancelWaiting: () => Promise<void>; leave: () => void };
 type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesWork };
 
 const SHOWN_AT_FIRST = 20;
 
-/** The copies of a run: how far they are, what became of each, and what can still be done. */
+/** The copies of a run: how far they are, what became of each and where its job stands, and what can still be done. */
 export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps) {
   const t = useTranslations("run.copies");
   const { held, hold, undo } = useHeld<"cancel">(() => void work.cancelWaiting());
-  const total = set.copies.length;
-  const counts = countsOf(set);
-  const through = total - counts.left;
+  const live = useCopyJobs(set);
+  const current = useConnection()?.id;
+  const linked = set.connection === current ? undefined : set.connection;
   const isSending = set.ending === undefined;
-  const isFresh = !isSending && counts.accepted > 0;
+  const waiting = waitingOf(set.copies, live.jobs);
+  const receipt = live.jobs.size > 0 && !set.isCancelling ? cancelTallyOf(set) : [];
   return (
     <Card
-      title={t("card", { count: total, name: set.name || fallbackName })}
+      title={t("card", { count: set.copies.length, name: set.name || fallbackName })}
       actions={
         isSending ? (
           <Button size="small" busy={set.isStopping} onClick={work.stop}>
@@ -44,15 +47,18 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
       }
       bodyClassName="flex flex-col gap-2.5"
     >
-      <div role="status" className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <ProgressBar value={total === 0 ? 1 : through / total} label={t("progress")} className="w-[160px]" />
-        <span>{isSending ? t("sent", { through, total }) : <Summary counts={counts} />}</span>
-        {set.waitMs === undefined ? null : <span className="text-wait">{t("waiting", { seconds: Math.ceil(set.waitMs / 1000) })}</span>}
-      </div>
+      <Progress set={set} jobs={live.jobs}>
+        <Freshness atMs={live.atMs} everyMs={live.everyMs} isFailing={live.failure !== undefined} />
+      </Progress>
       <EndingNote set={set} />
       {set.cancelFailure ? <FailureMessage failure={set.cancelFailure} /> : null}
+      {receipt.length > 0 ? (
+        <ReceiptLine tone="off" text={t("cancelReceipt")}>
+          <TallyWords tally={receipt} />
+        </ReceiptLine>
+      ) : null}
       {held ? (
-        <ReceiptLine tone="wait" text={t("held", { count: counts.accepted })}>
+        <ReceiptLine tone="wait" text={t("held", { count: waiting })}>
           <Button size="small" onClick={undo}>
             {t("undo")}
           </Button>
@@ -63,25 +69,58 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
           {set.canGoOn && set.copies.some(isOpen) ? (
             <Button onClick={() => void work.goOn()}>{t("goOn", { count: set.copies.filter(isOpen).length })}</Button>
           ) : null}
-          {isFresh && !held ? (
+          {waiting > 0 && !held ? (
             <Button tone="danger" busy={set.isCancelling} onClick={() => hold("cancel")}>
               {t("cancelWaiting")}
             </Button>
           ) : null}
-          <Link href="/jobs" className={buttonStyle({ tone: "quiet" })}>
-            {t("allJobs")}
+          <Link href={withQuery("/jobs", { workflow_id: set.workflowId, connection: linked })} className={buttonStyle({ tone: "quiet" })}>
+            {t("theirJobs")}
           </Link>
         </span>
       )}
-      <CopyList copies={set.copies} />
+      <CopyList copies={set.copies} jobs={live.jobs} linked={linked} />
     </Card>
   );
 }
 
-function Summary({ counts }: { counts: ReturnType<typeof countsOf> }) {
+/** Those that a cancel may still reach: a service is not asked for what is known to run or to be over. */
+function waitingOf(copies: readonly Copy[], jobs: CopyJobs): number {
+  return copies.filter(({ outcome }) => {
+    if (outcome?.kind !== "accepted" || outcome.cancel) return false;
+    const state = jobs.get(outcome.jobId)?.state;
+    return state === undefined || state === "pending" || state === "unknown";
+  }).length;
+}
+
+/** While they are sent, how many are; from then on, how many of their jobs have ended. */
+function Progress({ set, jobs, children }: { set: CopiesSet; jobs: CopyJobs; children: ReactNode }) {
+  const t = useTranslations("run.copies");
+  const isSending = set.ending === undefined;
+  const ids = set.copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
+  const ended = ids.filter((id) => jobs.get(id)?.hasEnded).length;
+  const through = set.copies.filter(({ outcome }) => outcome !== undefined).length;
+  const isFollowed = !isSending && jobs.size > 0;
+  const [done, total] = isFollowed ? [ended, ids.length] : [through, set.copies.length];
+  const summary = <TallyWords tally={tallyOf(set, jobs)} />;
+  return (
+    <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+      <ProgressBar value={total === 0 ? 1 : done / total} label={t(isFollowed ? "progressEnded" : "progress")} className="w-[160px]" />
+      {isFollowed ? <span className="tabular-nums">{t("ended", { ended, total: ids.length })}</span> : null}
+      {isFollowed ? <span className="text-ink-2">{summary}</span> : null}
+      {/* What changes with every step of a job is not read out each time; that they are sent and that all have ended is. */}
+      <span role="status" className={isFollowed ? "sr-only" : undefined}>
+        {isSending ? t("sent", { through, total: set.copies.length }) : isFollowed && ended < ids.length ? null : summary}
+      </span>
+      {set.waitMs === undefined ? null : <span className="text-wait">{t("waiting", { seconds: Math.ceil(set.waitMs / 1000) })}</span>}
+      {children}
+    </div>
+  );
+}
+
+function TallyWords({ tally }: { tally: Tally }) {
   const t = useTranslations("run.copies.tally");
-  const words = (["accepted", "cancelled", "tooLate", "asked", "unknown", "refused", "left"] as const).filter((kind) => counts[kind] > 0);
-  return words.map((kind) => t(kind, { count: counts[kind] })).join(" · ");
+  return tally.map(({ kind, count }) => t(kind, { count })).join(" · ");
 }
 
 function EndingNote({ set: { ending } }: { set: CopiesSet }) {
@@ -96,7 +135,7 @@ function EndingNote({ set: { ending } }: { set: CopiesSet }) {
   );
 }
 
-function CopyList({ copies }: { copies: readonly Copy[] }) {
+function CopyList({ copies, jobs, linked }: { copies: readonly Copy[]; jobs: CopyJobs; linked?: string }) {
   const t = useTranslations("run.copies");
   const [isAll, setAll] = useState(false);
   const shown = isAll ? copies : copies.slice(0, SHOWN_AT_FIRST);
@@ -104,7 +143,12 @@ function CopyList({ copies }: { copies: readonly Copy[] }) {
     <>
       <ul aria-label={t("list")} className="max-h-80 divide-y divide-line overflow-y-auto">
         {shown.map((copy) => (
-          <CopyLine key={copy.key} copy={copy} />
+          <CopyLine
+            key={copy.key}
+            copy={copy}
+            job={copy.outcome?.kind === "accepted" ? jobs.get(copy.outcome.jobId) : undefined}
+            linked={linked}
+          />
         ))}
       </ul>
       {copies.length > shown.length ? (
@@ -113,66 +157,5 @@ function CopyList({ copies }: { copies: readonly Copy[] }) {
         </Button>
       ) : null}
     </>
-  );
-}
-
-const tones: Record<"accepted" | "unknown" | "refused" | "invalid" | "lost", Tone> = {
-  accepted: "ok",
-  unknown: "unknown",
-  refused: "bad",
-  invalid: "bad",
-  lost: "off",
-};
-
-const inks: Record<Tone, string> = {
-  ok: "text-ok",
-  run: "text-run",
-  wait: "text-wait",
-  bad: "text-bad",
-  off: "text-off",
-  unknown: "text-ink-2",
-};
-
-function CopyLine({ copy: { label, isBegun, outcome } }: { copy: Copy }) {
-  const t = useTranslations("run.copies");
-  const errors = useTranslations("errors");
-  const isCancelled = outcome?.kind === "accepted" && outcome.cancel === "cancelled";
-  const tone = !outcome ? (isBegun ? "run" : "off") : isCancelled ? "off" : tones[outcome.kind];
-  const word = !outcome
-    ? t(isBegun ? "line.sending" : "line.left")
-    : outcome.kind !== "accepted"
-      ? t(`line.${outcome.kind}`)
-      : outcome.cancel
-        ? t(`line.${outcome.cancel}`)
-        : outcome.nodesRefused > 0
-          ? t("line.partial", { count: outcome.nodesRefused })
-          : t("line.accepted");
-  const said =
-    outcome && outcome.kind !== "accepted" ? outcome.failure.message || errors(`${toSaidCode(outcome.failure.code)}.title`) : undefined;
-  return (
-    <li className="flex min-h-8 items-center gap-2.5 py-1 [content-visibility:auto]">
-      <span className={inks[tone]}>
-        <ToneIcon tone={tone} />
-      </span>
-      <span title={label} className="min-w-0 flex-1 truncate tabular-nums">
-        {label}
-      </span>
-      {said ? (
-        <span title={said} className="max-w-[40%] min-w-0 truncate text-sm text-ink-3 max-sm:hidden">
-          {said}
-        </span>
-      ) : null}
-      <span className="shrink-0 text-sm text-ink-2">{word}</span>
-      {outcome?.kind === "accepted" ? (
-        <Link
-          href={`/jobs/${encodeURIComponent(outcome.jobId)}`}
-          prefetch={false}
-          title={outcome.jobId}
-          className="shrink-0 font-mono text-sm text-accent underline-offset-2 hover:underline"
-        >
-          {outcome.jobId.slice(0, 8)}
-        </Link>
-      ) : null}
-    </li>
   );
 }

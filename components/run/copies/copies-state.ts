@@ -2,6 +2,7 @@
 // Guarantees: an outcome is never overwritten by a later guess; what nobody can tell stays told as that.
 
 import { type Failure } from "@/lib/contract/failure";
+import { type JobState } from "@/lib/contract/states";
 import { type RunOutcome } from "../run-outcome";
 
 export type CopyOutcome =
@@ -10,6 +11,10 @@ export type CopyOutcome =
 
 /** `isBegun`: it may have reached the service, whatever is known of it. */
 export type Copy = { key: string; label: string; isBegun?: boolean; outcome?: CopyOutcome };
+
+/** Where a job stands, by its id. */
+export type CopyJob = { word: string; state: JobState; hasEnded: boolean; progress?: number };
+export type CopyJobs = ReadonlyMap<string, CopyJob>;
 
 export type Ending =
   | { kind: "done" | "stopped" | "left"; failure?: undefined }
@@ -83,25 +88,41 @@ export function isOpen({ isBegun, outcome }: Copy): boolean {
   return outcome === undefined ? isBegun !== true : outcome.kind === "refused" || outcome.kind === "lost";
 }
 
-export type Counts = {
-  accepted: number;
-  unknown: number;
-  refused: number;
-  left: number;
-  cancelled: number;
-  tooLate: number;
-  asked: number;
-};
+const tallied = [
+  "accepted",
+  "completed",
+  "in_progress",
+  "pending",
+  "failed",
+  "other",
+  "cancelled",
+  "tooLate",
+  "asked",
+  "unknown",
+  "refused",
+  "left",
+] as const;
+export type Tally = readonly { kind: (typeof tallied)[number]; count: number }[];
 
-export function countsOf({ copies }: Pick<CopiesSet, "copies">): Counts {
-  const counts: Counts = { accepted: 0, unknown: 0, refused: 0, left: 0, cancelled: 0, tooLate: 0, asked: 0 };
-  for (const { outcome } of copies) {
-    if (!outcome) counts.left++;
-    else if (outcome.kind === "accepted") counts[outcome.cancel ?? "accepted"]++;
-    else if (outcome.kind === "unknown") counts.unknown++;
-    else counts.refused++;
-  }
-  return counts;
+/** Each copy counts once: by where its job stands, where that is known, else by what became of sending it. Kinds without one are left out. */
+export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): Tally {
+  const kinds = copies.map(({ outcome }) => {
+    if (!outcome) return "left";
+    if (outcome.kind === "unknown") return "unknown";
+    if (outcome.kind !== "accepted") return "refused";
+    const job = jobs.get(outcome.jobId);
+    return job ? (job.state === "unknown" ? "other" : job.state) : (outcome.cancel ?? "accepted");
+  });
+  return counted(kinds);
+}
+
+/** What the service answered when those that waited were to be cancelled. */
+export function cancelTallyOf({ copies }: Pick<CopiesSet, "copies">): Tally {
+  return counted(copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" && outcome.cancel ? [outcome.cancel] : [])));
+}
+
+function counted(kinds: readonly (typeof tallied)[number][]): Tally {
+  return tallied.map((kind) => ({ kind, count: kinds.filter((one) => one === kind).length })).filter(({ count }) => count > 0);
 }
 
 function told(copy: Copy, outcome: CopyOutcome | undefined): Copy {

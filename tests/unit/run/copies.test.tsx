@@ -126,7 +126,7 @@ describe("copies of a run", () => {
     (await nth(sent, 1)).answer(refused(504, "UPSTREAM_TIMEOUT"));
     (await nth(sent, 2)).answer(accepted("two"));
     expect(await screen.findByText("1 in the queue · 1 unknown")).toBeTruthy();
-    expect(screen.getByText("may have started")).toBeTruthy();
+    expect(screen.getByText("May have started")).toBeTruthy();
     expect(screen.queryByRole("button", { name: /not started/ })?.textContent).toBe("Cancel those not started");
     expect(sent).toHaveLength(2);
   });

@@ -1,0 +1,72 @@
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { JobStatus } from "@/components/frame/job-status";
+import { toSaidCode } from "@/components/frame/whose";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { StatusBadge } from "@/components/ui/status-badge";
+import { type Tone } from "@/components/ui/tone";
+import { withQuery } from "@/lib/browser/urls";
+import { type Copy, type CopyJob } from "./copies-state";
+
+const SHORT_ID = 8;
+
+/** What became of one copy; from when its job is seen, where that stands. `linked`: the connection, where the page is on another one. */
+export function CopyLine({ copy, job, linked }: { copy: Copy; job: CopyJob | undefined; linked?: string }) {
+  const { label, outcome } = copy;
+  const failure = outcome && outcome.kind !== "accepted" ? outcome.failure : undefined;
+  const errors = useTranslations("errors");
+  return (
+    <li className="flex min-h-8 items-center gap-2.5 py-1 [content-visibility:auto]">
+      <span title={label} className="min-w-0 flex-1 truncate tabular-nums">
+        {label}
+      </span>
+      {failure ? (
+        <span title={failure.message} className="max-w-[40%] min-w-0 truncate text-sm text-ink-3 max-sm:hidden">
+          {failure.message || errors(`${toSaidCode(failure.code)}.title`)}
+        </span>
+      ) : null}
+      {job ? <Standing copy={copy} job={job} /> : <Sending copy={copy} />}
+      {outcome?.kind === "accepted" ? (
+        <Link
+          href={withQuery(`/jobs/${encodeURIComponent(outcome.jobId)}`, { connection: linked })}
+          prefetch={false}
+          title={outcome.jobId}
+          className="shrink-0 font-mono text-sm text-accent underline-offset-2 hover:underline"
+        >
+          {outcome.jobId.slice(0, SHORT_ID)}
+        </Link>
+      ) : null}
+    </li>
+  );
+}
+
+function Standing({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob }) {
+  const t = useTranslations("run.copies.line");
+  const told = outcome?.kind === "accepted" ? outcome : undefined;
+  const wasAsked = told?.cancel === "tooLate" || told?.cancel === "asked" ? told.cancel : undefined;
+  return (
+    <>
+      {job.state === "in_progress" && job.progress !== undefined ? <ProgressBar value={job.progress} label={label} /> : null}
+      {wasAsked && !job.hasEnded ? <span className="text-sm text-ink-3 max-sm:hidden">{t(wasAsked)}</span> : null}
+      {told?.nodesRefused ? <span className="text-sm text-ink-3">{t("without", { count: told.nodesRefused })}</span> : null}
+      <JobStatus word={job.word} state={job.state} />
+    </>
+  );
+}
+
+const tones: Record<"accepted" | "unknown" | "refused" | "invalid" | "lost", Tone> = {
+  accepted: "ok",
+  unknown: "unknown",
+  refused: "bad",
+  invalid: "bad",
+  lost: "off",
+};
+
+function Sending({ copy: { isBegun, outcome } }: { copy: Copy }) {
+  const t = useTranslations("run.copies.line");
+  if (!outcome) return <StatusBadge tone={isBegun ? "run" : "off"} word={t(isBegun ? "sending" : "left")} />;
+  if (outcome.kind !== "accepted") return <StatusBadge tone={tones[outcome.kind]} word={t(outcome.kind)} />;
+  const { cancel, nodesRefused } = outcome;
+  if (cancel) return <StatusBadge tone={cancel === "cancelled" ? "off" : tones.accepted} word={t(cancel)} />;
+  return <StatusBadge tone={tones.accepted} word={nodesRefused > 0 ? t("partial", { count: nodesRefused }) : t("accepted")} />;
+}

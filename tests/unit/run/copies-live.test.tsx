@@ -1,0 +1,114 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
+import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
+import { BUSY_MS } from "@/lib/browser/poll-plan";
+import { renderPage } from "./render";
+
+type Row = { id: string; status: string; progress?: { value: number } };
+let rows: readonly Row[] | Response = [];
+let asked: string[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  asked = [];
+  // The service of this page, which is none of ours.
+  vi.stubGlobal("fetch", async (path: string) => {
+    asked.push(path);
+    return rows instanceof Response ? rows.clone() : Response.json({ jobs: rows, pagination: { total: rows.length } });
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const accepted = (jobId: string, cancel?: "tooLate"): Copy => ({
+  key: jobId,
+  label: `copy ${jobId}`,
+  isBegun: true,
+  outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(cancel && { cancel }) },
+});
+const work: CopiesWork = {
+  stop: () => undefined,
+  goOn: async () => undefined,
+  cancelWaiting: async () => undefined,
+  leave: () => undefined,
+};
+
+async function show(copies: readonly Copy[], connection?: string) {
+  const set: CopiesSet = {
+    id: "set",
+    memberId: "ada",
+    workflowId: "flow-1",
+    name: "Poster",
+    atMs: 0,
+    copies,
+    ending: { kind: "done" },
+    canGoOn: false,
+    ...(connection !== undefined && { connection }),
+  };
+  renderPage(<CopiesCard set={set} fallbackName="pasted" canRun work={work} />);
+  await pass(0);
+}
+const pass = async (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+const lines = () => within(screen.getByRole("list")).getAllByRole("listitem");
+
+describe("the jobs of copies", () => {
+  it("are followed by one question for the whole set, until the last one has ended", async () => {
+    rows = [
+      { id: "three", status: "pending" },
+      { id: "of another run", status: "failed" },
+      { id: "two", status: "in_progress", progress: { value: 0.5 } },
+      { id: "one", status: "completed" },
+    ];
+    await show([accepted("one"), accepted("two"), accepted("three")], "c1");
+    expect(asked).toEqual(["/api/jobs?workflow_id=flow-1&limit=53&connection=c1"]);
+    expect(screen.getByText("1 completed · 1 running · 1 pending")).toBeDefined();
+    expect(screen.getByText("1 of 3 ended")).toBeDefined();
+    expect(lines().map((line) => line.textContent)).toEqual(["copy oneCompletedone", "copy twoRunningtwo", "copy threePendingthree"]);
+    expect(screen.getByRole("progressbar", { name: "copy two" }).getAttribute("aria-valuenow")).toBe("50");
+
+    rows = ["one", "two", "three"].map((id) => ({ id, status: id === "two" ? "failed" : "completed" }));
+    await pass(BUSY_MS + 100);
+    expect(asked).toHaveLength(2);
+    expect(screen.getByRole("status").textContent).toBe("2 completed · 1 failed");
+    expect(screen.queryByRole("button", { name: "Cancel those not started" })).toBeNull();
+    await pass(10 * BUSY_MS);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("lead to the list of jobs, which then shows those of their workflow on their connection", async () => {
+    rows = [{ id: "one", status: "completed" }];
+    await show([accepted("one")], "c1");
+    const href = (name: string) => screen.getByRole("link", { name }).getAttribute("href");
+    expect(href("In the list of jobs")).toBe("/jobs?workflow_id=flow-1&connection=c1");
+    expect(href("one")).toBe("/jobs/one?connection=c1");
+  });
+
+  it("keep the state that was seen when an answer fails or lacks them, and say that it is old", async () => {
+    rows = [{ id: "one", status: "in_progress" }];
+    await show([accepted("one"), accepted("two")], "c1");
+    rows = [];
+    await pass(BUSY_MS + 100);
+    expect(screen.getByText("1 in the queue · 1 running")).toBeDefined();
+    rows = new Response("<html>", { status: 502 });
+    await pass(BUSY_MS + 100);
+    expect(screen.getByText("1 in the queue · 1 running")).toBeDefined();
+    expect(screen.getByText(/^offline since/)).toBeDefined();
+  });
+
+  it("are held to be cancelled only as far as they may still wait, and the receipt stays beside what they do now", async () => {
+    rows = [
+      { id: "three", status: "pending" },
+      { id: "two", status: "in_progress" },
+      { id: "one", status: "in_progress" },
+    ];
+    await show([accepted("one", "tooLate"), accepted("two"), accepted("three")], "c1");
+    expect(screen.getByText("1 had already started")).toBeDefined();
+    fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
+    expect(screen.getByText("Cancelling 1 job if it still waits")).toBeDefined();
+  });
+});
