@@ -1,5 +1,6 @@
 "use client";
 
+import { cn } from "@/components/ui/cn";
 import { Skeleton } from "@/components/ui/skeleton";
 import { bodyCellStyle, headCellStyle } from "./cell-style";
 import { type ColumnLook } from "./features";
@@ -11,14 +12,16 @@ type TableSkeletonProps = {
   columns: readonly { look?: ColumnLook; width: "none" | "thumb" | "short" | "long" }[];
   rows?: number;
   isFixed?: boolean;
+  /** As tall as the rows of a table that has a second line in each where it is narrow. */
+  isTwoLines?: boolean;
 };
 
 const widths = { none: "", thumb: "h-9 w-[52px]", short: "h-3.5 w-16", long: "h-3.5 w-28" };
 
-export function TableSkeleton({ label, columns, rows = 15, isFixed = false }: TableSkeletonProps) {
+export function TableSkeleton({ label, columns, rows = 15, isFixed = false, isTwoLines = isFixed }: TableSkeletonProps) {
   return (
     <div role="status" aria-label={label}>
-      <table aria-hidden="true" className={isFixed ? "data-table fixed-columns two-lines" : "data-table"}>
+      <table aria-hidden="true" className={cn("data-table", isFixed && "fixed-columns", isTwoLines && "two-lines")}>
         <thead>
           <tr>
             {columns.map(({ look }, index) => (

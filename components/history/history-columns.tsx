@@ -69,7 +69,19 @@ export function historyColumns({ t, connection, linked, canRemove, count, select
     column.accessor("word", {
       header: t("column.status"),
       meta: historyLooks.status,
-      cell: ({ row: { original } }) => <JobStatus word={original.word} state={original.state} />,
+      cell: ({ row: { original } }) => (
+        <>
+          <JobStatus word={original.word} state={original.state} />
+          {/* On narrow screens: what the columns have no room for. */}
+          <span className="second-line">
+            {original.workflow ? <span className="min-w-0 truncate">{original.workflow}</span> : null}
+            {original.error ? <ErrorText text={original.error} /> : null}
+            <span className="ml-auto shrink-0 sm:hidden">
+              <Moment ms={original.createdMs} nothing={t("nothing")} />
+            </span>
+          </span>
+        </>
+      ),
     }),
     column.accessor("id", {
       header: t("column.job"),
@@ -96,12 +108,7 @@ export function historyColumns({ t, connection, linked, canRemove, count, select
     column.accessor("error", {
       header: t("column.what"),
       meta: historyLooks.what,
-      cell: ({ getValue }) =>
-        getValue() ? (
-          <span title={getValue()} className="block truncate text-bad">
-            {getValue()}
-          </span>
-        ) : null,
+      cell: ({ getValue }) => <ErrorText text={getValue() ?? ""} />,
     }),
     column.accessor("outputs", {
       header: t("column.outputs"),
@@ -126,6 +133,14 @@ export function historyColumns({ t, connection, linked, canRemove, count, select
     }),
   ]);
   return canRemove ? columns : columns.filter(({ id }) => id !== "select");
+}
+
+function ErrorText({ text }: { text: string }) {
+  return (
+    <span title={text} className="block min-w-0 truncate text-bad">
+      {text}
+    </span>
+  );
 }
 
 function Moment({ ms, nothing }: { ms: number | undefined; nothing: string }) {

@@ -17,6 +17,7 @@ export function HistorySkeleton() {
       </ToolBar>
       <TableSkeleton
         label={t("loading")}
+        isTwoLines
         columns={[
           { look: historyLooks.select, width: "none" },
           { look: historyLooks.preview, width: "thumb" },

@@ -17,6 +17,7 @@ export function QueueSkeleton() {
       </ToolBar>
       <TableSkeleton
         label={t("loading")}
+        isTwoLines
         rows={7}
         columns={[
           { look: queueLooks.select, width: "none" },

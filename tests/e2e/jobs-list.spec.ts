@@ -1,19 +1,13 @@
 import { type Page } from "@playwright/test";
 import { type Desk } from "./support/desk";
-import { slowGraph, submit, untilState } from "./support/jobs";
+import { failingGraph, slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
-
-const failing = {
-  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 1 } },
-  "2": { class_type: "Fail", inputs: { message: "no such file", anything: ["1", 0] } },
-  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "fails" } },
-};
 
 /** Quick jobs that end as they should, and one that fails. */
 async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: string[]; failed: string }> {
   const done: string[] = [];
   for (let at = 0; at < count; at++) done.push(await submit(page.request, desk, slowGraph(0.02, `-list-${at}`)));
-  const failed = await submit(page.request, desk, failing);
+  const failed = await submit(page.request, desk, failingGraph);
   await untilState(page.request, desk, failed, "failed");
   return { done, failed };
 }

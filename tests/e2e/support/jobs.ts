@@ -12,6 +12,12 @@ export function slowGraph(seconds: number, salt = ""): Record<string, unknown> {
   };
 }
 
+export const failingGraph = {
+  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 1 } },
+  "2": { class_type: "Fail", inputs: { message: "no such file", anything: ["1", 0] } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "fails" } },
+};
+
 export async function submit(request: APIRequestContext, desk: Desk, prompt: unknown, connection?: string): Promise<string> {
   const answer = await request.post(`${desk.url}/api/prompt`, {
     data: { prompt },
