@@ -22,6 +22,9 @@ const LIMIT_MS = 15_000;
 const MADE_AT_ONCE = 6;
 const turns = createTurns(MADE_AT_ONCE);
 
+/** A service that shrinks no picture of this size may still hand it out: the console's own bounds judge it then. */
+const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
 const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
 
 export function getThumbnail(
@@ -54,13 +57,15 @@ async function open(access: Access, subject: ThumbnailSubject, edge: number): Pr
   return failed(nothing);
 }
 
-function view(
+async function view(
   access: Access,
   file: { filename: string; subfolder: string; type: string },
   edge: number,
 ): Promise<Result<Response, Failure>> {
   const signal = AbortSignal.timeout(limitMsOf(access));
-  return access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal });
+  const shrunk = await access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal });
+  if (shrunk.ok || !tooMuchToShrink.has(shrunk.failure.status)) return shrunk;
+  return access.upstream.forward(operations.view, { query: file, signal });
 }
 
 function limitMsOf({ upstreamOptions: { limits } }: Access): number {

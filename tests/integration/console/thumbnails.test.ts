@@ -54,27 +54,24 @@ test("a picture becomes a WebP of the asked edge, once for many askers, and from
 
 test("a whole wall of pictures is asked for at once, and six files at most are held while they are made", async () => {
   let [open, most] = [0, 0];
-  const waiting: (() => void)[] = [];
+  const held: (() => void)[] = [];
   const slow = await startLittleServer((_, response) => {
     open += 1;
     most = Math.max(most, open);
     response.on("close", () => (open -= 1));
-    waiting.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(png));
+    held.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(png));
   });
-  // Patient: nobody is answered before all six places are taken.
-  const patient = await createHarness();
-  const there = await patient.connect(slow.url, "sk-secret-key");
+  const there = await harness.connect(slow.url, "sk-secret-key");
   const asked = Array.from({ length: 24 }, (_, index) =>
-    patient.request(`/api/console/thumbnail?connection=${there}&filename=${index}.png&edge=128`, { as: "viewer" }),
+    harness.request(`/api/console/thumbnail?connection=${there}&filename=${index}.png&edge=128`, { as: "viewer" }),
   );
-  for (let done = 0; done < 24; done += 6) {
-    await until("six are asked for", () => waiting.length === 6);
-    for (const answer of waiting.splice(0)) answer();
+  for (let answered = 0; answered < 24; answered += 6) {
+    await until("six are asked for", () => held.length === 6);
+    for (const answer of held.splice(0)) answer();
   }
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(24).fill(200));
   expect(most).toBe(6);
   await slow.close();
-  await patient.dispose();
 });
 
 test("an unchanged thumbnail is answered 304, and a content-addressed one is kept for good", async () => {
@@ -149,6 +146,18 @@ test("a picture of more pixels than the bound is refused from its header", async
   files.set("bomb", { type: "image/png", bytes: bomb });
   expect((await ask("filename=bomb&edge=128")).status).toBe(404);
 }, 30_000);
+
+test("a picture that its service finds too large to shrink is shrunk from its bytes", async () => {
+  const proud = await startLittleServer(({ url }, response) => {
+    if (new URL(url, "http://x").searchParams.has("res")) return answerJson(response, { code: "TOO_LARGE", message: "no" }, 422);
+    response.writeHead(200, { "content-type": "image/png" }).end(png);
+  });
+  const there = await harness.connect(proud.url, "sk-secret-key");
+  const answer = await harness.request(`/api/console/thumbnail?connection=${there}&filename=x&edge=128`, { as: "viewer" });
+  expect(answer.status).toBe(200);
+  expect(await sharp(Buffer.from(await answer.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 128 });
+  await proud.close();
+});
 
 test("a preview on the service's own origin is opened with the key, one on another host without", async () => {
   files.set("/previews/a.png", { type: "image/png", bytes: png });
