@@ -71,6 +71,7 @@ export function usePanZoom(options: PanZoomOptions) {
     fit: () => setMoved("fitted"),
     zoomIn: () => zoomBy(ZOOM_STEP, middle),
     zoomOut: () => zoomBy(1 / ZOOM_STEP, middle),
+    zoomTo: (scale: number, at: Point) => zoomBy(scale / view.scale, at),
     actualSize: () => zoomBy(1 / view.scale, middle),
     move: (to: Viewport) => setMoved(to),
   };
@@ -124,7 +125,7 @@ export function usePanZoom(options: PanZoomOptions) {
       event.stopPropagation();
     },
   };
-  return { frame, size, view, placeOf, handlers, ...acts };
+  return { frame, size, view, isFitted: moved === undefined || moved === "fitted", placeOf, handlers, ...acts };
 }
 
 function distance(one: Point, other: Point): number {

@@ -8,11 +8,11 @@ import { Button, buttonStyle } from "@/components/ui/button";
 import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Compare } from "./compare";
-import { FullPicture } from "./full-picture";
 import { OtherMedia } from "./other-media";
 import { slideSeconds, useSlideshow } from "./use-slideshow";
 import { ViewerDialog } from "./viewer-dialog";
 import { type ItemAt, type ReadWorkflow, type ViewerItem } from "./viewer-item";
+import { ZoomedPicture } from "./zoomed-picture";
 
 type ViewerProps = {
   count: number;
@@ -150,7 +150,9 @@ export function Viewer({ count, at, itemAt, onMove, onClose, readWorkflow }: Vie
 type ShownProps = { item: ViewerItem; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
 
 function Shown(props: ShownProps) {
-  return props.item.kind === "image" ? <FullPicture {...props} /> : <OtherMedia {...props} />;
+  const { item, ...heard } = props;
+  if (item.kind !== "image") return <OtherMedia {...props} />;
+  return <ZoomedPicture place="window" src={item.src} alt={item.name} poster={item.poster} {...heard} />;
 }
 
 /** Not known yet: the keys go on working. */

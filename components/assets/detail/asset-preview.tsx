@@ -2,13 +2,13 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { useState } from "react";
+import { ZoomedPicture } from "@/components/viewer/zoomed-picture";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { AssetPicture } from "../asset-picture";
 import { assetFileUrl } from "../asset-urls";
 import { KindIcon } from "../kind-icon";
 import { TextPreview } from "./text-preview";
-import { ZoomPicture } from "./zoom-picture";
 
 type AssetPreviewProps = {
   asset: AssetView;
@@ -29,7 +29,7 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
 
   if (asset.kind === "image") {
     if (!isLarge) return picture;
-    if (!isBroken) return <ZoomPicture key={file} src={file} alt={label} onBroken={broken} />;
+    if (!isBroken) return <ZoomedPicture key={file} place="page" src={file} alt={label} onBroken={broken} />;
     return (
       <>
         {picture}
@@ -50,6 +50,7 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
       />
     );
   }
+  if (asset.sizeBytes === 0) return <FilePlate asset={asset} />;
   if (asset.kind === "text") return <TextPreview src={file} name={asset.name} />;
   if (asset.kind === "audio" || asset.kind === "video") {
     return (
