@@ -26,7 +26,19 @@ const doubled = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 /** The preview, or a placeholder of the same size that says what kind of file it is. Nothing is asked for where there can be no picture. */
 export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isPlain = false, eager, fit, className }: AssetPictureProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
-  const extension = /\.([a-z0-9]{1,6})$/i.exec(asset.name)?.[1]?.toUpperCase();
+  const extension = /\.([a-z0-9]{1,11})$/i.exec(asset.name)?.[1]?.toUpperCase();
+  const plate = (
+    <span
+      role={alt ? "img" : undefined}
+      aria-label={alt || undefined}
+      className="absolute inset-0 grid place-items-center rounded-sm border border-line bg-sunken text-ink-3"
+    >
+      <span className="flex max-w-full flex-col items-center gap-1.5">
+        <KindIcon kind={asset.kind} className={isPlain ? "size-4" : "size-6"} />
+        <span className={isPlain ? "sr-only" : "max-w-full truncate px-1 text-sm"}>{extension ?? <KindName kind={asset.kind} />}</span>
+      </span>
+    </span>
+  );
   const urlOf = (size: ThumbnailEdge) => thumbnailUrl({ asset: asset.id, edge: size, connection });
   return (
     <span className={cn("relative block aspect-[4/3] w-full", className)}>
@@ -39,18 +51,12 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
           height={240}
           eager={eager}
           fit={fit}
+          instead={plate}
           className="absolute inset-0 size-full"
         />
       ) : null}
       {mayHavePreview && !isAsked ? <span className="absolute inset-0 rounded-sm bg-sunken" /> : null}
-      {mayHavePreview ? null : (
-        <span className="absolute inset-0 grid place-items-center rounded-sm border border-line bg-sunken text-ink-3">
-          <span className="flex flex-col items-center gap-1.5">
-            <KindIcon kind={asset.kind} className={isPlain ? "size-4" : "size-6"} />
-            <span className={isPlain ? "sr-only" : "text-sm"}>{extension ?? <KindName kind={asset.kind} />}</span>
-          </span>
-        </span>
-      )}
+      {mayHavePreview ? null : plate}
       {mayHavePreview && asset.kind !== "image" && !isPlain ? (
         <span className="absolute right-1.5 bottom-1.5 flex items-center gap-1 rounded-sm bg-ink/85 px-1.5 py-0.5 text-xs text-bg">
           <KindIcon kind={asset.kind} className="size-3" />

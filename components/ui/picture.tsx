@@ -1,7 +1,7 @@
 "use client";
 
 import { ImageOff } from "lucide-react";
-import { useCallback, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
 import { cn } from "./cn";
 
 type PictureProps = {
@@ -15,11 +15,13 @@ type PictureProps = {
   /** Above the fold: fetched at once instead of when it scrolls into view. */
   eager?: boolean;
   fit?: "cover" | "contain";
+  /** What takes its place when its bytes do not come: something better than a struck-out picture. */
+  instead?: ReactNode;
   className?: string;
 };
 
 /** The one <img> of the house: its box stands before its bytes, and a placeholder takes the same box when they do not come. */
-export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", className }: PictureProps) {
+export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", instead, className }: PictureProps) {
   const [failedSrc, setFailedSrc] = useState<string>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
@@ -37,6 +39,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
     },
     [src],
   );
+  if (instead && src && src === failedSrc) return instead;
   if (!src || src === failedSrc) {
     return (
       <span
