@@ -4,7 +4,7 @@ import { type ColumnLook } from "@/components/data-table/features";
 export const historyLooks = {
   select: { width: "w-[40px]", shown: "whole-cell" },
   preview: { width: "w-[72px]", shown: "whole-cell", hiddenHeader: true },
-  status: { width: "w-[130px]" },
+  status: { width: "w-[130px] max-sm:w-auto" },
   job: { width: "w-[130px]" },
   workflow: { width: "w-[150px]", shown: "max-lg:hidden" },
   what: { shown: "max-w-0 max-lg:hidden", hiddenHeader: true },

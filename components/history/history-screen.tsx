@@ -96,6 +96,7 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
           rowId={rowId}
           isSelected={(row) => selection.ids.has(row.id)}
           isBusy={(row) => heldIds.has(row.id)}
+          isFixed
           className="two-lines"
         />
       ) : null}

@@ -17,7 +17,7 @@ export function HistorySkeleton() {
       </ToolBar>
       <TableSkeleton
         label={t("loading")}
-        isTwoLines
+        isFixed
         columns={[
           { look: historyLooks.select, width: "none" },
           { look: historyLooks.preview, width: "thumb" },
