@@ -4,7 +4,7 @@
 
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte"] as const;
 
-/** Decimal units with at most one decimal place: "4.2 MB", "812 kB", "17 byte". */
+/** Decimal units with at most one decimal place: "4.2 MB", "812 kB", "17 bytes". */
 export function formatBytes(bytes: number, locale = "en"): string {
   if (!Number.isFinite(bytes) || bytes < 0) return "–";
   let value = bytes;
@@ -25,7 +25,9 @@ function formatter(locale: string, unit: number, maximumFractionDigits: number):
   const key = `${locale} ${unit} ${maximumFractionDigits}`;
   const known = formatters.get(key);
   if (known) return known;
-  const made = new Intl.NumberFormat(locale, { style: "unit", unit: byteUnits[unit], unitDisplay: "short", maximumFractionDigits });
+  // The short form of a byte has no plural: "17 byte".
+  const unitDisplay = unit === 0 ? "long" : "short";
+  const made = new Intl.NumberFormat(locale, { style: "unit", unit: byteUnits[unit], unitDisplay, maximumFractionDigits });
   formatters.set(key, made);
   return made;
 }

@@ -4,8 +4,9 @@ import { formatBytes } from "@/lib/shared/format";
 
 describe("sizes for people", () => {
   it.each([
-    [0, "0 byte"],
-    [999, "999 byte"],
+    [0, "0 bytes"],
+    [1, "1 byte"],
+    [999, "999 bytes"],
     [1000, "1 kB"],
     [51_234, "51.2 kB"],
     [812_345, "812 kB"],
