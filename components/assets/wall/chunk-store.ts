@@ -110,7 +110,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     /** A page that somebody else read, such as the server for the first paint. `offset` begins a chunk. */
     seed(page: AssetPage, offset: number): void {
       learn(page, offset + page.assets.length);
-      for (let at = 0; at < page.assets.length; at += CHUNK) {
+      // An answer without rows is an answer too: what it says of the list is held.
+      for (let at = 0; at === 0 || at < page.assets.length; at += CHUNK) {
         chunks.set((offset + at) / CHUNK, { rows: page.assets.slice(at, at + CHUNK), isStale: false });
       }
       tell();

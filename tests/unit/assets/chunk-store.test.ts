@@ -130,6 +130,13 @@ describe("the rows of a long list", () => {
     expect(store.count()).toBe(70);
   });
 
+  it("that are none are known to be none as soon as the first answer says so", () => {
+    const store = createChunkStore(service(0).read, { leads: true });
+    expect(store.held()).toBe(0);
+    store.seed({ assets: [], total: 0, hasMore: false }, 0);
+    expect([store.held(), store.count(), store.total()]).toEqual([1, 0, 0]);
+  });
+
   it("change where they stand", async () => {
     const { read } = service(100);
     const store = createChunkStore(read, { leads: true });
