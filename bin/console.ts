@@ -12,6 +12,7 @@ import { lingerAfterRefusals } from "./linger";
 import { refuseHost } from "./refuse-host";
 import { refuseMalformed } from "./refuse-malformed";
 import { refuseUnparsed } from "./refuse-unparsed";
+import { sayRefusals } from "./say-refusals";
 
 const GRACE_MS = 10_000;
 const INSTRUMENTATION_MS = 20_000;
@@ -24,6 +25,7 @@ async function main(): Promise<void> {
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (refuseHost(request, response) || refuseMalformed(request, response)) return;
     request.url = keepDots(request.url ?? "/");
+    sayRefusals(request, response, (path) => methodsOf(path, server, asked.host));
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`a request broke: ${explain(error)}\n`);
@@ -77,6 +79,18 @@ function addressOf(request: IncomingMessage, env: Env): string {
     .at(-1)
     ?.trim();
   return last || request.socket.remoteAddress || "unknown";
+}
+
+/** Next knows which methods a route exports and tells it to OPTIONS alone. */
+async function methodsOf(path: string, server: Server, host: string): Promise<string | undefined> {
+  const port = portOf(server.address());
+  if (port === undefined) return undefined;
+  try {
+    const answer = await fetch(localUrl({ host, port }) + path, { method: "OPTIONS" });
+    return answer.headers.get("allow") ?? undefined;
+  } catch {
+    return undefined; // the refusal stands without it
+  }
 }
 
 function listen(server: Server, env: Env): Promise<number> {

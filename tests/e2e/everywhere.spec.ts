@@ -162,3 +162,22 @@ test("a set-up link says at once that it is spent, and leads to the sign-in", as
   await page.getByRole("link", { name: "Sign in instead" }).click();
   await expect(page.getByLabel("Email")).toBeVisible();
 });
+
+test("a method that an address has not is refused as data, with the methods that it has", async ({ desk, request }) => {
+  for (const [path, allow] of [
+    ["/api/jobs", "GET, HEAD"],
+    ["/api/console/tasks", "GET, HEAD"],
+    ["/api/auth/csrf", "GET, HEAD, POST"],
+  ] as const) {
+    const answer = await request.fetch(desk.url + path, { method: "PATCH" });
+    expect(answer.status()).toBe(405);
+    expect(await answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED", request_id: answer.headers()["x-request-id"] });
+    expect(
+      (answer.headers().allow ?? "")
+        .split(", ")
+        .filter((method) => method !== "OPTIONS")
+        .sort()
+        .join(", "),
+    ).toBe(allow);
+  }
+});

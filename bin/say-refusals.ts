@@ -1,0 +1,54 @@
+// What Next refuses by itself below /api, before any handler of ours: a method that the address has not, or that nobody knows. Next answers
+// these without a body.
+// Guarantees: the envelope of every other refusal, with an id and, for 405, the methods that the address has; an answer with a body of its own is
+// left alone.
+import { randomUUID } from "node:crypto";
+import { type IncomingMessage, type ServerResponse } from "node:http";
+
+/** The methods of an address, as its OPTIONS says; undefined where nobody does. */
+export type AskMethods = (path: string) => Promise<string | undefined>;
+
+type Refusal = { code: string; message: string };
+const said: Readonly<Record<number, Refusal>> = {
+  400: { code: "BAD_REQUEST", message: "Nobody here knows this method." },
+  405: { code: "METHOD_NOT_ALLOWED", message: "This address has no such method." },
+};
+
+export function sayRefusals(request: IncomingMessage, response: ServerResponse, askMethods: AskMethods): void {
+  const { url = "", method } = request;
+  if (!/^\/api(\/|$)/.test(url) || method === "OPTIONS") return;
+  const { writeHead, flushHeaders, write, end } = response;
+  let held: Refusal | undefined;
+  const hold = (status: number) => (response.headersSent || response.hasHeader("content-type") ? undefined : (held = said[status]));
+
+  // The head may be sent before it is known that nothing follows: it waits for what does. Node takes these arguments in several orders.
+  response.writeHead = (status: number, ...more: unknown[]): ServerResponse => {
+    if (more.length > 0 || !hold(status)) return Reflect.apply(writeHead, response, [status, ...more]);
+    response.statusCode = status;
+    return response;
+  };
+  response.flushHeaders = () => {
+    if (!hold(response.statusCode)) flushHeaders.call(response);
+  };
+  response.write = (...given: unknown[]): boolean => {
+    if (held && !response.headersSent) writeHead.call(response, response.statusCode);
+    return Reflect.apply(write, response, given);
+  };
+  response.end = (...given: unknown[]): ServerResponse => {
+    const isEmpty = given[0] === undefined || given[0] === null || typeof given[0] === "function";
+    const refusal = hold(response.statusCode);
+    if (refusal && isEmpty) void refuse(response.statusCode, refusal);
+    else Reflect.apply(end, response, given);
+    return response;
+  };
+
+  async function refuse(status: number, refusal: Refusal): Promise<void> {
+    const allow = status === 405 ? await askMethods(url) : undefined;
+    const id = randomUUID();
+    const body = JSON.stringify({ ...refusal, request_id: id });
+    const headers = { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" };
+    const length = { "content-length": Buffer.byteLength(body) };
+    writeHead.call(response, status, { ...headers, "x-request-id": id, ...length, ...(allow && { allow }) });
+    Reflect.apply(end, response, method === "HEAD" ? [] : [body]);
+  }
+}
