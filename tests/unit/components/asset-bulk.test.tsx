@@ -1,0 +1,132 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { BulkBar } from "@/components/assets/bulk/bulk-bar";
+import { type AssetRights } from "@/components/assets/use-asset-rights";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { renderInApp } from "./render";
+
+beforeEach(() => {
+  // jsdom knows the element and not its two methods.
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false;
+  };
+});
+afterEach(cleanup);
+afterEach(() => vi.unstubAllGlobals());
+
+const asset = (id: string, more: Partial<AssetView> = {}): AssetView => ({
+  ...{ id, name: `${id}.png`, kind: "image", tags: ["wip"], immutable: false, metadata: {} },
+  ...more,
+});
+const many = (count: number) => Array.from({ length: count }, (_, index) => asset(`a${index + 1}`));
+const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
+
+type Sent = { path: string; method: string; json: unknown };
+/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
+function outside(answer: (sent: Sent) => Response | Promise<Response>): Sent[] {
+  const all: Sent[] = [];
+  vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
+    const sent = { path, method, json: body === undefined || body === null ? undefined : JSON.parse(String(body)) };
+    all.push(sent);
+    return answer(sent);
+  });
+  return all;
+}
+function show(assets: AssetView[]) {
+  const onDone = vi.fn();
+  const selected = { kind: "named" as const, assets };
+  const common = { connectionId: "c1", rights, onDone, onClear: vi.fn(), isReading: false, total: assets.length };
+  renderInApp(<BulkBar selected={selected} {...common} />);
+  return onDone;
+}
+const press = (name: string | RegExp) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+const told = (text: string) => screen.findByText(text);
+async function receipt(): Promise<(string | null)[]> {
+  await press("Receipt");
+  const rows = within(screen.getByRole("dialog")).getAllByRole("row").slice(1);
+  return rows.map(({ textContent }) => textContent);
+}
+const none = () => new Response(null, { status: 204 });
+
+it("deleting asks by the number, leaves what is immutable, and says asset by asset what became of it", async () => {
+  const sent = outside(({ path }) => {
+    if (path.includes("a2")) return Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 });
+    if (path.includes("a3")) return Response.json({ code: "CONFLICT", message: "a job needs it" }, { status: 409 });
+    return none();
+  });
+  const onDone = show([...many(3), asset("shipped", { immutable: true })]);
+  await press("Delete");
+  expect(sent).toEqual([]);
+  const ask = screen.getByRole("dialog");
+  expect(ask.textContent).toContain("1 of them is immutable and stays.");
+  await press("Leave them");
+  expect(sent).toEqual([]);
+  await press("Delete");
+  sent.length = 0;
+  await press("Delete 3 assets");
+  await told("1 deleted, 1 immutable, 1 gone, 1 refused");
+  const deletes = sent.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  expect(deletes).toEqual(["/api/assets/a1?connection=c1", "/api/assets/a2?connection=c1", "/api/assets/a3?connection=c1"]);
+  expect(onDone).toHaveBeenCalledTimes(1);
+  expect(await receipt()).toEqual([
+    "a1Deleted",
+    "a2Not there any more",
+    "a3Refused. It was changed or exists already. Reason given: a job needs it",
+    "shippedLeft: it is immutable",
+  ]);
+});
+
+it("work that is stopped lets the calls under way finish, begins no others, and tells which those are", async () => {
+  const open: (() => void)[] = [];
+  const sent = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
+  const onDone = show(many(10));
+  await press("Delete");
+  await press("Delete 10 assets");
+  await told("Deleting 0 of 10");
+  expect(sent).toHaveLength(4);
+  await press("Stop");
+  expect(screen.getByRole("button", { name: "Stopping" }).getAttribute("aria-disabled")).toBe("true");
+  await act(async () => open.splice(0).forEach((answer) => answer()));
+  await told("4 deleted, 6 left as they were");
+  expect(sent).toHaveLength(4);
+  expect(onDone.mock.calls[0]?.[1]).toHaveLength(10);
+  const lines = await receipt();
+  expect(lines.slice(3, 5)).toEqual(["a4Deleted", "a5Not done: the work was stopped before"]);
+});
+
+it("an operation that the service turns out not to have ends the work at once, and nothing looks done", async () => {
+  const sent = outside(({ method }) =>
+    method === "DELETE" ? new Response("404 page not found", { status: 404 }) : Response.json({ id: "x", name: "x", tags: [] }),
+  );
+  show(many(9));
+  await press("Delete");
+  await press("Delete 9 assets");
+  await told("4 left: this service cannot do that, 5 left as they were");
+  expect(sent.filter(({ method }) => method === "DELETE")).toHaveLength(4);
+});
+
+it("tags are taken off those that have them, and put back on those alone", async () => {
+  const sent = outside(({ path, method, json }) => {
+    if (!path.includes("/tags?")) return Response.json({ tags: [] });
+    const [nothing, tags] = [{ added: [], removed: [], already_present: [], not_present: [] }, ["wip"]];
+    if (method === "POST") return Response.json({ ...nothing, total_tags: tags, added: tags });
+    const had = path.includes("a1") || path.includes("a2");
+    expect(json).toEqual({ tags });
+    return Response.json({ ...nothing, total_tags: [], ...(had ? { removed: tags } : { not_present: tags }) });
+  });
+  show(many(3));
+  await press("Remove tags");
+  fireEvent.change(screen.getByRole("textbox", { name: "Tags" }), { target: { value: "wip" } });
+  await act(async () => void fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Remove tags" })));
+  await told("2 untagged, 1 did not have it");
+  await press("Undo");
+  await told("2 tagged");
+  expect(sent.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual([
+    "/api/assets/a1/tags?connection=c1",
+    "/api/assets/a2/tags?connection=c1",
+  ]);
+});
