@@ -1,6 +1,6 @@
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { createHashPool, makeHashWorker } from "@/lib/browser/hash-pool";
+import { hashPool } from "@/lib/browser/hash-pool";
 import { patiently } from "@/lib/browser/patient-call";
 import { upload } from "@/lib/browser/upload";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -8,6 +8,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { ok, type Result } from "@/lib/shared/result";
 import { type About, type Changes } from "./about";
+import { keptAlarms, toKeptAlarm } from "./alarm-book";
 import { type Asking } from "./carry";
 import { type StoredAsset } from "./upload-item";
 import { createUploadStore } from "./upload-store";
@@ -15,7 +16,7 @@ import { createUploadStore } from "./upload-store";
 /** One for the tab: uploads outlive the page that started them. */
 export const tabUploads = createUploadStore(
   {
-    hash: createHashPool(makeHashWorker),
+    hash: hashPool,
     byId: (id, asking) => call<StoredAsset>(asking, assetPath(id), {}),
     fromHash: (hash, file, about, asking) =>
       call<StoredAsset>(asking, "/api/assets/from-hash", {
@@ -35,7 +36,14 @@ export const tabUploads = createUploadStore(
     change: writeChanges,
     nowMs: () => performance.now(),
   },
-  tellStored,
+  {
+    stored: tellStored,
+    alarm(item) {
+      const alarm = toKeptAlarm(item, Date.now());
+      if (alarm) keptAlarms.add(alarm);
+    },
+    dismissed: ({ id }) => keptAlarms.remove(id),
+  },
 );
 
 function call<T>({ connection, signal, onHold }: Asking, path: `/${string}`, init: CallInit) {

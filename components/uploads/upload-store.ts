@@ -7,12 +7,19 @@ import { newUuid } from "@/lib/browser/new-uuid";
 import { type Speeds, withSample } from "@/lib/browser/speeds";
 import { carry, type Learnt, type UploadPorts } from "./carry";
 import { type About, changesBetween } from "./about";
-import { isUnderWay, isUnfinished, type UploadItem, type UploadStatus } from "./upload-item";
+import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadStatus } from "./upload-item";
 import { nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 
 export type NewUpload = { file: File; about: About };
+/** What others want to hear of. */
+export type UploadNews = {
+  stored: (assetId: string) => void;
+  /** The service holds something else; and somebody took that off the list. */
+  alarm: (item: UploadItem) => void;
+  dismissed: (item: UploadItem) => void;
+};
 
-export function createUploadStore(ports: UploadPorts, onStored: (assetId: string) => void = () => undefined) {
+export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> = {}) {
   let queue: UploadQueue = noUploads;
   let speeds: Speeds = {};
   let lastKey = 0;
@@ -54,7 +61,9 @@ export function createUploadStore(ports: UploadPorts, onStored: (assetId: string
     running.delete(key);
     change(key, { status });
     if (status.kind === "done") {
-      onStored(status.asset.id);
+      news.stored?.(status.asset.id);
+      const ended = find(key);
+      if (ended && isAlarm(ended)) news.alarm?.(ended);
       // An asset that was made from a hash took no preview along; and somebody may have described the file meanwhile.
       const carried = status.sentBytes > 0 ? item.about : { ...item.about, previewId: undefined };
       void write(key, carried);
@@ -141,6 +150,8 @@ export function createUploadStore(ports: UploadPorts, onStored: (assetId: string
     },
     /** Ends its connection where it has one. */
     remove(key: number) {
+      const gone = find(key);
+      if (gone && isAlarm(gone)) news.dismissed?.(gone);
       stop(key);
       dispatch({ type: "removed", keys: new Set([key]) });
       pump();

@@ -7,6 +7,8 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { Menu } from "@/components/ui/menu";
 import { ProgressBar } from "@/components/ui/progress-bar";
+import { type KeptAlarm } from "./alarm-book";
+import { AlarmList } from "./alarm-list";
 import { DownloadList } from "./download-list";
 import { tabUploads } from "./tab-uploads";
 import { keepHabits, readHabits } from "./upload-habits";
@@ -20,6 +22,8 @@ export type TrayView = "uploads" | "downloads";
 
 type UploadTrayProps = {
   queue: UploadQueue;
+  /** Of earlier visits. */
+  alarms: readonly KeptAlarm[];
   downloads: Downloads;
   connection?: string;
   canAdd: boolean;
@@ -33,11 +37,11 @@ type UploadTrayProps = {
 };
 
 /** Everything that is on its way, over every page; folded it is one line. */
-export function UploadTray({ queue, downloads, connection, canAdd, view, isFolded, ...on }: UploadTrayProps) {
+export function UploadTray({ queue, alarms: earlier, downloads, connection, canAdd, view, isFolded, ...on }: UploadTrayProps) {
   const t = useTranslations("uploads.tray");
   const [filter, setFilter] = useState<UploadFilter>("all");
   const tally = tallyOf(queue.items);
-  const alarms = queue.items.filter(isAlarm).length;
+  const alarms = queue.items.filter(isAlarm).length + earlier.length;
   const tasks = downloads.list?.tasks.length ?? 0;
   const underWay = downloads.list?.underWay ?? 0;
   const hasBoth = tally.all > 0 && tasks > 0;
@@ -76,6 +80,7 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
       ) : null}
       {isFolded ? null : (
         <div className="border-t border-line">
+          <AlarmList alarms={earlier} />
           {hasBoth ? (
             <Choices
               label={t("label")}
@@ -94,7 +99,7 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
             </>
           ) : null}
           {shown === "downloads" ? <DownloadList downloads={downloads} connection={connection} canAdd={canAdd} /> : null}
-          {tally.all === 0 && tasks === 0 ? (
+          {tally.all === 0 && tasks === 0 && earlier.length === 0 ? (
             <div className="px-3 py-5 text-center">
               <p className="font-semibold">{t("empty")}</p>
               <p className="text-ink-2">{t("emptyText")}</p>

@@ -16,6 +16,7 @@ import { noUploads, tallyOf } from "./upload-state";
 import { type TrayView, UploadTray } from "./upload-tray";
 import { UrlDialog } from "./url-dialog";
 import { useDownloads } from "./use-downloads";
+import { useOwnAlarms } from "./use-own-alarms";
 import { type WayRequest } from "./way-request";
 
 type RoomProps = { request: WayRequest; connection?: { id: string; name: string }; canAdd: boolean };
@@ -89,6 +90,9 @@ function Room({ request, connection, canAdd }: RoomProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- each request is answered once, with the connection it was made on
   }, [request]);
 
+  const ownAlarms = useOwnAlarms();
+  // What this tab still lists has its own line.
+  const alarms = ownAlarms.filter(({ id }) => !queue.items.some((item) => item.id === id));
   const { unfinished, all } = tallyOf(queue.items);
   useEffect(() => {
     if (unfinished === 0) return;
@@ -100,9 +104,10 @@ function Room({ request, connection, canAdd }: RoomProps) {
   const item = open?.kind === "item" ? queue.items.find(({ key }) => key === open.key) : undefined;
   return (
     <>
-      {isShown || all > 0 ? (
+      {isShown || all > 0 || alarms.length > 0 ? (
         <UploadTray
           queue={queue}
+          alarms={alarms}
           downloads={downloads}
           connection={connection?.id}
           canAdd={canAdd}

@@ -10,11 +10,15 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type Dropped, filesOfInput } from "@/lib/browser/dropped-files";
 import { withQuery } from "@/lib/browser/urls";
+import { useOwnAlarms } from "./use-own-alarms";
 import { useWindowFiles } from "./use-window-files";
 import { type WayRequest } from "./way-request";
 
 /** All that is behind the door comes with the first file. */
 const UploadsRoom = dynamic(() => import("./uploads-room").then(({ UploadsRoom }) => UploadsRoom), { ssr: false });
+
+/** Alarms of an earlier visit ask for the room by themselves. */
+const ofEarlier: WayRequest = { id: 0, way: "tray" };
 
 type Wish = WayRequest extends infer R ? (R extends WayRequest ? Omit<R, "id"> : never) : never;
 
@@ -40,6 +44,8 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
     else wish({ way });
   });
   useEffect(() => onWayIn(open), []);
+  const hasAlarms = useOwnAlarms().length > 0;
+  const shown = request ?? (hasAlarms ? ofEarlier : undefined);
   const resume = useEffectEvent(() => wish({ way: "resume" }));
   const connectionId = connection?.id;
   useEffect(() => {
@@ -74,7 +80,7 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
           </p>
         </div>
       ) : null}
-      {request ? <UploadsRoom request={request} connection={connection} canAdd={canAdd} /> : null}
+      {shown ? <UploadsRoom request={shown} connection={connection} canAdd={canAdd} /> : null}
     </>
   );
 }

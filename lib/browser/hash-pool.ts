@@ -48,7 +48,10 @@ export function createHashPool(makeWorker: () => HashWorker): HashPool {
     });
 }
 
+/** The one of this tab, for all who hash. */
+export const hashPool = createHashPool(makeHashWorker);
+
 /** The real one. The bundler finds the worker's file by this very expression. */
-export function makeHashWorker(): HashWorker {
+function makeHashWorker(): HashWorker {
   return new Worker(new URL("./hash-worker.ts", import.meta.url), { type: "module", name: "hash" });
 }

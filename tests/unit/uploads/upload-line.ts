@@ -44,7 +44,11 @@ export function line() {
     change: (id, changes, { signal }) => ask("change", `${id} ${JSON.stringify(changes)}`, signal),
     nowMs: () => nowMs,
   };
-  const store = createUploadStore(ports, (id) => told.push(id));
+  const store = createUploadStore(ports, {
+    stored: (id) => told.push(id),
+    alarm: ({ file }) => told.push(`alarm ${file.name}`),
+    dismissed: ({ file }) => told.push(`dismissed ${file.name}`),
+  });
   const item = (at = 0): UploadItem => {
     const found = store.get().items[at];
     if (!found) throw new Error(`no file ${at}`);

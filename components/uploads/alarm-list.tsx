@@ -1,0 +1,57 @@
+"use client";
+
+import { SquareArrowOutUpRight, X } from "lucide-react";
+import Link from "next/link";
+import { useLocale, useTranslations } from "next-intl";
+import { buttonStyle } from "@/components/ui/button";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { withQuery } from "@/lib/browser/urls";
+import { formatBytes } from "@/lib/shared/format";
+import { type KeptAlarm, keptAlarms } from "./alarm-book";
+import { Act } from "./upload-row";
+
+/** Alarms of an earlier visit. Each stays until somebody says that it was dealt with. */
+export function AlarmList({ alarms }: { alarms: readonly KeptAlarm[] }) {
+  const t = useTranslations("uploads");
+  const locale = useLocale();
+  if (alarms.length === 0) return null;
+  return (
+    <div role="region" aria-label={t("tray.alarms")} tabIndex={0} className="max-h-[30dvh] overflow-y-auto border-b border-line">
+      <ul>
+        {alarms.map(({ id, name, size, theirs, ours, assetId, connection, atMs }) => (
+          <li key={id} className="flex items-start gap-2 border-b border-line px-3 py-1.5 last:border-0">
+            <span className="shrink-0 pt-0.5 text-bad">
+              <ToneIcon tone="bad" />
+            </span>
+            <div className="min-w-0 flex-1">
+              <p className="flex items-baseline gap-2">
+                <span className="min-w-0 flex-1 truncate" title={name}>
+                  {name}
+                </span>
+                <span className="shrink-0 text-sm text-ink-3">
+                  {formatBytes(size, locale)} · <RelativeTime ms={atMs} />
+                </span>
+              </p>
+              <p className="truncate text-sm text-bad" title={ours ? `${theirs} ≠ blake3:${ours}` : theirs}>
+                {t("state.differs", { theirs })}
+              </p>
+              <p className="text-sm text-ink-2">{t("item.alarm")}</p>
+            </div>
+            <span className="flex shrink-0">
+              <Link
+                href={withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection })}
+                aria-label={`${t("act.open")}: ${name}`}
+                title={t("act.open")}
+                className={buttonStyle({ tone: "quiet", size: "icon", className: "size-7" })}
+              >
+                <SquareArrowOutUpRight aria-hidden="true" className="size-3.5" />
+              </Link>
+              <Act icon={X} label={t("act.dismissAlarm", { name })} onClick={() => keptAlarms.remove(id)} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

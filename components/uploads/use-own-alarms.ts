@@ -1,0 +1,17 @@
+"use client";
+
+import { useMemo, useSyncExternalStore } from "react";
+import { useConnections } from "@/components/frame/connection-context";
+import { type KeptAlarm, keptAlarms } from "./alarm-book";
+
+const none: readonly KeptAlarm[] = [];
+
+/** Those of connections that this member may use: somebody else's at the same browser are not theirs to see. */
+export function useOwnAlarms(): readonly KeptAlarm[] {
+  const connections = useConnections();
+  const all = useSyncExternalStore(keptAlarms.subscribe, keptAlarms.get, () => none);
+  return useMemo(() => {
+    const known = new Set(connections.map(({ id }) => id));
+    return all.filter(({ connection }) => connection !== undefined && known.has(connection));
+  }, [all, connections]);
+}
