@@ -9,8 +9,13 @@ const folders = ["output", "temp", "input"] as const;
 
 export function assetValue({ name, hash: stored, tags }: Pick<AssetView, "name" | "hash" | "tags">, isLocal: boolean): string {
   const content = isLocal ? undefined : hash.exec(stored ?? "")?.[1];
-  if (content !== undefined) return `${content}${extensionOf(name)}`;
+  if (content !== undefined) return contentName(content, name);
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
+}
+
+/** What upload/image answers for a picture: its content, and the ending of its name. */
+export function contentName(hash: string, fileName: string): string {
+  return `${hash}${extensionOf(fileName)}`;
 }
 
 function extensionOf(name: string): string {

@@ -142,7 +142,8 @@ function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
       </span>
     );
   }
-  if (state.kind === "sent" && state.value === value) return <p className="text-ink-2">{t("sent", { name: state.file.name })}</p>;
+  if (state.kind === "sent" && state.value === value)
+    return <p className="text-ink-2">{t(state.isKnown ? "known" : "sent", { name: state.file.name })}</p>;
   if (state.kind === "refused")
     return <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name })}</p>;
   if (state.kind !== "failed") return null;

@@ -2,6 +2,7 @@
 
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
+import { findKnownContent } from "@/lib/browser/known-content";
 import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./check-picture";
@@ -14,6 +15,7 @@ import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { type ArrivalPorts } from "./arrivals";
+import { contentName } from "./asset-value";
 import { type Press } from "./press";
 import { type SendPrompt } from "./submission";
 import { type SendPicture, type UploadAnswer } from "./use-picture-upload";
@@ -40,7 +42,7 @@ export type RunPorts = ArrivalPorts & {
   decode?: Decode;
 };
 
-export function portsOf(connection: string | undefined): RunPorts {
+export function portsOf(connection: string | undefined, isLocal = false): RunPorts {
   return {
     sendPrompt: (submission, press, label) => {
       const headers = { [PRESS_HEADER]: press, ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }) };
@@ -49,7 +51,10 @@ export function portsOf(connection: string | undefined): RunPorts {
     reportPress: (key) => callApi(`/api/console/presses/${key}`, { cache: "no-store" }),
     newestJobs: (press) =>
       callApi(withQuery("/api/jobs", { workflow_id: press.workflowId, limit: 5, connection: press.connection }), { cache: "no-store" }),
-    sendPicture: (file, options) => {
+    sendPicture: async (file, options) => {
+      // A plain local server knows pictures by their names in its folders, and not by their content.
+      const hash = isLocal ? undefined : await findKnownContent(file, { tags: ["input"], connection, signal: options.signal });
+      if (hash !== undefined) return ok({ name: contentName(hash, file.name), type: "input", isKnown: true });
       const form = new FormData();
       // Fields before the bytes, so that a streaming reader knows where they go.
       form.set("type", "input");

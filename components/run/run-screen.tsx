@@ -34,8 +34,9 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   const t = useTranslations("run");
   const connection = useConnection();
   const id = connection?.id;
-  const ports = useMemo(() => given ?? portsOf(id), [given, id]);
-  const run = useRun(store, ports, { memberId, connection: id, isLocal: connection?.isLocal });
+  const isLocal = connection?.isLocal;
+  const ports = useMemo(() => given ?? portsOf(id, isLocal), [given, id, isLocal]);
+  const run = useRun(store, ports, { memberId, connection: id, isLocal });
   useDraft(store, memberId);
   useArrival(arrival, (wanted) => void run.openArrival(wanted));
   useNotedPress(store, memberId, (press) => void run.askAfter(press));
@@ -53,15 +54,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   if (opened) {
     return (
       <Suspense fallback={<RunSkeleton />}>
-        <OpenRun
-          canRun={canRun}
-          run={run}
-          opened={opened}
-          ports={ports}
-          place={{ id, isLocal: connection?.isLocal }}
-          isOver={isOver}
-          note={note}
-        />
+        <OpenRun canRun={canRun} run={run} opened={opened} ports={ports} place={{ id, isLocal }} isOver={isOver} note={note} />
       </Suspense>
     );
   }

@@ -7,15 +7,17 @@ import { checkPicture, type Decode } from "./check-picture";
 import { toImageValue } from "./image-ref";
 
 export type UploadAnswer = { name: string; subfolder?: string | null; type?: string | null };
+/** Of a picture that the service had already nothing was sent. */
+type SentPicture = UploadAnswer & { isKnown?: boolean };
 export type SendPicture = (
   file: File,
   options: { onProgress: (share: number) => void; signal: AbortSignal },
-) => Promise<Result<UploadAnswer, ApiFailure>>;
+) => Promise<Result<SentPicture, ApiFailure>>;
 
 export type PictureState =
   | { kind: "idle" }
   | { kind: "sending"; file: File; url: string; share: number }
-  | { kind: "sent"; file: File; url: string; value: string }
+  | { kind: "sent"; file: File; url: string; value: string; isKnown: boolean }
   | { kind: "refused"; file: File; reason: "not-image" | "broken" }
   | { kind: "failed"; file: File; failure: ApiFailure };
 
@@ -70,7 +72,7 @@ export function usePictureUpload({ send, decode, onSent, onRunning }: PictureUpl
       return setState({ kind: "failed", file, failure: result.failure });
     }
     const value = toImageValue(result.value);
-    setState({ kind: "sent", file, url: preview, value });
+    setState({ kind: "sent", file, url: preview, value, isKnown: result.value.isKnown === true });
     onSent(value, file);
   }
 
