@@ -5,7 +5,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
 import { patternOf, startFileSource } from "@/tests/support/file-source";
 import { type Desk, startDesk } from "./support/desk";
-import { type Brought, drop } from "./support/files";
+import { type Brought, drop, photograph, sample } from "./support/files";
 import { expect, test } from "./support/test";
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
@@ -72,6 +72,30 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   expect(bodies).toEqual([]);
 });
 
+test("a picture for an input arrives byte for byte, and the same picture again is only named", async ({ signedIn: page, desk }) => {
+  const picture = { ...(await photograph({ r: 31, g: 7, b: 199 })), name: "for-an-input.png" };
+  const bodies: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST" && new URL(request.url()).pathname === "/api/upload/image") bodies.push(request.url());
+  });
+  await page.goto(`${desk.url}/run`);
+  await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
+  const input = page.getByRole("img", { name: "Picture of Photo" });
+  await drop(input, picture);
+  await expect(page.getByText("for-an-input.png is in its place", { exact: true })).toBeVisible();
+  const stored = await storedAs(page, desk, picture.name);
+  expect(stored.sha256).toBe(sha256(picture.bytes));
+  await drop(input, picture);
+  await expect(page.getByText("for-an-input.png is in its place: the service had it already, 0 bytes sent")).toBeVisible();
+  expect(bodies).toHaveLength(1);
+  const kept = page.waitForRequest((request) => new URL(request.url()).pathname === "/api/prompt");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const { prompt }: { prompt: Record<string, { class_type: string; inputs: { image?: unknown } }> } = (await kept).postDataJSON();
+  const named = Object.values(prompt).find(({ class_type: type }) => type === "LoadImage")?.inputs.image;
+  const seen = await page.request.get(`${desk.url}/api/view`, { params: { filename: String(named), type: "input" } });
+  expect(sha256(await seen.body())).toBe(sha256(picture.bytes));
+});
+
 test("a folder's names become tags", async ({ signedIn: page, desk }, info) => {
   const folder = info.outputPath("shots");
   mkdirSync(join(folder, "night"), { recursive: true });
@@ -117,6 +141,39 @@ test("a pause while bytes are sent says that they go again, and the file is aske
   expect((await storedAs(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
 });
 
+test("a stored file that is not what was sent raises an alarm, which outlasts a reload until somebody dismisses it", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const file = fresh("spoilt.bin", 1000);
+  const theirs = `blake3:${"0".repeat(64)}`;
+  await page.goto(`${desk.url}/jobs`);
+  await page.route(
+    (url) => url.pathname === "/api/assets",
+    async (route) => {
+      const answer = await route.fetch();
+      const asset: Record<string, unknown> = await answer.json();
+      await route.fulfill({ response: answer, json: { ...asset, asset_hash: theirs } });
+    },
+  );
+  await page.getByTestId("asset-files").setInputFiles([picked(file)]);
+  await add(page);
+  const alarm = tray(page).getByText("One stored file differs from what was sent");
+  await expect(alarm).toBeVisible();
+  await expect(tray(page).getByRole("button", { name: "Close" })).toHaveCount(0);
+  await page.unrouteAll();
+
+  await page.reload();
+  await expect(alarm).toBeVisible();
+  await expect(tray(page).getByText(`ALARM: the service holds other content (${theirs})`)).toBeVisible();
+  await isAccessible(page);
+  await page.getByRole("button", { name: "Dismiss the alarm about spoilt.bin" }).click();
+  await expect(alarm).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
+  await expect(tray(page)).toHaveCount(0);
+});
+
 test("an address is looked at, fetched by the service, seen after a reload and from another browser, and never with its token", async ({
   browser,
   page,
@@ -154,6 +211,14 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     for (const line of source.held) line.destroy();
     await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
     expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
+    // What the service has by now is an asset at once, and nobody is asked for it.
+    const asked = source.given.length;
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Fetch from an address…" }).click();
+    await page.getByLabel("Addresses, one a line").fill(`${source.url}/film.bin?token=very-secret`);
+    await page.getByRole("button", { name: "Fetch 1 file" }).click();
+    await expect(page.getByText("1 was there already and is an asset now")).toBeVisible();
+    expect(source.given.filter(({ range, sent }, at) => at >= asked && range === undefined && sent > 0)).toEqual([]);
     expect(await second.content()).not.toContain("very-secret");
     expect(desk.output()).not.toContain("very-secret");
     await other.close();
@@ -179,5 +244,7 @@ test("a hash alone makes an asset of what is there, and says where nothing is", 
   await dialog.getByLabel("Tags").fill("by-hash");
   await add(page);
   await expect(dialog.getByText("You had it already")).toBeVisible();
-  expect((await storedAs(page, desk, file.name)).tags).toContain("by-hash");
+  const stored = await storedAs(page, desk, file.name);
+  expect(stored.tags).toContain("by-hash");
+  expect(stored.sha256).toBe(sha256(file.bytes));
 });
