@@ -4,15 +4,14 @@ import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
-import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
-import { Dialog } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
 import { type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { MemberItem } from "./member-item";
 import { type GivenRole, mayChange, rolesToGive, type SettingsViewer } from "./member-rights";
+import { RemovalDialog } from "./removal-dialog";
 import { RoleDialog } from "./role-dialog";
 import { useMemberActs } from "./use-member-acts";
 
@@ -20,7 +19,6 @@ type MemberListProps = { viewer: SettingsViewer; members: Promise<Result<MemberV
 
 export function MemberList({ viewer, members }: MemberListProps) {
   const t = useTranslations("settings");
-  const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
   const acts = useMemberActs();
@@ -62,21 +60,9 @@ export function MemberList({ viewer, members }: MemberListProps) {
         onChoose={(member, role) => void giveRole(member, role)}
         onClose={() => setChanging(undefined)}
       />
-      <Dialog
-        isOpen={leaving !== undefined}
-        onClose={() => setLeaving(undefined)}
-        title={t("removeTitle", { name: leaving?.name ?? "" })}
-        actions={
-          <>
-            <Button onClick={() => setLeaving(undefined)}>{common("cancel")}</Button>
-            <Button tone="danger" onClick={() => leaving && void remove(leaving)}>
-              {t("removeTitle", { name: leaving?.name ?? "" })}
-            </Button>
-          </>
-        }
-      >
-        <p>{t("members.removeText")}</p>
-      </Dialog>
+      <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
+        {t("members.removeText")}
+      </RemovalDialog>
     </>
   );
 }

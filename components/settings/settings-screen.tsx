@@ -8,7 +8,6 @@ import { LanguageSwitch } from "@/components/frame/language-switch";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
-import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { showToast } from "@/components/ui/toast-store";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
@@ -16,6 +15,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { ConnectionForm } from "./connection-form";
 import { ConnectionItem } from "./connection-item";
+import { RemovalDialog } from "./removal-dialog";
 import { SettingsTabs } from "./settings-tabs";
 import { useConnectionActs } from "./use-connection-acts";
 
@@ -29,7 +29,6 @@ type SettingsScreenProps = {
 
 export function SettingsScreen({ connections, canChangeShared, canAdd }: SettingsScreenProps) {
   const t = useTranslations("settings");
-  const common = useTranslations("common");
   const language = useTranslations("frame.language");
   const result = use(connections);
   const router = useRouter();
@@ -101,21 +100,9 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
           <p className="text-ink-3">{language("text")}</p>
         </Card>
       </div>
-      <Dialog
-        isOpen={leaving !== undefined}
-        onClose={() => setLeaving(undefined)}
-        title={t("removeTitle", { name: leaving?.name ?? "" })}
-        actions={
-          <>
-            <Button onClick={() => setLeaving(undefined)}>{common("cancel")}</Button>
-            <Button tone="danger" onClick={() => leaving && void remove(leaving)}>
-              {t("removeTitle", { name: leaving?.name ?? "" })}
-            </Button>
-          </>
-        }
-      >
-        <p>{t("removeText")}</p>
-      </Dialog>
+      <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
+        {t("removeText")}
+      </RemovalDialog>
     </>
   );
 }
