@@ -1,8 +1,9 @@
 // `npm run bench:service`: bundles what is missing, then prints the stand-alone service's figures for this machine; a few minutes.
 // `npm run bench:service -- submissions upload` measures only these.
-import { runBench } from "./bundled-bench.mjs";
+// Only on loopback, only with processes that it starts itself; progress goes to stderr, the figures as Markdown to stdout.
 import { enterProject, ensureBundles } from "./prepare.mjs";
+import { runBundled } from "./run-bundled.mjs";
 
 enterProject();
 await ensureBundles();
-await runBench("tests/bench/service/main.ts", "bench-service");
+await runBundled("tests/bench/service/main.ts", "bench-service");

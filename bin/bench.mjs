@@ -1,8 +1,9 @@
 // `npm run bench`: builds what is missing, then prints the console's figures of docs/benchmarks.md for this machine; some minutes.
 // `npm run bench -- screens` measures only these; the names are those of tests/bench/main.ts.
-import { runBench } from "./bundled-bench.mjs";
+// Only on loopback, only with processes that it starts itself; progress goes to stderr, the figures as Markdown to stdout.
 import { enterProject, ensureBuilt, ensureBundles } from "./prepare.mjs";
+import { runBundled } from "./run-bundled.mjs";
 
 enterProject();
 await ensureBuilt(await ensureBundles());
-await runBench("tests/bench/main.ts", "bench");
+await runBundled("tests/bench/main.ts", "bench");

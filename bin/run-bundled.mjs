@@ -1,10 +1,10 @@
-// Bundles a bench of tests/bench and runs it in this process. Only on loopback, only with processes that it starts itself.
-// Progress goes to stderr, the figures as Markdown to stdout.
-import { build } from "esbuild";
+// Bundles a program of tests/ and runs it in this process: the benches, and the contract suite as a command.
 import { pathToFileURL } from "node:url";
 import { root } from "./prepare.mjs";
 
-export async function runBench(entry, name) {
+export async function runBundled(entry, name) {
+  // Only now: until the packages are installed there is no esbuild.
+  const { build } = await import("esbuild");
   const outfile = `${root}/dist/${name}.mjs`;
   await build({
     absWorkingDir: root,
