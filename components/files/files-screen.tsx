@@ -28,7 +28,7 @@ import { FilesToolBar } from "./files-tool-bar";
 import { type FileRow, type FilesView, toFilesView } from "./files-view";
 import { NewFolder } from "./new-folder";
 import { PickFiles } from "./pick-files";
-import { RemovalReceipt } from "./removal-receipt";
+import { RefusedFiles, RemovalReceipt } from "./removal-receipt";
 import { onFileStored, tabFileUploads } from "./tab-file-uploads";
 import { Trail } from "./trail";
 import { UploadsList } from "./uploads-list";
@@ -124,9 +124,10 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
       <FilesToolBar query={query} onChange={go} bytes={view?.bytes}>
         <RemovalReceipt removal={removal} />
       </FilesToolBar>
+      <RefusedFiles removal={removal} />
       <UploadsList uploads={uploads} />
       {abilities.lost.has("remove") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
-      {removal.failure ? <FailureMessage failure={removal.failure} className="mx-4 mt-4 md:mx-5" /> : null}
+      {removal.state.kind === "unread" ? <FailureMessage failure={removal.state.failure} className="mx-4 mt-4 md:mx-5" /> : null}
       {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <div className="flex flex-1">
         <div className="flex min-w-0 flex-1 flex-col">
@@ -138,7 +139,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
               rowId={rowId}
               sorting={sorting}
               isSelected={(row) => row.path === opened || selection.ids.has(row.path)}
-              isBusy={(row) => removal.held.has(row.path)}
+              isBusy={(row) => removal.busy.has(row.path)}
             />
           ) : null}
           {view && rows.length === 0 ? (
@@ -148,7 +149,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
             {abilities.can("remove") ? (
               <Button
                 size="small"
-                busy={removal.isBusy}
+                busy={removal.state.kind === "removing"}
                 onClick={() => {
                   removal.remove([...selection.ids]);
                   selection.clear();

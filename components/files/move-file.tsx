@@ -9,9 +9,9 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { isAbsentAct, type ListFolder } from "./absent-act";
 import { toFolderName } from "./crumbs";
-import { moveApiPath } from "./files-address";
-import { isAbsent } from "./use-abilities";
+import { listApiPath, moveApiPath } from "./files-address";
 
 type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void; onAbsent: () => void };
 
@@ -37,13 +37,15 @@ export function MoveFile({ path, connection, onMoved, onAbsent }: MoveFileProps)
     setBusy(true);
     setFailure(undefined);
     const moved = await callApi(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
+    const list: ListFolder = (folder) => callApi(listApiPath(folder, connection ?? ""), { cache: "no-store" });
+    const lacksIt = !moved.ok && (await isAbsentAct({ path, failure: moved.failure }, list));
     setBusy(false);
     if (moved.ok) {
       close();
       return onMoved(to);
     }
     if (moved.failure.status === 409 && !isTaken) return setTaken(true);
-    if (isAbsent(moved.failure)) {
+    if (lacksIt) {
       close();
       return onAbsent();
     }

@@ -3,27 +3,77 @@
 import { useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
+import { ProgressBar } from "@/components/ui/progress-bar";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { type useFileRemoval } from "./use-file-removal";
 
-/** First that it is held, then what became of it. */
-export function RemovalReceipt({ removal }: { removal: ReturnType<typeof useFileRemoval> }) {
+type Removal = ReturnType<typeof useFileRemoval>;
+
+/** First that it is held, then how far it is, then what became of it. */
+export function RemovalReceipt({ removal }: { removal: Removal }) {
   const t = useTranslations("files.removal");
   const common = useTranslations("common");
-  const errors = useTranslations("errors");
-  const { held, done, undo, dismiss } = removal;
-  if (held.size > 0) {
+  const { state, held, undo, stop, dismiss, again } = removal;
+  if (state.kind === "removing") {
+    const { done, count, isStopping, isWaiting } = state;
     return (
-      <ReceiptLine tone="wait" text={t("held", { count: held.size })}>
+      <ReceiptLine tone="run" text={t(isStopping ? "stopping" : isWaiting ? "waiting" : "progress", { done, count })}>
+        <ProgressBar value={done / Math.max(1, count)} label={t("progress", { done, count })} className="w-16" />
+        <Button size="small" onClick={stop} disabled={isStopping}>
+          {t("stop")}
+        </Button>
+      </ReceiptLine>
+    );
+  }
+  if (held) {
+    return (
+      <ReceiptLine tone="wait" text={t("held", { count: held.length })}>
         <Button size="small" onClick={undo}>
           {common("undo")}
         </Button>
       </ReceiptLine>
     );
   }
-  if (!done) return null;
-  const [refused] = done.failed;
-  if (!refused) return <ReceiptLine tone="ok" text={t("done", { count: done.removed })} onDismiss={dismiss} />;
-  const counts = { removed: done.removed, failed: done.failed.length, path: refused.path, why: failureText(errors, refused.failure) };
-  return <ReceiptLine tone="bad" text={t("some", counts)} onDismiss={dismiss} />;
+  if (state.kind !== "over") return null;
+  const { removed, failed, left } = state.removal;
+  const rest = [...failed.map(({ path }) => path), ...left];
+  if (rest.length === 0) return <ReceiptLine tone="ok" text={t("done", { count: removed })} onDismiss={dismiss} />;
+  return (
+    <ReceiptLine
+      tone={failed.length > 0 ? "bad" : "off"}
+      text={t("some", { removed, failed: failed.length, left: left.length })}
+      onDismiss={dismiss}
+    >
+      {state.isAbsent ? null : (
+        <Button size="small" onClick={() => again(rest)}>
+          {t("again", { count: rest.length })}
+        </Button>
+      )}
+    </ReceiptLine>
+  );
+}
+
+const SHOWN = 50;
+
+/** Each file that was refused, with its reason. */
+export function RefusedFiles({ removal: { state } }: { removal: Removal }) {
+  const t = useTranslations("files.removal");
+  const errors = useTranslations("errors");
+  if (state.kind !== "over" || state.removal.failed.length === 0) return null;
+  const { failed } = state.removal;
+  return (
+    <section aria-label={t("refused")} className="border-b border-line bg-surface px-4 py-2.5 md:px-5">
+      <ul tabIndex={0} aria-label={t("refused")} className="max-h-40 overflow-y-auto">
+        {failed.slice(0, SHOWN).map(({ path, failure }) => (
+          <li key={path} className="flex min-h-7 flex-wrap items-center gap-x-3">
+            <span title={path} className="min-w-0 truncate font-mono text-sm">
+              {path}
+            </span>
+            <span className="text-bad">{failureText(errors, failure)}</span>
+          </li>
+        ))}
+      </ul>
+      {failed.length > SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: failed.length - SHOWN })}</p> : null}
+    </section>
+  );
 }

@@ -1,0 +1,110 @@
+// Deleting user files, outside the page: a look into another folder and back finds the work going on, and what became of it.
+// Guarantees: one piece of work at a time; a folder's files are those that are in it when the work begins; every file is told as deleted,
+// refused with its reason, or left as it was; stopping lets what is under way finish. A plain rate limit is waited out.
+// Must never: start on the server; only handlers call it.
+
+import { meetsAll, type Work } from "@/lib/browser/patient-call";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { fromTop } from "@/lib/contract/userdata-paths";
+import { type Result } from "@/lib/shared/result";
+import { isAbsentAct } from "./absent-act";
+import { isAbsent } from "./use-abilities";
+
+export type RefusedFile = { path: string; failure: ApiFailure };
+export type FileRemoval = { removed: number; failed: readonly RefusedFile[]; left: readonly string[] };
+export type RemovalState =
+  | { kind: "idle" }
+  | { kind: "removing"; chosen: readonly string[]; done: number; count: number; isStopping: boolean; isWaiting: boolean }
+  /** `isAbsent`: this service does not delete files. */
+  | { kind: "over"; removal: FileRemoval; isAbsent: boolean }
+  /** The folder could not be read, so nothing was deleted. */
+  | { kind: "unread"; failure: ApiFailure };
+
+export type RemovalPorts = {
+  list: (folder: string, connection: string | undefined) => Promise<Result<UserdataFile[], ApiFailure>>;
+  remove: (path: string, work: Work) => Promise<Result<unknown, ApiFailure>>;
+};
+export type FileRemovals = ReturnType<typeof createFileRemovals>;
+
+const AT_ONCE = 4;
+
+export function createFileRemovals(ports: RemovalPorts) {
+  let state: RemovalState = { kind: "idle" };
+  let stopping = new AbortController();
+  let before: Promise<void> = Promise.resolve();
+  const listeners = new Set<() => void>();
+
+  function become(next: RemovalState): void {
+    state = next;
+    for (const notify of listeners) notify();
+  }
+  function change(what: Partial<Extract<RemovalState, { kind: "removing" }>>): void {
+    if (state.kind === "removing") become({ ...state, ...what });
+  }
+
+  async function run(chosen: readonly string[], connection: string | undefined, isLeaving: boolean): Promise<void> {
+    stopping = new AbortController();
+    const { signal } = stopping;
+    become({ kind: "removing", chosen, done: 0, count: chosen.length, isStopping: false, isWaiting: false });
+    const named = await filesOf(chosen, connection);
+    if ("failure" in named) return become({ kind: "unread", failure: named.failure });
+    const waiting = [...named.paths];
+    const outcome = { removed: 0, failed: [] as RefusedFile[] };
+    const onWait = (ms: number | undefined) => change({ isWaiting: ms !== undefined });
+    const work: Work = { connection, signal, onDone: () => undefined, onWait, isLeaving };
+    let isOver = false;
+    change({ count: waiting.length });
+    async function lane(): Promise<void> {
+      while (!isOver && !signal.aborted) {
+        const path = waiting.shift();
+        if (path === undefined) return;
+        const result = await ports.remove(path, work);
+        if (result.ok) outcome.removed += 1;
+        else {
+          outcome.failed.push({ path, failure: result.failure });
+          // It would be the same for every other file: no network, no session, no such act.
+          isOver ||= meetsAll(result.failure) || (outcome.removed === 0 && isAbsent(result.failure));
+        }
+        change({ done: outcome.removed + outcome.failed.length });
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    const refused = outcome.removed === 0 ? outcome.failed.find(({ failure }) => isAbsent(failure)) : undefined;
+    const lacksIt = refused !== undefined && (await isAbsentAct(refused, (folder) => ports.list(folder, connection)));
+    become({ kind: "over", removal: { ...outcome, left: waiting }, isAbsent: lacksIt });
+  }
+
+  async function filesOf(
+    chosen: readonly string[],
+    connection: string | undefined,
+  ): Promise<{ paths: string[] } | { failure: ApiFailure }> {
+    const paths = new Set(chosen.filter((path) => !path.endsWith("/")));
+    for (const folder of chosen.filter((path) => path.endsWith("/"))) {
+      const listed = await ports.list(folder, connection);
+      if (!listed.ok) return { failure: listed.failure };
+      for (const { path } of fromTop(listed.value, folder)) paths.add(path);
+    }
+    return { paths: [...paths] };
+  }
+
+  return {
+    get: (): RemovalState => state,
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    /** Paths that end with a slash are folders. */
+    remove(chosen: readonly string[], connection: string | undefined, isLeaving = false): Promise<void> {
+      before = before.then(() => run(chosen, connection, isLeaving));
+      return before;
+    },
+    stop(): void {
+      stopping.abort();
+      change({ isStopping: true });
+    },
+    dismiss(): void {
+      if (state.kind !== "removing") become({ kind: "idle" });
+    },
+  };
+}
