@@ -1,0 +1,80 @@
+// Assets of other services than the one inside: one that has only the core, a plain local server, and one that has gone away.
+import AxeBuilder from "@axe-core/playwright";
+import { type Page } from "@playwright/test";
+import { startLocalServer } from "@/tests/support/local-server";
+import { startCoreOnly } from "./support/core-only";
+import { type Desk } from "./support/desk";
+import { photograph } from "./support/files";
+import { expect, test } from "./support/test";
+
+async function connectionOf(page: Page, desk: Desk, service: { name: string; baseUrl: string; key?: string }): Promise<string> {
+  const data = { ...service, shared: false };
+  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  expect(made.ok(), await made.text()).toBe(true);
+  return ((await made.json()) as { connection: { id: string } }).connection.id;
+}
+const expectNoViolations = async (page: Page) => expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
+
+test("a service that has only the core lists, filters, tags and names its assets; what it lacks is absent and says why", async ({
+  signedIn: page,
+  desk,
+  service,
+}) => {
+  const core = await startCoreOnly(service.url);
+  const connection = await connectionOf(page, desk, { name: "Core only", baseUrl: core.url, key: service.key });
+  const { bytes } = await photograph({ r: 20, g: 90, b: 200 });
+  for (const name of ["core_1.png", "core_2.png"]) {
+    const made = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
+      headers: { origin: desk.url },
+      multipart: { tags: '["core"]', name, file: { name, mimeType: "image/png", buffer: Buffer.concat([bytes, Buffer.from(name)]) } },
+    });
+    expect(made.ok(), await made.text()).toBe(true);
+  }
+  await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);
+  await expect(tile(page, "core_1.png")).toBeVisible();
+  // Its tags are those that were seen, since it lists none.
+  await page.getByRole("button", { name: "Filter by tags" }).click();
+  await page.getByRole("button", { name: "No assets with core" }).click();
+  await page.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByText("No asset matches")).toBeVisible();
+  await page.getByRole("link", { name: "Reset filters" }).click();
+  await tile(page, "core_2.png").click();
+  const panel = page.getByRole("complementary", { name: "Asset core_2.png" });
+  await panel.getByLabel("Add a tag").fill("seen");
+  await panel.getByLabel("Add a tag").press("Enter");
+  await expect(panel.getByRole("link", { name: "seen", exact: true })).toBeVisible();
+  await expect(panel.getByText("This service adds tags, but does not remove them, edit or delete assets.")).toBeVisible();
+  for (const name of ["Delete", "Edit", "Take seen off"]) await expect(panel.getByRole("button", { name })).toBeHidden();
+  await panel.getByRole("button", { name: "Look for others" }).click();
+  await expect(panel.getByText("no other asset")).toBeVisible();
+  // It hands out no files: that is said, and nothing is saved.
+  await panel.getByRole("link", { name: "Download" }).click();
+  await expect(page.getByRole("status").getByText(/does not exist|does not offer/)).toBeVisible();
+  await expectNoViolations(page);
+  await panel.getByRole("button", { name: "Close" }).click();
+  await tile(page, "core_2.png").focus();
+  await page.keyboard.press("x");
+  await page.keyboard.press("Shift+ArrowRight");
+  const bar = page.getByRole("region", { name: "Selected rows" });
+  await expect(bar.getByText("2 selected")).toBeVisible();
+  await expect(bar.getByRole("button", { name: "Add tags" })).toBeVisible();
+  for (const name of ["Delete", "Remove tags"]) await expect(bar.getByRole("button", { name })).toBeHidden();
+  await core.stop();
+});
+
+test("a local server without assets says that it has none, and one that went away says that: neither looks like an empty list", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const server = await startLocalServer();
+  const local = await connectionOf(page, desk, { name: "Local", baseUrl: server.url });
+  await page.goto(`${desk.url}/assets?connection=${local}`);
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("The service does not offer this");
+  await expect(page.getByText("No assets yet")).toBeHidden();
+  await server.close();
+  await page.goto(`${desk.url}/assets?connection=${local}`);
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("reach");
+  await expect(page.getByText("No assets yet")).toBeHidden();
+  await expectNoViolations(page);
+});
