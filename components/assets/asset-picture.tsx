@@ -31,7 +31,7 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
     <span
       role={alt ? "img" : undefined}
       aria-label={alt || undefined}
-      className="absolute inset-0 grid place-items-center rounded-sm border border-line bg-sunken text-ink-3"
+      className="plate absolute inset-0 grid place-items-center rounded-sm border border-line bg-sunken text-ink-3"
     >
       <span className="flex max-w-full flex-col items-center gap-1.5">
         <KindIcon kind={asset.kind} className={isPlain ? "size-4" : "size-6"} />
@@ -58,7 +58,7 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
       {mayHavePreview && !isAsked ? <span className="absolute inset-0 rounded-sm bg-sunken" /> : null}
       {mayHavePreview ? null : plate}
       {mayHavePreview && asset.kind !== "image" && !isPlain ? (
-        <span className="absolute right-1.5 bottom-1.5 flex items-center gap-1 rounded-sm bg-ink/85 px-1.5 py-0.5 text-xs text-bg">
+        <span className="absolute right-1.5 bottom-1.5 flex [.plate+&]:hidden items-center gap-1 rounded-sm bg-ink/85 px-1.5 py-0.5 text-xs text-bg">
           <KindIcon kind={asset.kind} className="size-3" />
           {extension ?? <KindName kind={asset.kind} />}
         </span>
