@@ -6,11 +6,12 @@ import { type AreaWork, clearAll, invertAll, paintShape } from "./area-work";
 import { createCoarse, type Coarse } from "./coarse";
 import { type Coverage } from "./coverage";
 import { floodFill } from "./flood";
-import { isEmpty, joined, type Point, type Rect, wholeOf } from "./geometry";
+import { isEmpty, type Point, type Rect } from "./geometry";
 import { type Act, createHistory, HISTORY_BUDGET } from "./history";
 import { type Shape } from "./shapes";
+import { type Brush, type BrushPoint } from "./stroke";
+import { beginShownStroke, type ShownStroke } from "./shown-stroke";
 import { TILE } from "./tiles";
-import { beginStroke, type Brush, type BrushPoint, type Stroke } from "./stroke";
 
 export type MaskState = {
   undo?: Act;
@@ -37,17 +38,20 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   const coarse: Coarse = createCoarse(coverage);
   const painters = new Set<(rect: Rect) => void>();
   const listeners = new Set<() => void>();
-  let stroke: { stroke: Stroke; act: Act } | undefined;
+  let stroke: { shown: ShownStroke; act: Act } | undefined;
   let isBusy = false;
   let savedVersion = 0;
   let state: MaskState = { isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() };
   let done: Done | undefined;
   let sliceFrom = 0;
 
+  function show(rect: Rect): void {
+    if (!isEmpty(rect)) for (const paint of painters) paint(rect);
+  }
   function changed(rect: Rect): void {
     if (isEmpty(rect)) return;
     coarse.update(rect);
-    for (const paint of painters) paint(rect);
+    show(rect);
   }
   function tell(last?: Done): void {
     const { undo, redo, version } = history.state();
@@ -105,33 +109,31 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     lastDone: () => done,
     heldBytes: () => history.heldBytes(),
 
-    /** False where something else is under way. */
-    begin(brush: Brush, point: BrushPoint): boolean {
+    /** False where something else is under way. `isFar`: nobody looks at single pixels. */
+    begin(brush: Brush, point: BrushPoint, isFar = false): boolean {
       if (isBusy || stroke) return false;
-      const begun = beginStroke(coverage, brush, point);
-      stroke = { stroke: begun.stroke, act: brush.isErasing ? "eraser" : "brush" };
-      changed(begun.rect);
+      const { shown, rect } = beginShownStroke(coverage, coarse, brush, point, isFar);
+      stroke = { shown, act: brush.isErasing ? "eraser" : "brush" };
+      show(rect);
       return true;
     },
-    extend(points: readonly BrushPoint[]): void {
-      let dirty: Rect | undefined;
-      for (const point of points) dirty = joined(dirty, stroke?.stroke.to(point) ?? wholeOf({ width: 0, height: 0 }));
-      if (dirty) changed(dirty);
+    extend(points: readonly BrushPoint[], isFar = false): void {
+      if (stroke) show(stroke.shown.to(points, isFar));
     },
     end(): void {
       if (!stroke) return;
-      const { stroke: ended, act } = stroke;
+      const { shown, act } = stroke;
       stroke = undefined;
-      const { rect, before } = ended.end();
-      changed(rect);
+      const { rects, before } = shown.end();
+      for (const rect of rects) show(rect);
       if (before.size > 0) history.record(act, before);
       tell(before.size > 0 ? { what: "did", act } : undefined);
     },
     /** As if it had never begun. */
     drop(): void {
-      const dropped = stroke?.stroke.drop() ?? [];
+      const dropped = stroke?.shown.drop() ?? [];
       stroke = undefined;
-      for (const rect of dropped) changed(rect);
+      for (const rect of dropped) show(rect);
     },
     isStroking: () => stroke !== undefined,
 

@@ -1,7 +1,7 @@
 // The mask as the screen shows it, sampled at the screen's own pixels: the cost follows the window, whatever the picture's size.
 // Guarantees: writes exactly the rectangle it is asked for; from afar it shows means, so that a thin line does not vanish.
 
-import { COARSE, type Coarse } from "./coarse";
+import { COARSE, type Coarse, isFar } from "./coarse";
 import { type Coverage } from "./coverage";
 import { type Rect } from "./geometry";
 import { type View } from "./viewport";
@@ -36,9 +36,9 @@ export function createSampler(coverage: Coverage, coarse: Coarse, look: Look): S
   const [even, odd] = wordsOf(look);
   const isBoard = even !== odd;
   return (view, rect, into) => {
-    const isFar = view.scale * COARSE <= 1;
-    const from: Coverage = isFar ? coarse : coverage;
-    const step = 1 / (isFar ? view.scale * COARSE : view.scale);
+    const usesMeans = isFar(view.scale);
+    const from: Coverage = usesMeans ? coarse : coverage;
+    const step = 1 / (usesMeans ? view.scale * COARSE : view.scale);
     const [startX, startY] = [-view.x * step, -view.y * step];
     const { width, height, data } = from;
     const columns = rect.right - rect.left;

@@ -54,7 +54,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
     const erases = isErasing || isEraserEnd;
     if (tool === "brush" || tool === "eraser") {
       const brush = { diameter, hardness, isErasing: tool === "eraser" || isEraserEnd };
-      if (drawing.begin(brush, { ...at, pressure })) gesture = { kind: "stroke" };
+      if (drawing.begin(brush, { ...at, pressure }, views.isFar())) gesture = { kind: "stroke" };
     } else if (drawing.state().isBusy) return;
     else if (tool === "rectangle") gesture = { kind: "rectangle", from: at, to: at, isErasing: erases };
     else if (tool === "lasso") gesture = { kind: "lasso", points: [at], isErasing: erases };
@@ -64,7 +64,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
   function extend(points: readonly (Point & { pressure: number })[]): void {
     const last = points.at(-1);
     if (!last) return;
-    if (gesture?.kind === "stroke") drawing.extend(points);
+    if (gesture?.kind === "stroke") drawing.extend(points, views.isFar());
     if (gesture?.kind === "lasso") gesture.points.push(...points.map(({ x, y }) => ({ x, y })));
     if (gesture?.kind === "rectangle") gesture.to = { x: last.x, y: last.y };
     if (!cursor) hover = last;

@@ -7,7 +7,7 @@ import { createSampler, type Look, type Sampler } from "../drawing/screen-pixels
 import { rectToFrame, toFrame, toPicture, type View } from "../drawing/viewport";
 import { type ShownPicture } from "../file/shown-picture";
 import { type Marks } from "./painter";
-import { type ViewStore } from "./view-store";
+import { deviceRatio, type ViewStore } from "./view-store";
 
 type Canvases = { picture: HTMLCanvasElement; mask: HTMLCanvasElement; marks: HTMLCanvasElement };
 export type Surface = { setLook: (look: Look) => void; setMarks: (marks: Marks) => void; redraw: () => void; close: () => void };
@@ -36,10 +36,10 @@ export function createSurface(
   let still: ReturnType<typeof setTimeout> | undefined;
   let turn = 0;
 
-  const ratio = () => Math.min(2, window.devicePixelRatio || 1);
   const onDevice = (): View => {
     const { x, y, scale } = views.view();
-    return { x: x * ratio(), y: y * ratio(), scale: scale * ratio() };
+    const ratio = deviceRatio();
+    return { x: x * ratio, y: y * ratio, scale: scale * ratio };
   };
   const allOfIt = () => wholeOf(canvases.mask);
 
@@ -60,7 +60,7 @@ export function createSurface(
   }
   function fitCanvases(): void {
     const { width, height } = views.frame();
-    const [wide, high] = [Math.max(1, Math.round(width * ratio())), Math.max(1, Math.round(height * ratio()))];
+    const [wide, high] = [Math.max(1, Math.round(width * deviceRatio())), Math.max(1, Math.round(height * deviceRatio()))];
     for (const canvas of Object.values(canvases)) {
       if (canvas.width !== wide) canvas.width = wide;
       if (canvas.height !== high) canvas.height = high;
@@ -111,7 +111,7 @@ export function createSurface(
     }
     if (cross) {
       const { x, y } = toFrame(view, cross);
-      ring(over, () => plus(over, x, y, 9 * ratio()));
+      ring(over, () => plus(over, x, y, 9 * deviceRatio()));
     }
     if (outline)
       ring(
@@ -165,7 +165,7 @@ function grown({ left, top, right, bottom }: Rect, by: number): Rect {
 
 /** Dark and light beside each other: seen on every picture. */
 function ring(context: CanvasRenderingContext2D, draw: () => void, isDashed = false): void {
-  const unit = Math.min(2, window.devicePixelRatio || 1);
+  const unit = deviceRatio();
   for (const [colour, wide] of [
     ["#000", 3],
     ["#fff", 1.25],

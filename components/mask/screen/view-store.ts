@@ -1,11 +1,17 @@
 // What is seen and how large its frame is, outside React: a pan draws canvases sixty times a second and no component.
 
+import { isFar } from "../drawing/coarse";
 import { type Point, type Size } from "../drawing/geometry";
 import { fitted, panned, revealed, type View, zoomed } from "../drawing/viewport";
 
 export type ViewStore = ReturnType<typeof createViewStore>;
 
 const STEP = 1.25;
+
+/** Pixels of the screen to one of the page; more than two nobody tells apart, and they cost. */
+export function deviceRatio(): number {
+  return Math.min(2, globalThis.devicePixelRatio || 1);
+}
 
 export function createViewStore(picture: Size) {
   let frame: Size = { width: 1, height: 1 };
@@ -31,6 +37,7 @@ export function createViewStore(picture: Size) {
     view: () => view,
     frame: () => frame,
     scale: () => view.scale,
+    isFar: () => isFar(view.scale * deviceRatio()),
     resize(next: Size): void {
       if (next.width === 0 || next.height === 0) return;
       frame = next;

@@ -17,7 +17,7 @@ const run = (work: Generator<Rect, unknown>) => [...work];
 function draw(coverage: Coverage, points: readonly BrushPoint[], brush: { diameter: number; hardness: number; isErasing?: boolean }) {
   const [first = pen(0, 0), ...rest] = points;
   const { stroke, rect } = beginStroke(coverage, { isErasing: false, ...brush }, first);
-  return { stroke, rects: [rect, ...rest.map((point) => stroke.to(point))] };
+  return { stroke, rects: [rect, ...rest.map((point) => stroke.to([point]))] };
 }
 
 const anyPoint = fc.record({
@@ -55,11 +55,21 @@ describe("a stroke", () => {
     const path = fc
       .uniqueArray(place, { minLength: 1, maxLength: 4, selector: ({ x, y }) => `${x} ${y}` })
       .map((points) => points.map(({ x, y, pressure }) => pen(x * 61.3, y * 57.7, pressure)));
+    const hands = fc.record({
+      diameter: fc.integer({ min: 8, max: 120 }),
+      hardness: fc.double({ min: 0, max: 1, noNaN: true }),
+      /** Points that come together, and whether the brush's tip is drawn behind each such handful. */
+      together: fc.integer({ min: 1, max: 3 }),
+      tips: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
+    });
     fc.assert(
-      fc.property(path, fc.integer({ min: 8, max: 120 }), fc.double({ min: 0, max: 1, noNaN: true }), (points, diameter, hardness) => {
+      fc.property(path, hands, (points, { diameter, hardness, together, tips }) => {
         const size = { width: 600, height: 300 };
         const coverage = emptyCoverage(size);
-        draw(coverage, points, { diameter, hardness }).stroke.end();
+        const [first = pen(0, 0), ...rest] = points;
+        const { stroke } = beginStroke(coverage, { diameter, hardness, isErasing: false }, first, tips[0]);
+        for (let at = 0; at < rest.length; at += together) stroke.to(rest.slice(at, at + together), tips[at + 1]);
+        stroke.end();
         // Each part alone, as a stroke that begins there: nothing of it is left out as painted before.
         const most = new Uint8Array(coverage.data.length);
         for (const [index, from] of points.entries()) {
@@ -69,7 +79,7 @@ describe("a stroke", () => {
         }
         expect(Buffer.compare(coverage.data, most)).toBe(0);
       }),
-      { numRuns: 30 },
+      { numRuns: 60 },
     );
   });
 

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
+import { wholeOf } from "@/components/mask/drawing/geometry";
 import { createMaskDocument } from "@/components/mask/drawing/mask-document";
 import { lasso, rectangle } from "@/components/mask/drawing/shapes";
 
@@ -33,6 +34,66 @@ async function perform(drawing: Drawing, { kind, at }: { kind: string; at: { x: 
   if (kind === "invert") await drawing.invert();
   if (kind === "clear") await drawing.clear();
 }
+
+describe("a large brush", () => {
+  const large = { width: 1500, height: 1100 };
+  const brush = { diameter: 400, hardness: 0.3, isErasing: false };
+  const way = [pen(300, 300), pen(700, 420), pen(720, 800), pen(1200, 500), pen(400, 500)] as const;
+  const looks = fc.array(fc.boolean(), { minLength: way.length, maxLength: way.length });
+
+  it("seen from afar or from near, by turns, leaves the same pixels and means, and says all that changed", () => {
+    const expected = createMaskDocument(emptyCoverage(large));
+    const points = fc.array(fc.record({ x: fc.integer({ min: -100, max: 1600 }), y: fc.integer({ min: -100, max: 1200 }) }), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(points, looks, fc.boolean(), (places, isFar, isErasing) => {
+        const path = places.map(({ x, y }) => pen(x, y));
+        const drawing = createMaskDocument(emptyCoverage(large));
+        for (const document of [expected, drawing]) {
+          document.coverage.data.fill(isErasing ? 255 : 0);
+          document.coarse.update(wholeOf(large));
+        }
+        const shown = drawing.coarse.data.slice();
+        drawing.onPaint(({ left, top, right, bottom }) => {
+          for (let y = Math.floor(top / 4); y < Math.min(275, Math.ceil(bottom / 4)); y += 1) {
+            const [from, to] = [Math.floor(left / 4), Math.min(375, Math.ceil(right / 4))];
+            shown.set(drawing.coarse.data.subarray(y * 375 + from, y * 375 + to), y * 375 + from);
+          }
+        });
+        for (const [document, far] of [
+          [expected, [] as readonly boolean[]],
+          [drawing, isFar],
+        ] as const) {
+          document.begin({ ...brush, isErasing }, path[0] ?? pen(0, 0), far[0]);
+          for (const [index, point] of path.entries()) document.extend([point], far[index]);
+          document.end();
+        }
+        expect(Buffer.compare(drawing.coverage.data, expected.coverage.data)).toBe(0);
+        expect(Buffer.compare(drawing.coarse.data, expected.coarse.data)).toBe(0);
+        expect(Buffer.compare(shown, drawing.coarse.data)).toBe(0);
+        expect(drawing.state().paintedShare).toBe(expected.state().paintedShare);
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  it("is seen from afar where it is while it moves, and gone without a trace when it is dropped", () => {
+    const drawing = createMaskDocument(emptyCoverage(large));
+    const mean = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 375 + Math.floor(x / 4)] ?? -1;
+    drawing.begin(brush, way[0], true);
+    expect(mean(300, 300)).toBe(255);
+    for (const point of way.slice(1)) {
+      drawing.extend([point], true);
+      expect(mean(point.x, point.y)).toBe(255);
+    }
+    drawing.drop();
+    expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
+    expect(drawing.coarse.data.every((value) => value === 0)).toBe(true);
+    expect([drawing.state().undo, drawing.coarse.paintedShare()]).toEqual([undefined, 0]);
+  });
+});
 
 describe("a drawing", () => {
   it("goes back step by step to its first bytes and forth to its last, also when its steps were put aside to stay within their budget", async () => {
