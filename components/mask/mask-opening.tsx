@@ -76,13 +76,8 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
   };
   if (state.kind === "open") {
     const { opened } = state.session;
-    const note = opened.isPreview
-      ? t("status.preview")
-      : state.isFound
-        ? t("kept.found")
-        : opened.earlier === "none"
-          ? undefined
-          : t(`earlier.${opened.earlier}`);
+    const began = state.isFound ? t("kept.found") : opened.earlier === "none" ? undefined : t(`earlier.${opened.earlier}`);
+    const note = [opened.isPreview ? t("status.preview") : undefined, began].filter(Boolean).join(" ");
     return <MaskEditor {...editor} session={state.session} title={source.title} connection={source.connection} note={note} />;
   }
   return (

@@ -2,20 +2,16 @@
 // Guarantees: never throws; judged by what is known, then by its length, then by its header, before a pixel is decoded; where the service
 // hands out no files, the preview is shown and the mask still has the original's size; where an earlier mask cannot be read, that is said.
 
-import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type FileName, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
+import { type FileName, thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
+import { type Earlier, earlierMask, findLayer, readLayer } from "./earlier-mask";
 import { fetchFile, type FetchOptions, type FetchRefusal } from "./fetch-file";
 import { type TooLarge, tooLarge } from "./limits";
 import { type MaskSource } from "./mask-source";
 import { naturalSize, type ShownPicture, showPicture } from "./shown-picture";
-import { readInWorker } from "./worker-client";
-
-/** Where the mask that the drawing begins with came from; `unread`: there is one, and it could not be read. */
-export type Earlier = "none" | "layers" | "alpha" | "unread";
 
 export type OpenedMask = {
   coverage: Coverage;
@@ -40,6 +36,8 @@ export type OpenMask = (source: MaskSource, options: FetchOptions) => Promise<Re
 export const openMask: OpenMask = async (source, options) => {
   const { known, files, connection } = source;
   if (known.isPicture === false) return failed({ kind: "not-picture" });
+  const drawn = known.original ? await openOriginal(source, known.original, options) : undefined;
+  if (drawn) return ok(drawn);
   const why = tooLarge(known);
   if (why) return failed({ kind: "too-large", why });
   let refusal: FetchRefusal | undefined;
@@ -55,6 +53,19 @@ export const openMask: OpenMask = async (source, options) => {
     ? openPreview(source, source.assetId, options, refusal.failure)
     : failed(refusal);
 };
+
+/** A saved mask over what it was drawn over: the masked picture, which may weigh more than any original, is not fetched at all. */
+async function openOriginal(source: MaskSource, filename: string, options: FetchOptions): Promise<OpenedMask | undefined> {
+  const layer = await findLayer(source, options);
+  if (!layer) return undefined;
+  const ref = { filename, subfolder: "", type: "input" };
+  const original = await fetchFile(viewUrl({ ...ref, connection: source.connection }), options);
+  const size = original.ok ? await naturalSize(original.value) : undefined;
+  if (!original.ok || !size || tooLarge(size)) return undefined;
+  const coverage = await readLayer(layer, size, source, options);
+  const picture = coverage && (await showPicture(original.value, size));
+  return picture && { coverage, picture, earlier: "layers", refs: [ref, ...source.files], isPreview: false };
+}
 
 /** The service lacks GET /api/view, or says of an asset that is there that it is not. */
 const isNotHandedOut = ({ status }: ApiFailure) => status === 404 || status === 405 || status === 501;
@@ -80,33 +91,6 @@ async function openFile(
     refs: beneath?.ref ? [beneath.ref, ...refs] : refs,
     isPreview: false,
   });
-}
-
-async function earlierMask(
-  { files, connection }: MaskSource,
-  file: Blob,
-  size: Size,
-  options: FetchOptions,
-): Promise<{ coverage?: Coverage; from: Earlier }> {
-  const filename = files[0]?.filename ?? "";
-  const layers = await callApi<{ mask?: string | null }>(withQuery("/api/files/mask-layers", { filename, connection }), {
-    signal: options.signal,
-  });
-  const layer = layers.ok ? layers.value?.mask : undefined;
-  if (layer) {
-    const fetched = await fetchFile(viewUrl({ filename: layer, type: "input", connection }), { signal: options.signal });
-    const coverage = fetched.ok ? await readOrNothing(fetched.value, "layer", size) : "unreadable";
-    if (typeof coverage === "object") return { coverage, from: "layers" };
-  }
-  const own = await readOrNothing(file, "picture", size);
-  if (typeof own === "object") return { coverage: own, from: "alpha" };
-  return { from: layer || own === "unreadable" ? "unread" : "none" };
-}
-
-async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size): Promise<Coverage | "nothing" | "unreadable"> {
-  const coverage = await readInWorker(file, kind).catch(() => "unreadable" as const);
-  if (coverage === "unreadable" || coverage === undefined) return coverage ?? "nothing";
-  return coverage.width === size.width && coverage.height === size.height ? coverage : "unreadable";
 }
 
 /** What the mask was drawn over: the original itself, which is then the one to refer to, or the same colours without alpha. */
@@ -141,5 +125,5 @@ async function openPreview(
   if (known.width === undefined || known.height === undefined) return failed({ kind: "unknown-size" });
   const size = { width: known.width, height: known.height };
   const picture = await showPicture(preview.value, size, true);
-  return ok({ coverage: emptyCoverage(size), picture, earlier: "none", refs: files, isPreview: true });
+  return ok({ coverage: emptyCoverage(size), picture, earlier: known.original ? "unread" : "none", refs: files, isPreview: true });
 }

@@ -1,0 +1,54 @@
+// The mask that a picture has already: the layer that a service keeps of it, or its own transparency.
+// Guarantees: never throws; a mask of another size is none of this picture.
+
+import { callApi } from "@/lib/browser/api";
+import { viewUrl, withQuery } from "@/lib/browser/urls";
+import { type Coverage } from "../drawing/coverage";
+import { type Size } from "../drawing/geometry";
+import { fetchFile, type FetchOptions } from "./fetch-file";
+import { type MaskSource } from "./mask-source";
+import { mayBeClear } from "./may-be-clear";
+import { readInWorker } from "./worker-client";
+
+/** Where the mask that the drawing begins with came from; `unread`: there is one, and it could not be read. */
+export type Earlier = "none" | "layers" | "alpha" | "unread";
+
+/** The name of the layer; undefined where there is none. */
+export async function findLayer({ files, connection }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
+  const address = withQuery("/api/console/mask-layers", { filename: files[0]?.filename, connection });
+  const layers = await callApi<{ mask?: string | null }>(address, { signal });
+  return layers.ok ? (layers.value?.mask ?? undefined) : undefined;
+}
+
+export async function readLayer(
+  layer: string,
+  size: Size,
+  { connection }: MaskSource,
+  { signal }: FetchOptions,
+): Promise<Coverage | undefined> {
+  const fetched = await fetchFile(viewUrl({ filename: layer, type: "input", connection }), { signal });
+  const coverage = fetched.ok ? await readOrNothing(fetched.value, "layer", size) : "unreadable";
+  return typeof coverage === "object" ? coverage : undefined;
+}
+
+export async function earlierMask(
+  source: MaskSource,
+  file: Blob,
+  size: Size,
+  options: FetchOptions,
+): Promise<{ coverage?: Coverage; from: Earlier }> {
+  // Whatever was masked has an alpha channel.
+  if (!(await mayBeClear(file))) return { from: "none" };
+  const layer = await findLayer(source, options);
+  const coverage = layer && (await readLayer(layer, size, source, options));
+  if (coverage) return { coverage, from: "layers" };
+  const own = await readOrNothing(file, "picture", size);
+  if (typeof own === "object") return { coverage: own, from: "alpha" };
+  return { from: layer || own === "unreadable" ? "unread" : "none" };
+}
+
+async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size): Promise<Coverage | "nothing" | "unreadable"> {
+  const coverage = await readInWorker(file, kind).catch(() => "unreadable" as const);
+  if (coverage === "unreadable" || coverage === undefined) return coverage ?? "nothing";
+  return coverage.width === size.width && coverage.height === size.height ? coverage : "unreadable";
+}
