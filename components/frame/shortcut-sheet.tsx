@@ -1,9 +1,9 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { Fragment } from "react";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { KeyList } from "@/components/ui/key-list";
 
 const keys = [
   { act: "palette", shown: ["Ctrl", "K"] },
@@ -21,20 +21,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const common = useTranslations("common");
   return (
     <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
-      <dl className="grid grid-cols-[116px_minmax(0,1fr)] gap-y-2">
-        {keys.map(({ act, shown }) => (
-          <Fragment key={act}>
-            <dt className="flex gap-1">
-              {shown.map((key) => (
-                <kbd key={key} className="rounded-sm border border-line-strong bg-sunken px-1.5 font-mono text-sm text-ink">
-                  {key}
-                </kbd>
-              ))}
-            </dt>
-            <dd>{t(act)}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      <KeyList rows={keys.map(({ act, shown }) => ({ keys: shown, text: t(act) }))} className="gap-y-2" />
     </Dialog>
   );
 }
