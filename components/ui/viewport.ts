@@ -8,10 +8,10 @@ export const drawingScales: Scales = { least: 0.02, most: 4 };
 /** A picture is looked at down to its pixels. */
 export const pictureScales: Scales = { least: 0.01, most: 32 };
 
-/** All of it, as large as possible but not larger than 1:1. */
-export function fitted(content: Size, size: Size, { margin = 24, scales = drawingScales } = {}): Viewport {
+/** All of it, as large as possible but not larger than `largest`. */
+export function fitted(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
   const room = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
-  const scale = bounded(Math.min(1, room.width / Math.max(1, content.width), room.height / Math.max(1, content.height)), scales);
+  const scale = bounded(Math.min(largest, room.width / Math.max(1, content.width), room.height / Math.max(1, content.height)), scales);
   return { scale, x: (size.width - content.width * scale) / 2, y: (size.height - content.height * scale) / 2 };
 }
 

@@ -1,33 +1,25 @@
 // Which part of the picture the frame shows: pixel (0, 0) of the picture stands at (x, y) of the frame, and a pixel is `scale` wide.
 // Guarantees: a part of the picture stays in the frame, whatever is zoomed or panned.
 
+import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/viewport";
 import { type Point, type Rect, type Size } from "./geometry";
 
-export type View = Point & { scale: number };
+export type View = Viewport;
 
 const MARGIN = 16;
-const MOST = 32;
+/** A tiny picture is enlarged. */
+const LARGEST_FIT = 8;
 /** Of the picture that cannot be pushed out of the frame. */
 const LEAST_SEEN = 48;
 
 export function fitted(picture: Size, frame: Size): View {
-  const scale = fitScale(picture, frame);
-  return { scale, x: (frame.width - picture.width * scale) / 2, y: (frame.height - picture.height * scale) / 2 };
-}
-
-/** A tiny picture is enlarged, up to eight times. */
-function fitScale(picture: Size, frame: Size): number {
-  const room = { width: Math.max(1, frame.width - 2 * MARGIN), height: Math.max(1, frame.height - 2 * MARGIN) };
-  return Math.min(8, room.width / Math.max(1, picture.width), room.height / Math.max(1, picture.height));
+  return fittedInto(picture, frame, { margin: MARGIN, largest: LARGEST_FIT, scales: { least: 0, most: pictureScales.most } });
 }
 
 /** What lies under `at` stays there. */
 export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
-  const least = Math.min(1, fitScale(picture, frame)) / 2;
-  const scale = Math.min(MOST, Math.max(least, view.scale * factor));
-  const x = at.x - ((at.x - view.x) / view.scale) * scale;
-  const y = at.y - ((at.y - view.y) / view.scale) * scale;
-  return held({ scale, x, y }, picture, frame);
+  const least = Math.min(1, fitted(picture, frame).scale) / 2;
+  return held(zoomedAt(view, factor, at, { least, most: pictureScales.most }), picture, frame);
 }
 
 export function panned(view: View, by: Point, picture: Size, frame: Size): View {
