@@ -1,4 +1,3 @@
-import { operations } from "@/lib/contract/operations";
-import { bffRoute } from "@/lib/server/bff/bff-route";
+import { userdataListRoute } from "@/lib/server/bff/userdata-route";
 
-export const GET = bffRoute(operations.listUserdata);
+export const GET = userdataListRoute();

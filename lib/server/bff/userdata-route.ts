@@ -6,9 +6,13 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
+import { isNoFolder } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { findConnection } from "../connections/access";
+import { jsonAnswer } from "./answers";
 import { bffRoute, runOperation } from "./bff-route";
 import { guarded, refusal, type Handler } from "./guard";
+import { CONNECTION_PARAMETER, searchOf } from "./read-request";
 
 const LONGEST = 2000;
 const PREFIX = "/api/userdata/";
@@ -19,6 +23,17 @@ export function userdataRoute(operation: Operation): Handler {
       const file = decodePath(rawSegments(request.url));
       return file.ok ? ok({ file: file.value }) : file;
     },
+  });
+}
+
+/** A folder that is not there yet is an empty one; a connection that is not there is not. */
+export function userdataListRoute(): Handler {
+  const { listUserdata } = operations;
+  return guarded({ action: listUserdata.name, role: listUserdata.role, connection: true }, async (asked) => {
+    const known = await findConnection(asked.viewer, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined);
+    if (!known.ok) return known;
+    const result = await runOperation(listUserdata, asked, ok({}));
+    return !result.ok && isNoFolder(result.failure) ? ok(jsonAnswer([])) : result;
   });
 }
 
