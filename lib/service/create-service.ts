@@ -7,6 +7,7 @@ import { collectBlob } from "./assets/change-asset";
 import { makeFolders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
 import { keepSearchIndex } from "./assets/search-index";
+import { createAssetMemory } from "./assets/search-memory";
 import { createThumbnails } from "./assets/thumbnails";
 import { serviceChores } from "./chores";
 import { createDownloads } from "./downloads/downloads";
@@ -47,6 +48,7 @@ export async function startService(options: ServiceOptions) {
     const blobs = createBlobStore(folders.blobs);
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
+    const assetMemory = createAssetMemory(database, log);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
     const engine = createEngine({ database, blobs, folders, runner, concurrency, maxJobPixels, collect, now, log });
@@ -63,6 +65,7 @@ export async function startService(options: ServiceOptions) {
 
     const clears = createHistoryClears(database, log);
     clears.start();
+    assetMemory.start();
 
     const route = createRouter({
       database,
@@ -72,6 +75,7 @@ export async function startService(options: ServiceOptions) {
       clears,
       thumbnails,
       accessTimes,
+      assetMemory,
       downloads,
       settings,
       publicUrl: options.publicUrl,
@@ -96,7 +100,7 @@ export async function startService(options: ServiceOptions) {
         isStopping = true;
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
-        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop()]);
+        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetMemory.stop()]);
         await sweeping;
         await accessTimes.flush();
         database.close();

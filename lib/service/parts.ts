@@ -2,6 +2,7 @@
 
 import { type AccessTimes } from "./assets/access-times";
 import { type BlobStore } from "./assets/blob-store";
+import { type AssetMemory } from "./assets/search-memory";
 import { type Folders } from "./assets/folders";
 import { type Thumbnails } from "./assets/thumbnails";
 import { type Downloads } from "./downloads/downloads";
@@ -19,6 +20,7 @@ export type Parts = {
   clears: HistoryClears;
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;
+  assetMemory: AssetMemory;
   downloads: Downloads;
   settings: ServiceSettings;
   publicUrl?: string;

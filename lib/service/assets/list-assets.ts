@@ -1,7 +1,8 @@
 // The list of assets: own ones, and public ones where asked for; every filter composes with every other, in every order.
 // Guarantees: the total is exact, ties are broken by id in the direction of the order, names are sorted without case (by folded name).
-// A page is found in one of three ways, by what the counts say is shortest: along the index of its order, testing row by row; along it,
-// looking each row up among those that the search index found; or by gathering what matches and sorting that.
+// Of many assets a page is found in memory (see search-memory). Else it is found in one of three ways, by what the counts say is shortest:
+// along the index of its order, testing row by row; along it, looking each row up among those that the search index found; or by
+// gathering what matches and sorting that.
 
 import { type RawBuilder, sql } from "kysely";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
@@ -11,14 +12,8 @@ import { PUBLIC_OWNER } from "../users/user";
 import { anyTag, forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
 import { readAssets, type StoredAsset } from "./asset-row";
 import { countOwned, findMatching, foundSeqs, gathered, type Matching } from "./count-assets";
-
-const orders = {
-  name: { column: "name_folded", index: "assets_by_folded_name" },
-  created_at: { column: "created_at", index: "assets_by_creation" },
-  updated_at: { column: "updated_at", index: "assets_by_update" },
-  size: { column: "size", index: "assets_by_size" },
-  last_access_time: { column: "last_access_time", index: "assets_by_access" },
-} as const;
+import { type AssetMemory } from "./search-memory";
+import { orders } from "./search-orders";
 
 /** Of one row; taken from measurements, only their proportions matter. */
 const TESTED = 1.5;
@@ -28,12 +23,17 @@ const LISTED = 0.3;
 const LOOKED_UP = 0.3;
 const SCANNED = 0.2;
 
-export function listAssets(
-  database: Database,
-  userId: number,
-  wanted: AssetsQuery,
-): { assets: StoredAsset[]; total: number; has_more: boolean } {
+type Listed = { assets: StoredAsset[]; total: number; has_more: boolean };
+
+export function listAssets(parts: { database: Database; assetMemory: AssetMemory }, userId: number, wanted: AssetsQuery): Listed {
   const filter = readFilter(wanted);
+  const known = parts.assetMemory.list(userId, filter, wanted.include_public, wanted);
+  if (!known) return fromDatabase(parts.database, userId, wanted, filter);
+  const { seqs, total } = known;
+  return { assets: readAssets(parts.database, seqs), total, has_more: wanted.offset + seqs.length < total && seqs.length > 0 };
+}
+
+function fromDatabase(database: Database, userId: number, wanted: AssetsQuery, filter: ReadFilter): Listed {
   const parts = ownersOf(userId, wanted.include_public)
     .map((owner) => forOwner(database, owner, filter))
     .map((owned) => ({ owned, ...findMatching(database, filter, owned) }));

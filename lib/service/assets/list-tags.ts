@@ -9,6 +9,7 @@ import { type Database, query } from "../store/database";
 import { statement } from "../store/statement";
 import { anyTag, type AssetFilter, forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
 import { ownersOf } from "./list-assets";
+import { type AssetMemory } from "./search-memory";
 
 type TagsQuery = z.output<typeof tagsQuerySchema>;
 type Counts = Map<string, number>;
@@ -28,11 +29,17 @@ export function listTags(database: Database, userId: number, wanted: TagsQuery) 
   return { tags, total, has_more: wanted.offset + tags.length < total };
 }
 
-export function refineTags(database: Database, userId: number, wanted: AssetFilter & { limit: number }): Record<string, number> {
+export function refineTags(
+  { database, assetMemory }: { database: Database; assetMemory: AssetMemory },
+  userId: number,
+  wanted: AssetFilter & { limit: number },
+): Record<string, number> {
   const filter = readFilter(wanted);
   const counts: Counts = new Map();
-  if (!filter.isNever) {
-    for (const owner of ownersOf(userId, wanted.include_public)) add(counts, countOf(database, filter, forOwner(database, owner, filter)));
+  const tally = assetMemory.tally(userId, filter, wanted.include_public);
+  for (const owner of ownersOf(userId, wanted.include_public)) {
+    if (tally) add(counts, named(database, owner, tally));
+    else if (!filter.isNever) add(counts, countOf(database, filter, forOwner(database, owner, filter)));
   }
   const ranked = [...counts].filter(([, n]) => n > 0).sort(([tag, n], [other, m]) => m - n || (tag < other ? -1 : 1));
   return Object.fromEntries(ranked.slice(0, wanted.limit));
@@ -71,6 +78,10 @@ function countCodes(database: Database, owner: number, slice: Slice): Counts {
     const rows = sql<{ codes: string | null }>`select group_concat(codes, '') as codes from ${slice(from, from + SLICE - 1)}`;
     tally(database.row(statement(rows))?.codes ?? "", byCode);
   }
+  return named(database, owner, byCode);
+}
+
+function named(database: Database, owner: number, byCode: ReadonlyMap<number, number>): Counts {
   const names = database.rows(query.selectFrom("tag_counts").select(["id", "tag"]).where("owner_id", "=", owner).where("n", ">", 0));
   return new Map(names.flatMap(({ id, tag }) => (byCode.has(id) ? [[tag, byCode.get(id) ?? 0] as const] : [])));
 }

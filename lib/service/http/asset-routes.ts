@@ -35,7 +35,7 @@ export function assetRoutes(parts: Parts): Route[] {
     route(operations.listAssets, async (call) => {
       const query = readAssetQuery(call.request, assetsQuerySchema, parts.settings);
       if (query.sort === "last_access_time") await parts.accessTimes.flush();
-      const { assets, total, has_more } = listAssets(database, call.user.id, query);
+      const { assets, total, has_more } = listAssets(parts, call.user.id, query);
       return json({ assets: assets.map((asset) => show(call, asset)), total, has_more });
     }),
 

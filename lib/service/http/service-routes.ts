@@ -23,7 +23,7 @@ export function serviceRoutes(parts: Parts): Route[] {
     route(operations.getObjectInfo, ({ user }) => json(describeLibrary({ images: listInputNames(database, user.id) }))),
     route(operations.listTags, ({ request, user }) => json(listTags(database, user.id, readQuery(request, tagsQuerySchema)))),
     route(operations.refineTags, ({ request, user }) =>
-      json({ tag_counts: refineTags(database, user.id, readAssetQuery(request, refineQuerySchema, parts.settings)) }),
+      json({ tag_counts: refineTags(parts, user.id, readAssetQuery(request, refineQuerySchema, parts.settings)) }),
     ),
   ];
 }

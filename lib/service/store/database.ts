@@ -5,6 +5,7 @@
 import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
 import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { type ServiceSettings } from "../settings";
+import { type AssetChangeListener, listenToAssets } from "./asset-triggers";
 import { createGroupCommit } from "./group-commit";
 import { migrate } from "./migrations";
 import { type Tables } from "./schema";
@@ -33,6 +34,10 @@ export type Database = {
   commit<T>(work: () => T): Promise<T>;
   /** Runs last in every commit, for what is derived from rows. One hook; quick where nothing changed; where it fails, nothing is committed. */
   beforeCommit(hook: () => void): void;
+  /** Tells of every asset whose row or tags change, before the change is committed. Once for a database. */
+  listenToAssets(listener: AssetChangeListener): void;
+  /** Another number once another process has committed. */
+  foreignCommits(): number;
   /** One commit of its own, at once. */
   transaction<T>(work: () => T): T;
   /** "ok", or what PRAGMA integrity_check found. */
@@ -98,6 +103,8 @@ function wrap(connection: Connection, limits: StoreLimits): Database {
     },
     commit: commits.commit,
     beforeCommit: (hook) => void (settle = hook),
+    listenToAssets: (listener) => listenToAssets(connection, listener),
+    foreignCommits: () => Number(connection.pragma("data_version", { simple: true })),
     transaction,
     integrity: () => String(connection.pragma("integrity_check", { simple: true })),
     close() {

@@ -1,0 +1,70 @@
+// The tags of all assets in memory, each as the number that the counters of tags know it by.
+// Guarantees: exact for what was put last; what a change leaves behind is swept together once it is the larger part.
+
+import { type Bits, eachBit } from "./search-bits";
+import { longer } from "./search-names";
+
+export function createCodes() {
+  let codes = new Uint32Array(4096);
+  let used = 0;
+  let live = 0;
+  let starts = new Uint32Array(1024);
+  let ends = new Uint32Array(1024);
+
+  function sweep(): void {
+    const packed = new Uint32Array(Math.max(4096, Math.ceil(live * 1.25)));
+    used = 0;
+    for (let seq = 0; seq < starts.length; seq += 1) {
+      const [start, end] = [starts[seq] ?? 0, ends[seq] ?? 0];
+      packed.set(codes.subarray(start, end), used);
+      starts[seq] = used;
+      used += end - start;
+      ends[seq] = used;
+    }
+    codes = packed;
+  }
+
+  return {
+    size: () => 4 * codes.length + 8 * starts.length,
+
+    /** `text`: each number after a comma, as `asset_tag_codes` keeps them. */
+    put(seq: number, text: string): void {
+      if (seq >= starts.length) {
+        starts = longer(starts, seq + 1);
+        ends = longer(ends, seq + 1);
+      }
+      live -= (ends[seq] ?? 0) - (starts[seq] ?? 0);
+      starts[seq] = used;
+      for (const code of text === "" ? [] : text.slice(1).split(",")) {
+        if (used === codes.length) codes = longer(codes, used + 1);
+        codes[used] = Number(code);
+        used += 1;
+      }
+      ends[seq] = used;
+      live += used - (starts[seq] ?? 0);
+      if (used > 2 * live + 65_536) sweep();
+    },
+
+    holds(seq: number, code: number): boolean {
+      const end = ends[seq] ?? 0;
+      for (let at = starts[seq] ?? 0; at < end; at += 1) if (codes[at] === code) return true;
+      return false;
+    },
+
+    /** How many of the assets carry each tag. */
+    tally(bits: Bits): Map<number, number> {
+      let counts = new Uint32Array(1024);
+      eachBit(bits, (seq) => {
+        const end = ends[seq] ?? 0;
+        for (let at = starts[seq] ?? 0; at < end; at += 1) {
+          const code = codes[at] ?? 0;
+          if (code >= counts.length) counts = longer(counts, code + 1);
+          counts[code] = (counts[code] ?? 0) + 1;
+        }
+      });
+      const found = new Map<number, number>();
+      counts.forEach((n, code) => n > 0 && found.set(code, n));
+      return found;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+// Lists of assets from memory, for users who have many: a filter is an intersection of sets of bits, a page a walk along an order.
+// Guarantees: the same answers as the database gives. Where it does not know enough yet it answers nothing at all (undefined), and the
+// database is asked. It is filled in the background, in pieces of some milliseconds; nothing of it is ever stored.
+
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type ServiceLog } from "../options";
+import { type Database, query } from "../store/database";
+import { PUBLIC_OWNER } from "../users/user";
+import { countOwned } from "./count-assets";
+import { type ReadFilter } from "./asset-filter";
+import { countBits } from "./search-bits";
+import { followChanges } from "./search-changes";
+import { matching } from "./search-matching";
+import { type AssetSort, catchUp as catchUpOrder, type Order, readOrder } from "./search-orders";
+import { readPage } from "./search-pages";
+import { createSets } from "./search-sets";
+import { catchUp as catchUpTable, readTable, type Table } from "./search-table";
+
+/** With fewer the database is as fast. */
+const FEWEST = 2000;
+const KEEP_UP_MS = 250;
+const MOST_ORDER_BYTES = 128 * 1024 * 1024;
+const SORTS: readonly AssetSort[] = ["created_at", "name", "updated_at", "size", "last_access_time"];
+
+export type Page = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
+export type AssetMemory = ReturnType<typeof createAssetMemory>;
+
+export function createAssetMemory(database: Database, log: ServiceLog) {
+  const changes = followChanges(database);
+  const sets = createSets(changes);
+  const orders = new Map<string, { owner: number; sort: AssetSort; order: Order }>();
+  let table: Table | undefined;
+  let foreign = database.foreignCommits();
+  let isStopping = false;
+  let isGivenUp = false;
+  const reading = new Map<string, Promise<void>>();
+  let turn: Promise<void> = Promise.resolve();
+  const keepingUp = setInterval(() => keepUp(), KEEP_UP_MS).unref();
+
+  function forget(): void {
+    table = undefined;
+    orders.clear();
+    sets.clear();
+  }
+
+  /** One after the other, and between two pieces whoever waits. */
+  function inBackground<T>(name: string, pieces: () => Generator<void, T>, done: (result: T) => void): void {
+    if (isStopping || isGivenUp || reading.has(name)) return;
+    const work = async () => {
+      const begun = foreign;
+      const steps = pieces();
+      for (let step = steps.next(); !isStopping; step = steps.next()) {
+        if (step.done) {
+          // What another process wrote meanwhile nobody has told.
+          if (begun === foreign && foreign === database.foreignCommits()) done(step.value);
+          return;
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    turn = turn
+      .then(work)
+      .catch((error: unknown) => {
+        isGivenUp = true;
+        forget();
+        log.warn({ err: error }, "lists of assets are read from the database alone until the next start");
+      })
+      .finally(() => reading.delete(name));
+    reading.set(name, turn);
+  }
+
+  function readTableAgain(): void {
+    const keep = (read: Table | undefined) => {
+      table = read;
+      isGivenUp = read === undefined;
+    };
+    inBackground("table", () => readTable(database, changes), keep);
+  }
+
+  function currentTable(): Table | undefined {
+    const now = database.foreignCommits();
+    if (now !== foreign) forget();
+    foreign = now;
+    if (table && !catchUpTable(table, database, changes)) table = undefined;
+    if (!table) readTableAgain();
+    return table;
+  }
+
+  function currentOrder(userId: number, sort: AssetSort): Order | undefined {
+    const name = `${userId} ${sort}`;
+    const kept = orders.get(name);
+    orders.delete(name);
+    if (kept && catchUpOrder(database, changes, userId, sort, kept.order)) {
+      orders.set(name, kept);
+      return kept.order;
+    }
+    inBackground(
+      name,
+      () => readOrder(database, changes, userId, sort),
+      (order) => keepOrder(name, { owner: userId, sort, order }),
+    );
+    return undefined;
+  }
+
+  function keepOrder(name: string, read: { owner: number; sort: AssetSort; order: Order }): void {
+    orders.set(name, read);
+    const size = () => [...orders.values()].reduce((sum, { order }) => sum + order.seqs.byteLength, 0);
+    for (const [oldest] of orders) if (oldest !== name && size() > MOST_ORDER_BYTES) orders.delete(oldest);
+  }
+
+  /** So that whoever asks next finds little to be done, however much changes. */
+  function keepUp(): void {
+    orAskDatabase(() => {
+      if (!table || !currentTable()) return;
+      for (const [name, { owner, sort, order }] of orders) if (!catchUpOrder(database, changes, owner, sort, order)) orders.delete(name);
+    });
+  }
+
+  function find(userId: number, filter: ReadFilter, includePublic: boolean) {
+    if (isGivenUp || countOwned(database, userId) < FEWEST) return undefined;
+    const current = currentTable();
+    return current && matching({ database, sets, table: current }, userId, filter, includePublic);
+  }
+
+  /** What has parted from the database is thrown away, and the database answers. */
+  function orAskDatabase<T>(answer: () => T | undefined): T | undefined {
+    try {
+      return answer();
+    } catch (error) {
+      log.error({ err: error }, "what is kept of the assets in memory was wrong and is read anew");
+      forget();
+      return undefined;
+    }
+  }
+
+  return {
+    /** For those with the largest libraries; others are read when they ask. */
+    start(): void {
+      const largest = query.selectFrom("asset_counts").select("owner_id").where("n", ">=", FEWEST).where("owner_id", "<>", PUBLIC_OWNER);
+      const owners = database.rows(largest.orderBy("n", "desc").limit(4)).map((row) => row.owner_id);
+      if (owners.length > 0) readTableAgain();
+      for (const owner of owners) for (const sort of SORTS) currentOrder(owner, sort);
+    },
+
+    list(userId: number, filter: ReadFilter, includePublic: boolean, page: Page): { seqs: number[]; total: number } | undefined {
+      return orAskDatabase(() => {
+        const bits = find(userId, filter, includePublic);
+        const order = bits && currentOrder(userId, page.sort);
+        if (!bits || !order) return undefined;
+        const total = countBits(bits);
+        const length = Math.max(0, Math.min(page.limit, total - page.offset));
+        if (length === 0) return { seqs: [], total };
+        return { seqs: readPage(order, bits, total, { descending: page.order === "desc", offset: page.offset, length }), total };
+      });
+    },
+
+    /** How many of what the filter leaves carry each tag, by the tags' numbers. */
+    tally(userId: number, filter: ReadFilter, includePublic: boolean): Map<number, number> | undefined {
+      return orAskDatabase(() => {
+        const bits = find(userId, filter, includePublic);
+        return bits && table?.codes.tally(bits);
+      });
+    },
+
+    async stop(): Promise<void> {
+      isStopping = true;
+      clearInterval(keepingUp);
+      await turn;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// The folded names of all assets in memory, as UTF-8 one after the other, so that any piece of a name is found without the disk.
+// Guarantees: `holds` is an exact test of the name that was put last; a name that was put anew leaves its old bytes behind, and these are
+// swept together once they are the larger part.
+// Beside each name stands which pairs of letters it has: most names without the piece are told by that alone.
+
+type Piece = { bytes: Uint8Array; low: number; high: number };
+
+export function createNames() {
+  let bytes = new Uint8Array(4096);
+  let used = 0;
+  let live = 0;
+  let starts = new Uint32Array(1024);
+  let ends = new Uint32Array(1024);
+  let pairs = new Uint32Array(2048);
+  const pair = { low: 0, high: 0 };
+
+  /** Which of 64 kinds of pairs are in it, as two words. */
+  function readPairs(text: Uint8Array, from: number, to: number): void {
+    pair.low = 0;
+    pair.high = 0;
+    for (let at = from + 1; at < to; at += 1) {
+      const kind = (Math.imul(((text[at - 1] ?? 0) << 8) | (text[at] ?? 0), 0x9e3779b1) >>> 26) & 63;
+      if (kind < 32) pair.low |= 1 << kind;
+      else pair.high |= 1 << (kind - 32);
+    }
+  }
+
+  function sweep(): void {
+    const packed = new Uint8Array(Math.max(4096, Math.ceil(live * 1.25)));
+    used = 0;
+    for (let seq = 0; seq < starts.length; seq += 1) {
+      const [start, end] = [starts[seq] ?? 0, ends[seq] ?? 0];
+      packed.set(bytes.subarray(start, end), used);
+      starts[seq] = used;
+      used += end - start;
+      ends[seq] = used;
+    }
+    bytes = packed;
+  }
+
+  return {
+    size: () => bytes.length + 16 * starts.length,
+
+    put(seq: number, name: Uint8Array): void {
+      if (seq >= starts.length) {
+        starts = longer(starts, seq + 1);
+        ends = longer(ends, seq + 1);
+        pairs = longer(pairs, 2 * starts.length);
+      }
+      live += name.length - ((ends[seq] ?? 0) - (starts[seq] ?? 0));
+      if (used + name.length > bytes.length) bytes = longer(bytes, used + name.length);
+      bytes.set(name, used);
+      starts[seq] = used;
+      used += name.length;
+      ends[seq] = used;
+      readPairs(name, 0, name.length);
+      pairs[2 * seq] = pair.low;
+      pairs[2 * seq + 1] = pair.high;
+      if (used > 2 * live + 65_536) sweep();
+    },
+
+    piece(folded: string): Piece {
+      const text = Buffer.from(folded, "utf8");
+      readPairs(text, 0, text.length);
+      return { bytes: text, ...pair };
+    },
+
+    holds(seq: number, { bytes: wanted, low, high }: Piece): boolean {
+      if (((pairs[2 * seq] ?? 0) & low) !== low || ((pairs[2 * seq + 1] ?? 0) & high) !== high) return false;
+      const first = wanted[0];
+      const last = (ends[seq] ?? 0) - wanted.length;
+      for (let at = starts[seq] ?? 0; at <= last; at += 1) {
+        if (bytes[at] !== first) continue;
+        let same = 1;
+        while (same < wanted.length && bytes[at + same] === wanted[same]) same += 1;
+        if (same === wanted.length) return true;
+      }
+      return false;
+    },
+  };
+}
+
+type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+
+/** With room for `length` and some more. */
+export function longer<T extends Numbers>(numbers: T, length: number): T;
+export function longer(numbers: Numbers, length: number): Numbers {
+  const wanted = Math.max(length, Math.ceil(numbers.length * 1.25));
+  if (numbers instanceof Uint8Array) {
+    const bytes = new Uint8Array(wanted);
+    bytes.set(numbers);
+    return bytes;
+  }
+  const words = new Uint32Array(wanted);
+  words.set(numbers);
+  return words;
+}

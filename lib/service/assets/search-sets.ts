@@ -1,0 +1,50 @@
+// Sets of assets that filters ask for again and again (a tag, a piece of a name, an owner), kept with where in the changes they stand.
+// Guarantees: a set is up to date when it is handed out, and must not be changed by who gets it. Bounded: the one that nobody asked for
+// longest goes first.
+
+import { type Bits, withBit } from "./search-bits";
+import { type Changes } from "./search-changes";
+
+const MOST_BYTES = 32 * 1024 * 1024;
+/** More is found anew. */
+const MOST_CHANGED = 5000;
+
+/** `kinds`: which changes of an asset can move it in or out. Without `test` every such change is a reason to find the set anew. */
+type SetRecipe = { name: string; kinds: number; find: () => Bits; test?: (seq: number) => boolean };
+
+export type Sets = ReturnType<typeof createSets>;
+
+export function createSets(changes: Changes, mostBytes = MOST_BYTES) {
+  const kept = new Map<string, { bits: Bits; position: number }>();
+  let bytes = 0;
+
+  function drop(name: string): void {
+    bytes -= kept.get(name)?.bits.byteLength ?? 0;
+    kept.delete(name);
+  }
+
+  function upToDate({ name, kinds, test }: SetRecipe): Bits | undefined {
+    const set = kept.get(name);
+    const changed = set && changes.since(set.position, kinds);
+    if (!set || !changed || changed.length > (test ? MOST_CHANGED : 0)) return undefined;
+    return changed.reduce((bits, seq) => withBit(bits, seq, test?.(seq) ?? false), set.bits);
+  }
+
+  return {
+    isKept: (name: string) => kept.has(name),
+
+    get(recipe: SetRecipe): Bits {
+      const bits = upToDate(recipe) ?? recipe.find();
+      drop(recipe.name);
+      kept.set(recipe.name, { bits, position: changes.end() });
+      bytes += bits.byteLength;
+      for (const [oldest] of kept) if (bytes > mostBytes && oldest !== recipe.name) drop(oldest);
+      return bits;
+    },
+
+    clear(): void {
+      kept.clear();
+      bytes = 0;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// What filters look at of every asset, in memory: whose it is, its folded name, its tags. Some 60 bytes and the name for each.
+// Guarantees: exact once `catchUp` has answered true. Read in pieces, so that nobody waits for a million rows.
+
+import { type Database } from "../store/database";
+import { assetChanges } from "../store/asset-triggers";
+import { plainStatement } from "../store/statement";
+import { type Bits, newBits, withBit } from "./search-bits";
+import { type Changes } from "./search-changes";
+import { createCodes } from "./search-codes";
+import { createNames, longer } from "./search-names";
+
+export type Table = ReturnType<typeof emptyTable>;
+
+/** Some milliseconds of reading. */
+const AT_ONCE = 1000;
+const MOST_CHANGED = 4000;
+/** A library beyond these stays with the search index alone. */
+const MOST_ROWS = 2 ** 22;
+const MOST_BYTES = 512 * 1024 * 1024;
+
+/** Numbers of users begin at 0. */
+const GONE = 0xffffffff;
+
+const PIECE = `
+  SELECT json_group_array(json_array(seq, owner_id, octet_length(name_folded), codes)) AS assets, CAST(group_concat(name_folded, '') AS BLOB) AS names
+  FROM (SELECT seq, owner_id, name_folded, codes FROM assets LEFT JOIN asset_tag_codes ON asset_seq = seq`;
+const FROM_THERE = `${PIECE} WHERE seq > ? ORDER BY seq LIMIT ${AT_ONCE})`;
+const THESE = `${PIECE} WHERE seq IN (SELECT value FROM json_each(?)))`;
+
+function emptyTable(position: number) {
+  return { names: createNames(), codes: createCodes(), owners: new Uint32Array(1024), end: 0, position };
+}
+
+/** As one piece after the other is read; undefined where there is too much to be kept. */
+export function* readTable(database: Database, changes: Changes): Generator<void, Table | undefined> {
+  const table = emptyTable(changes.end());
+  for (let last = 0; ; yield) {
+    const seqs = take(table, database, FROM_THERE, last);
+    last = seqs.at(-1) ?? last;
+    if (last > MOST_ROWS || table.names.size() + table.codes.size() > MOST_BYTES) return undefined;
+    if (seqs.length < AT_ONCE) return table;
+  }
+}
+
+/** False where the table has to be read anew. */
+export function catchUp(table: Table, database: Database, changes: Changes): boolean {
+  const changed = changes.since(table.position, assetChanges.existence | assetChanges.name | assetChanges.tags);
+  if (changed === undefined || changed.length > MOST_CHANGED) return false;
+  if (changed.length > 0) {
+    for (const seq of changed) if (seq < table.end) put(table, seq, GONE, new Uint8Array(0), "");
+    take(table, database, THESE, JSON.stringify(changed));
+  }
+  table.position = changes.end();
+  return true;
+}
+
+export function ownedBy(table: Table, owner: number): Bits {
+  return found(table, (seq) => table.owners[seq] === owner);
+}
+
+export function found(table: Table, test: (seq: number) => boolean): Bits {
+  const bits = newBits(table.end);
+  for (let seq = 0; seq < table.end; seq += 1) if (test(seq)) withBit(bits, seq, true);
+  return bits;
+}
+
+function take(table: Table, database: Database, text: string, from: number | string): number[] {
+  const piece = database.row(plainStatement<{ assets: string; names: Uint8Array | null }>(text, [from]));
+  const assets: [number, number, number, string | null][] = JSON.parse(piece?.assets ?? "[]"); // as the statement makes it
+  let at = 0;
+  for (const [seq, owner, length, codes] of assets) {
+    put(table, seq, owner, piece?.names?.subarray(at, at + length) ?? new Uint8Array(0), codes ?? "");
+    at += length;
+  }
+  return assets.map(([seq]) => seq);
+}
+
+function put(table: Table, seq: number, owner: number, name: Uint8Array, codes: string): void {
+  if (seq >= table.end) {
+    if (seq >= table.owners.length) table.owners = longer(table.owners, seq + 1);
+    // Numbers that were never seen belong to assets that came and went.
+    table.owners.fill(GONE, table.end, seq);
+    table.end = seq + 1;
+  }
+  table.owners[seq] = owner;
+  table.names.put(seq, name);
+  table.codes.put(seq, codes);
+}
