@@ -1,47 +1,11 @@
 // Lanczos as Pillow does it: on bytes, with antialiasing, in fixed point, rows first and bytes again between the passes.
 // The steps are Pillow's own (coefficients normalised, 22 bits of precision), so that the result is the same to the byte.
 
-import { HALF, kernel, PRECISION, reserve, ROWS_AT_ONCE } from "./lanczos-kernel";
+import { HALF, kernel, PRECISION, reserve } from "./lanczos-kernel";
+import { coefficients } from "./lanczos-weights";
 import { type Frame, frameOfBytes } from "./frame";
 import { type Size } from "./raster";
 import { type Tick } from "./tick";
-
-const LOBES = 3;
-
-/** `reach` weights for each place, those beyond its count 0. */
-type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array };
-
-function sinc(x: number): number {
-  return x === 0 ? 1 : Math.sin(x * Math.PI) / (x * Math.PI);
-}
-
-function lanczos(x: number): number {
-  return x > -LOBES && x < LOBES ? sinc(x) * sinc(x / LOBES) : 0;
-}
-
-function coefficients(from: number, to: number): Coefficients {
-  const scale = from / to;
-  const stretch = Math.max(1, scale);
-  const support = LOBES * stretch;
-  const reach = Math.ceil((Math.ceil(support) * 2 + 1) / ROWS_AT_ONCE) * ROWS_AT_ONCE;
-  const firsts = new Int32Array(to);
-  const counts = new Int32Array(to);
-  const weights = new Int32Array(to * reach);
-  for (let place = 0; place < to; place++) {
-    const centre = (place + 0.5) * scale;
-    const first = Math.max(0, Math.trunc(centre - support + 0.5));
-    const count = Math.min(from, Math.trunc(centre + support + 0.5)) - first;
-    const raw = Array.from({ length: count }, (_, i) => lanczos((i + first - centre + 0.5) / stretch));
-    const total = raw.reduce((sum, weight) => sum + weight, 0);
-    firsts[place] = first;
-    counts[place] = count;
-    raw.forEach((weight, i) => {
-      const exact = (total === 0 ? weight : weight / total) * 2 ** PRECISION;
-      weights[place * reach + i] = Math.trunc(exact + (exact < 0 ? -0.5 : 0.5));
-    });
-  }
-  return { reach, firsts, counts, weights };
-}
 
 function clipByte(sum: number): number {
   const value = sum >> PRECISION;
@@ -53,14 +17,17 @@ function alongRows(bytes: Uint8Array, from: Size & { channels: number }, width: 
 }
 
 function alongRowsOfThree(bytes: Uint8Array, from: Size, width: number, tick: Tick): Uint8Array {
-  const { reach, firsts, counts, weights } = coefficients(from.width, width);
+  const { reach, firsts, counts, pairs } = coefficients(from.width, width);
   const [stride, outStride] = [from.width * 3, width * 3];
-  const { places, buffer } = reserve([stride, width * 8, weights.byteLength, outStride]);
+  const { places, buffer } = reserve([stride, width * 8, pairs.byteLength, outStride]);
   const [source = 0, table = 0, factors = 0, result = 0] = places;
   const memory = new Uint8Array(buffer);
   const entries = new Int32Array(buffer, table, width * 2);
-  for (let x = 0; x < width; x++) entries.set([(firsts[x] ?? 0) * 3, counts[x] ?? 0], x * 2);
-  new Int32Array(buffer, factors, weights.length).set(weights);
+  for (let x = 0; x < width; x++) {
+    entries[x * 2] = (firsts[x] ?? 0) * 3;
+    entries[x * 2 + 1] = (counts[x] ?? 0) * Int32Array.BYTES_PER_ELEMENT;
+  }
+  new Int32Array(buffer, factors, pairs.length).set(pairs);
   const out = new Uint8Array(outStride * from.height);
   for (let y = 0; y < from.height; y++) {
     memory.set(bytes.subarray(y * stride, (y + 1) * stride), source);
@@ -88,29 +55,30 @@ function alongRowsOfOne(bytes: Uint8Array, from: Size, width: number, tick: Tick
   return out;
 }
 
+/** What of a picture lies in the kernel's memory at once. */
+const STRIP_BYTES = 1 << 20;
+
+/** Strip after strip of columns: all rows of one are in the memory while rows are made of them. */
 function downColumns(bytes: Uint8Array, from: Size & { channels: number }, height: number, tick: Tick): Uint8Array {
-  const { reach, firsts, counts, weights } = coefficients(from.height, height);
+  const { reach, firsts, counts, pairs } = coefficients(from.height, height);
   const stride = from.width * from.channels;
-  const padded = Math.ceil(stride / 8) * 8;
-  const { places, buffer } = reserve([padded * 4, padded * ROWS_AT_ONCE, ROWS_AT_ONCE * 4, padded]);
-  const [sums = 0, rows = 0, factors = 0, result = 0] = places;
+  const strip = Math.min(Math.ceil(stride / 8) * 8, Math.max(8, Math.floor(STRIP_BYTES / from.height / 8) * 8));
+  // One row more: the last weight of a pair may be a 0 for a row that is not there.
+  const { places, buffer } = reserve([strip * (from.height + 1), pairs.byteLength, strip]);
+  const [rows = 0, factors = 0, result = 0] = places;
   const memory = new Uint8Array(buffer);
-  const [allSums, allFactors] = [new Int32Array(buffer, sums, padded), new Int32Array(buffer, factors, ROWS_AT_ONCE)];
+  new Int32Array(buffer, factors, pairs.length).set(pairs);
   const out = new Uint8Array(stride * height);
-  for (let y = 0; y < height; y++) {
-    allSums.fill(HALF);
-    for (let i = 0; i < (counts[y] ?? 0); i += ROWS_AT_ONCE) {
-      // The last four may have weights of 0: what lies in their place does not matter then.
-      for (let row = 0; row < ROWS_AT_ONCE; row++) {
-        const start = ((firsts[y] ?? 0) + i + row) * stride;
-        memory.set(bytes.subarray(start, start + stride), rows + row * padded);
-      }
-      allFactors.set(weights.subarray(y * reach + i, y * reach + i + ROWS_AT_ONCE));
-      kernel.addFourRows(sums, sums + padded * 4, rows, padded, factors);
+  for (let left = 0; left < stride; left += strip) {
+    const wide = Math.min(strip, stride - left);
+    for (let y = 0; y < from.height; y++) memory.set(bytes.subarray(y * stride + left, y * stride + left + wide), rows + y * strip);
+    for (let y = 0; y < height; y++) {
+      const weightsAt = factors + y * reach * Int32Array.BYTES_PER_ELEMENT;
+      const weightsEnd = weightsAt + (counts[y] ?? 0) * Int32Array.BYTES_PER_ELEMENT;
+      kernel.sumOfRows(rows + (firsts[y] ?? 0) * strip, strip, weightsAt, weightsEnd, result, result + wide);
+      out.set(memory.subarray(result, result + wide), y * stride + left);
+      tick((left + (wide * (y + 1)) / height) / stride);
     }
-    kernel.clipRow(sums, sums + padded * 4, result);
-    out.set(memory.subarray(result, result + stride), y * stride);
-    tick((y + 1) / height);
   }
   return out;
 }

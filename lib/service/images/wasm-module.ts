@@ -80,17 +80,20 @@ export const loadVector = (from: Code, offset = 0): Code => [...from, ...vector(
 export const storeVector = (to: Code, value: Code, offset = 0): Code => [...to, ...value, ...vector(0x0b, ...at(offset))];
 /** Eight bytes as eight words of 16 bits. */
 export const loadBytesAsWords = (from: Code): Code => [...from, ...vector(0x02, ...at(0))];
-/** The three bytes of pixel 0 to 4 of sixteen bytes as three numbers, and a 0. */
-export const pixelAsNumbers = (bytes: Code, pixel: number): Code => {
-  const first = pixel * 3;
-  // 16 is beyond the bytes: a 0.
-  const lanes = [0, 1, 2].flatMap((channel) => [first + channel, 16, 16, 16]);
-  return [...bytes, ...vector(0x0c, ...lanes, 16, 16, 16, 16), ...vector(0x0e)];
+/** Two neighbouring pixels of three bytes, the first of them pixel 0 to 3 of sixteen bytes: channel after channel, their words side by side. */
+export const pixelsAsPairs = (bytes: Code, pixel: number): Code => {
+  // A place beyond 127 is a 0.
+  const lanes = [0, 1, 2].flatMap((channel) => [pixel * 3 + channel, 128, pixel * 3 + 3 + channel, 128]);
+  return [...bytes, ...vector(0x0c, ...lanes, 128, 128, 128, 128), ...vector(0x0e)];
 };
-export const lowNumbers = (words: Code): Code => [...words, ...vector(0xa9)];
-export const highNumbers = (words: Code): Code => [...words, ...vector(0xaa)];
+/** The first, or the last, four words of each, side by side. */
+export const lowPairs = (a: Code, b: Code): Code => [...a, ...b, ...vector(0x0d, ...[0, 2, 4, 6].flatMap(sideBySide))];
+export const highPairs = (a: Code, b: Code): Code => [...a, ...b, ...vector(0x0d, ...[8, 10, 12, 14].flatMap(sideBySide))];
+const sideBySide = (word: number) => [word, word + 1, word + 16, word + 17];
+/** Of each pair of words the sum of its two products, as a number. */
+export const multiplyPairs = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xba)];
 export const addNumbers = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xae)];
-export const multiplyNumbers = (a: Code, b: Code): Code => [...a, ...b, ...vector(0xb5)];
+export const shiftLeft = (numbers: Code, bits: number): Code => [...numbers, ...constant(bits), ...vector(0xab)];
 export const shiftRight = (numbers: Code, bits: number): Code => [...numbers, ...constant(bits), ...vector(0xac)];
 /** Eight numbers as eight bytes, clamped to 0 and 255. */
 export const toClampedBytes = (low: Code, high: Code): Code => {
