@@ -163,7 +163,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             canChange={canChange}
             onClose={() => {
               opened.close();
-              document.querySelector<HTMLElement>(`[data-asset="${CSS.escape(openId)}"]`)?.focus({ preventScroll: true });
+              focusOn(openId);
             }}
             onPatch={source.patch}
             onDeleted={() => {
@@ -181,6 +181,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           onClose={() => {
             setViewing(undefined);
             wall.current?.reveal(viewing);
+            // The keys go on from the picture that was seen last; where they came from may have been scrolled away meanwhile.
+            focusOn(source.at(viewing)?.id);
           }}
           connectionId={connectionId}
           connection={connection}
@@ -211,6 +213,10 @@ function useStart(wallKey: string, offset: number): number {
   if (start.wallKey === wallKey) return start.offset;
   setStart({ wallKey, offset });
   return offset;
+}
+
+function focusOn(id: string | undefined): void {
+  if (id !== undefined) document.querySelector<HTMLElement>(`[data-asset="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
 }
 
 function placeOf(text: string | null | undefined): number | undefined {

@@ -16,7 +16,15 @@ export function ViewerDialog({ dialog, label, onClose, children }: ViewerDialogP
     return () => element?.close();
   }, [dialog]);
   return (
-    <dialog ref={dialog} aria-label={label} onClose={onClose} className="m-0 h-dvh max-h-none w-screen max-w-none bg-bg p-0 text-ink">
+    <dialog
+      ref={dialog}
+      aria-label={label}
+      onClose={(event) => {
+        // React hands on what a dialog inside this one tells of itself.
+        if (event.target === event.currentTarget) onClose();
+      }}
+      className="m-0 h-dvh max-h-none w-screen max-w-none bg-bg p-0 text-ink"
+    >
       <div className="flex h-full flex-col">{children}</div>
     </dialog>
   );
