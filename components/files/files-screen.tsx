@@ -13,8 +13,9 @@ import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
+import { showToast } from "@/components/ui/toast-store";
 import { useDropTarget } from "@/components/ui/use-drop-target";
-import { filesOfDrop, type NamedFile } from "@/lib/browser/dropped-files";
+import { type Dropped, filesOfDrop } from "@/lib/browser/dropped-files";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
@@ -72,13 +73,16 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
   const go = (change: Partial<FilesQuery>, file?: string) =>
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: linked, file }), { scroll: false });
   const open = (dir: string) => go({ dir, name: "" });
-  const add = (named: readonly NamedFile[]) =>
+  function add({ files: named, unreadable, isCut }: Dropped) {
     uploads.add(
       named.map(({ path, file }) => ({ path: within(query.dir, path), file })),
       connection,
     );
+    if (unreadable > 0) showToast({ tone: "bad", text: t("upload.unreadable", { count: unreadable }) });
+    if (isCut) showToast({ tone: "bad", text: t("upload.cut", { count: named.length }) });
+  }
   const drop = useDropTarget((_, transfer) => {
-    if (canChange) void filesOfDrop(transfer).then(({ files: dropped }) => add(dropped));
+    if (canChange) void filesOfDrop(transfer).then(add);
   });
   const columns = fileColumns({
     t,

@@ -3,10 +3,10 @@
 import { useTranslations } from "next-intl";
 import { useRef } from "react";
 import { Button } from "@/components/ui/button";
-import { filesOfInput, type NamedFile } from "@/lib/browser/dropped-files";
+import { type Dropped, filesOfInput } from "@/lib/browser/dropped-files";
 
 /** Files, or a whole folder with what is in it. */
-export function PickFiles({ onFiles }: { onFiles: (files: NamedFile[]) => void }) {
+export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
   const t = useTranslations("files.upload");
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);

@@ -1,14 +1,20 @@
 import { callApi } from "@/lib/browser/api";
+import { patiently } from "@/lib/browser/patient-call";
 import { fileApiPath } from "./files-address";
 import { createFileUploads, type FileUpload, type FileUploads, type SendFile } from "./file-uploads";
 
 const sendFile: SendFile = ({ path, file, connection }, { overwrite, signal }) =>
-  callApi(fileApiPath(path, { connection, overwrite, full_info: true }), {
-    method: "POST",
-    body: file,
-    headers: { "content-type": "application/octet-stream" },
-    signal,
-  });
+  patiently(
+    () =>
+      callApi(fileApiPath(path, { connection, overwrite, full_info: true }), {
+        method: "POST",
+        body: file,
+        headers: { "content-type": "application/octet-stream" },
+        signal,
+      }),
+    // A folder of many files meets a rate limit that one file never sees.
+    { signal, onWait: () => undefined },
+  );
 
 let uploads: FileUploads | undefined;
 const whenStored = new Set<(upload: FileUpload) => void>();

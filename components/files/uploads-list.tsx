@@ -5,6 +5,7 @@ import { useTranslations } from "next-intl";
 import { useSyncExternalStore } from "react";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
+import { useCloseWarning } from "@/components/ui/use-close-warning";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
 import { type FileUpload, type FileUploads } from "./file-uploads";
@@ -25,6 +26,7 @@ const nothing: readonly FileUpload[] = [];
 export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const t = useTranslations("files.upload");
   const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => nothing);
+  useCloseWarning(all.some(({ state }) => state === "waiting" || state === "sending" || state === "asked"));
   if (all.length === 0) return null;
   const urgent = (one: FileUpload) => (one.state === "asked" || one.state === "failed" ? 0 : one.state === "sending" ? 1 : 2);
   const shown = [...all].sort((one, other) => urgent(one) - urgent(other)).slice(0, SHOWN);

@@ -3,6 +3,7 @@
 import { useLocale } from "next-intl";
 import { use, useEffect, useState, useSyncExternalStore } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
+import { useCloseWarning } from "@/components/ui/use-close-warning";
 import { type Dropped } from "@/lib/browser/dropped-files";
 import { type Language } from "@/lib/shared/languages";
 import { aboutFile, newDraft, readDraft } from "./about";
@@ -94,12 +95,7 @@ function Room({ request, connection, canAdd }: RoomProps) {
   // What this tab still lists has its own line.
   const alarms = ownAlarms.filter(({ id }) => !queue.items.some((item) => item.id === id));
   const { unfinished, all } = tallyOf(queue.items);
-  useEffect(() => {
-    if (unfinished === 0) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener("beforeunload", warn);
-    return () => window.removeEventListener("beforeunload", warn);
-  }, [unfinished]);
+  useCloseWarning(unfinished > 0);
 
   const item = open?.kind === "item" ? queue.items.find(({ key }) => key === open.key) : undefined;
   return (

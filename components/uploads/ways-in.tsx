@@ -67,7 +67,7 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
     const picked = filesOfInput(target.files);
     // The same file chosen again must be a change again.
     target.value = "";
-    if (picked.length > 0) takeFiles(Promise.resolve({ files: picked, unreadable: 0, isCut: false }));
+    if (picked.files.length > 0) takeFiles(Promise.resolve(picked));
   };
   return (
     <>

@@ -16,8 +16,10 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
 }
 
 /** An input with `webkitdirectory` names its files from the chosen folder on. */
-export function filesOfInput(files: FileList | null): NamedFile[] {
-  return [...(files ?? [])].slice(0, MOST_FILES).map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+export function filesOfInput(files: FileList | null): Dropped {
+  const all = [...(files ?? [])];
+  const named = all.slice(0, MOST_FILES).map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+  return { files: named, unreadable: 0, isCut: all.length > MOST_FILES };
 }
 
 async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {

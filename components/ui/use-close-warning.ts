@@ -1,0 +1,13 @@
+"use client";
+
+import { useEffect } from "react";
+
+/** The browser asks before the tab is closed or reloaded; browsers show words of their own. */
+export function useCloseWarning(isOn: boolean): void {
+  useEffect(() => {
+    if (!isOn) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener("beforeunload", warn);
+    return () => window.removeEventListener("beforeunload", warn);
+  }, [isOn]);
+}
