@@ -8,15 +8,16 @@ import { MASK } from "@/lib/contract/secret-texts";
 import { type ControlProps } from "./control-props";
 
 /**
- * The browser holds what is typed, and hands on each change: a field that React wrote back with every key would lay out a text of a
- * megabyte anew each time. What comes from elsewhere (a way back, a picture's name) is written in.
+ * The browser alone holds what is typed, and hands on each change: React writes the value and the default value of a field that it knows
+ * them of back into it, three times with every key, which takes longer than all else where the text is a megabyte. What comes from elsewhere
+ * (the opened workflow, a way back, a picture's name) is written in.
  */
 export function TextControl({ value, onChange, isLong = false, ...rest }: ControlProps & { isLong?: boolean }) {
   const t = useTranslations("run.field");
   const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const text = shownText(value);
-  const [first] = useState(text);
-  const held = useRef(text);
+  const [rows] = useState(() => rowsOf(text));
+  const held = useRef<string>(undefined);
   useLayoutEffect(() => {
     if (held.current === text || !field.current) return;
     held.current = text;
@@ -27,13 +28,12 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
     ref: field,
     // A masked value is shown as what it is: nothing that could be sent.
     ...(value === MASK && { placeholder: t("masked") }),
-    defaultValue: first,
     onChange: ({ target }: { target: { value: string } }) => {
       held.current = target.value;
       onChange(target.value);
     },
   };
-  return isLong ? <Textarea {...props} rows={rowsOf(first)} /> : <Input {...props} />;
+  return isLong ? <Textarea {...props} rows={rows} /> : <Input {...props} />;
 }
 
 function shownText(value: unknown): string {
