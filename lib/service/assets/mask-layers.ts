@@ -62,6 +62,8 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
   }
 }
 
+const numbersOfColour: readonly string[] = ["srgb", "rgb16"];
+const asItIs = (path: string) => sharp(path, { ignoreIcc: true }).keepIccProfile();
 type Parts = { alpha: string; colours: string; flat: string };
 
 /** A picture whose header promises what its pixels do not hold is found out here. */
@@ -70,11 +72,18 @@ async function draw(upload: string, original: string, made: MaskNames, parts: Pa
     // Colours and alpha are parted first: joining a channel to a picture that still has one is not the same.
     await sharp(upload).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(parts.alpha);
     await sharp(upload).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(parts.colours);
-    await sharp(original).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(parts.flat);
+    // Its numbers stay as they are, with the profile that says what they mean: converted, a photograph of many colours loses some.
+    const space = (await sharp(original).metadata()).space ?? "";
+    const upright = sharp(original, { ignoreIcc: numbersOfColour.includes(space) })
+      .autoOrient()
+      .removeAlpha()
+      .toColourspace("srgb");
+    const flat = numbersOfColour.includes(space) ? upright.keepIccProfile() : upright;
+    await flat.png({ compressionLevel: 0 }).toFile(parts.flat);
     await sharp(parts.alpha).negate().toColourspace("b-w").png().toFile(made.mask);
-    await sharp(parts.flat).joinChannel(parts.alpha).png().toFile(made.result);
+    await asItIs(parts.flat).joinChannel(parts.alpha).png().toFile(made.result);
     await sharp(parts.colours).joinChannel(made.mask).png().toFile(made.paint);
-    await sharp(parts.flat)
+    await asItIs(parts.flat)
       .composite([{ input: made.paint }])
       .removeAlpha()
       .png()

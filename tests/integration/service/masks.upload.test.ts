@@ -142,6 +142,32 @@ describe("POST /api/upload/mask", () => {
     expect(await sharp(Buffer.from(bytes)).metadata()).toMatchObject({ width: 10, height: 20, hasAlpha: true });
   });
 
+  const three = { width: 3, height: 1, channels: 3 } as const;
+  const numbers = [200, 50, 50, 20, 200, 90, 7, 8, 9];
+  const deep = () => new Uint16Array([...numbers, 0].map((value) => value * 256 + 77)).subarray(0, 9);
+  it.each([
+    ["of another profile, which stays", () => sharp(Buffer.from(numbers), { raw: three }).png().withIccProfile("p3"), 8],
+    ["of 16 bits", () => sharp(deep(), { raw: three }).toColourspace("rgb16").png(), 16],
+    ["with an alpha of its own", () => sharp(Buffer.from(numbers), { raw: three }).ensureAlpha(0.3).png(), 8],
+    ["of a palette", () => sharp(Buffer.from(numbers), { raw: three }).png({ palette: true }), 1],
+  ])("gives an original %s the mask's alpha over its own numbers, and leaves its bytes alone", async (_, make) => {
+    const bytes = new Uint8Array(await make().toBuffer());
+    const numbersOf = async (file: Uint8Array) => [
+      ...(await sharp(file, { ignoreIcc: true }).removeAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer()),
+    ];
+    const name = string(record((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
+    const answer = await upload(await painting(3, 1), { filename: name });
+    const fetched = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
+    const masked = await fetched(string(record(answer.body).name));
+    expect(await numbersOf(masked)).toEqual(await numbersOf(bytes));
+    const { data } = await sharp(masked).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
+    expect([...data]).toEqual([0, 0, 255]);
+    expect((await sharp(masked).metadata()).icc?.equals((await sharp(bytes).metadata()).icc ?? Buffer.alloc(0))).toBe(
+      (await sharp(bytes).metadata()).icc && true,
+    );
+    expect(Buffer.compare(await fetched(name), bytes)).toBe(0);
+  });
+
   it("judges the mask and its original by their headers", async () => {
     for (const [bytes, word] of [
       [png(16_385, 1, { pixels: false }), "16384"],
