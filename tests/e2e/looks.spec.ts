@@ -5,13 +5,16 @@ import { sample } from "./support/files";
 import { failingGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
+type Made = { job: string; picture: string };
+
 /** Each page by what tells that it is there. */
 const pages = [
   { name: "Jobs", path: () => "/jobs", ready: "Completed" },
-  { name: "a job", path: (job: string) => `/jobs/${job}`, ready: "Timeline" },
+  { name: "a job", path: ({ job }: Made) => `/jobs/${job}`, ready: "Timeline" },
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
   { name: "History", path: () => "/history", ready: "Removing an entry" },
   { name: "Assets", path: () => "/assets", ready: "photo.png" },
+  { name: "the editor of masks", path: ({ picture }: Made) => `/assets/${picture}/mask`, ready: "0% painted" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },
   { name: "a page that is not there", path: () => "/nowhere", ready: "There is no such page" },
@@ -20,8 +23,8 @@ const pages = [
 for (const colorScheme of ["light", "dark"] as const) {
   test(`no page has an accessibility violation in the ${colorScheme} theme`, async ({ signedIn: page, desk }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const job = await someJob(page, desk);
-    for (const { name, path, ready } of pages) await test.step(name, async () => expectAccessible(page, desk.url + path(job), ready));
+    const made = await someOfEach(page, desk);
+    for (const { name, path, ready } of pages) await test.step(name, async () => expectAccessible(page, desk.url + path(made), ready));
     await page.context().clearCookies();
     await test.step("sign-in", async () => expectAccessible(page, `${desk.url}/sign-in`, "Password"));
     await test.step("set-up", async () => expectAccessible(page, `${desk.url}/set-up?token=spent`, "Lightdesk is set up already"));
@@ -30,13 +33,13 @@ for (const colorScheme of ["light", "dark"] as const) {
 
 test("every page fits 390 px without scrolling sideways, and the bar below leads from one to another", async ({ signedIn: page, desk }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  const job = await someJob(page, desk);
+  const made = await someOfEach(page, desk);
   // The widest a row can be: the place of a picture that never came, and an age of two digits.
   await untilState(page.request, desk, await submit(page.request, desk, failingGraph), "failed");
   await page.clock.setFixedTime(Date.now() + 48 * 60_000);
   for (const { name, path, ready } of pages) {
     await test.step(name, async () => {
-      await page.goto(desk.url + path(job));
+      await page.goto(desk.url + path(made));
       await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible();
       await page.waitForFunction(() => [...document.images].every(({ complete }) => complete));
       expect(await whatIsWider(page, 390)).toEqual([]);
@@ -66,8 +69,10 @@ async function expectAccessible(page: Page, address: string, ready: string | Reg
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
 }
 
-async function someJob(page: Page, desk: Desk): Promise<string> {
-  const id = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
-  await untilState(page.request, desk, id, "completed");
-  return id;
+async function someOfEach(page: Page, desk: Desk): Promise<Made> {
+  const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
+  await untilState(page.request, desk, job, "completed");
+  const found = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: "photo.png", limit: 1 } });
+  const { assets }: { assets: { id: string }[] } = await found.json();
+  return { job, picture: assets[0]?.id ?? "" };
 }
