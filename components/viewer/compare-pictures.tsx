@@ -1,7 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { useState, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
 import { pictureScales, type Size } from "@/components/ui/viewport";
 import { usePanZoom } from "@/components/ui/use-pan-zoom";
@@ -14,8 +14,9 @@ export function ComparePictures({ items, isSlider }: { items: readonly ViewerIte
   const t = useTranslations("viewer.comparing");
   const [sizes, setSizes] = useState<Readonly<Record<string, Size>>>({});
   const [share, setShare] = useState(0.5);
-  const columns = isSlider ? 1 : items.length === 3 ? 3 : 2;
-  const rows = isSlider ? 1 : items.length === 4 ? 2 : 1;
+  const isTall = useSyncExternalStore(onResize, isTallNow);
+  const [longSide, shortSide] = isSlider ? [1, 1] : items.length === 4 ? [2, 2] : [items.length, 1];
+  const [columns, rows] = isTall ? [shortSide, longSide] : [longSide, shortSide];
   const content = largest(Object.values(sizes));
   const { frame, view, handlers } = usePanZoom({ content, scales: pictureScales, margin: 0, columns, rows });
   return (
@@ -79,6 +80,14 @@ export function ComparePictures({ items, isSlider }: { items: readonly ViewerIte
       ) : null}
     </div>
   );
+}
+
+/** On a phone pictures stand over one another: side by side each would be a strip. */
+const isTallNow = () => window.innerHeight > window.innerWidth;
+
+function onResize(listener: () => void): () => void {
+  window.addEventListener("resize", listener, { passive: true });
+  return () => window.removeEventListener("resize", listener);
 }
 
 function largest(sizes: readonly Size[]): Size {

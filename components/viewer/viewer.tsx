@@ -75,7 +75,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, readWorkflow }: Vie
         <span role="status" className="text-ink-3">
           {t("place", { at: at + 1, count })}
         </span>
-        <div className="flex items-center gap-2 max-sm:order-last max-sm:w-full">
+        <div className="flex flex-wrap items-center gap-2 max-sm:order-last max-sm:w-full">
           <Button
             size="icon"
             aria-label={t("previous")}
