@@ -24,15 +24,27 @@ export type Decoded = {
   alpha?: Raster;
 };
 
-type Claim = (size: Size, frames: number) => void;
+export type Claim = (size: Size, frames: number) => void;
 
-/** `claim` hears the size before the pixels are decoded and may throw; so may `tick`. */
-export async function decodeImage(path: string, claim: Claim, tick: Tick): Promise<Decoded> {
+/** A file's pixels as they were decoded; `toDecoded` makes samples of them. */
+export type FilePixels = {
+  data: Buffer;
+  channels: number;
+  size: Size;
+  pages: number;
+  hasAlpha: boolean;
+  isDeep: boolean;
+  isGrey: boolean;
+  isInk: boolean;
+};
+
+/** Off this thread. `claim` hears the size before the pixels are decoded and may throw. */
+export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
   const header = await reading(() => sharp(path, { limitInputPixels: false }).metadata());
   if (!rasterFormats.has(header.format)) throw new DecodeError(`A file of the format ${header.format} is no image made of pixels.`);
   const pages = header.pages ?? 1;
   const hasAlpha = carriesAlpha(header);
-  claim({ width: header.width, height: header.pageHeight ?? header.height }, hasAlpha ? 2 * pages : pages);
+  claim({ width: header.width, height: header.pageHeight ?? header.height }, framesOf({ hasAlpha, pages }));
   const isDeep = header.depth === "ushort";
   const isInk = header.space === "cmyk" && !isDeep;
   const { data, info } = await reading(() => {
@@ -45,10 +57,20 @@ export async function decodeImage(path: string, claim: Claim, tick: Tick): Promi
     return banded.raw({ depth: isDeep ? "ushort" : "uchar" }).toBuffer({ resolveWithObject: true });
   });
   const size = { width: info.width, height: Math.floor(info.height / pages) };
+  return { data, channels: info.channels, size, pages, hasAlpha, isDeep, isGrey: header.channels === 1, isInk };
+}
+
+/** What `readPixels` claims: alpha becomes frames of its own. */
+export function framesOf({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pages">): number {
+  return hasAlpha ? 2 * pages : pages;
+}
+
+/** `tick` may throw. */
+export function toDecoded(pixels: FilePixels, tick: Tick): Decoded {
+  const { data, size, pages, hasAlpha, isDeep, isGrey, isInk } = pixels;
   const bytes = isInk ? inkToColours(data) : data;
-  const isGrey = header.channels === 1;
   const values = isDeep ? toByteEach(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
-  const file = { values, channels: isInk ? 3 : info.channels, size, pages };
+  const file = { values, channels: isInk ? 3 : pixels.channels, size, pages };
   const nextStage = stages(tick, hasAlpha ? 2 : 1);
   const image = pick(file, colours(file.channels), nextStage());
   if (!hasAlpha) return { image };

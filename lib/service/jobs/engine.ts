@@ -10,6 +10,7 @@ import { type EngineParts } from "./engine-parts";
 import { createFairQueue } from "./fair-queue";
 import { cancelRunning, failAround } from "./finish";
 import { createNextClaim, type NextClaim } from "./next-claim";
+import { imageOfNext } from "./next-image";
 import { executeJob } from "./run-job";
 import { move } from "./transitions";
 import { createWorkFolders } from "./work-folders";
@@ -94,7 +95,7 @@ export function createEngine(parts: EngineParts) {
     let isClean = false;
     try {
       outputDir = await workFolders.take();
-      const execution = await executeJob(parts, { job, running: run, outputDir, next });
+      const execution = await executeJob(parts, { job, running: run, outputDir, next, nextImage: imageOfNext(parts, queue) });
       isClean = execution.isClean;
       if (execution.waits) queue.putBack(job.userId, job.seq);
     } catch (error) {

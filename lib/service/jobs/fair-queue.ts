@@ -69,6 +69,16 @@ export function createFairQueue() {
       return undefined;
     },
 
+    /** What `take` would give now. */
+    peek(): number | undefined {
+      const line = waiting.get(nextUser() ?? NaN);
+      for (let at = line?.head ?? 0; line && at < line.seqs.length; at++) {
+        const seq = line.seqs[at];
+        if (seq !== undefined && !line.gone.has(seq)) return seq;
+      }
+      return undefined;
+    },
+
     /** What was cancelled while it waited takes no turn: these of the user, or all. */
     forget(userId: number, seqs?: readonly number[]): void {
       if (!seqs) waiting.delete(userId);

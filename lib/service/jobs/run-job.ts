@@ -18,9 +18,9 @@ type Execution = { waits: boolean; isClean: boolean };
 /** The commit that ends the job takes the next one. */
 export async function executeJob(
   parts: EngineParts,
-  run: { job: Claimed; running: Running; outputDir: string; next: NextClaim },
+  run: { job: Claimed; running: Running; outputDir: string; next: NextClaim; nextImage: string | undefined },
 ): Promise<Execution> {
-  const { job, running, outputDir, next } = run;
+  const { job, running, outputDir, next, nextImage } = run;
   const { record } = running;
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
   const nodes = parts.runner.run(
@@ -29,6 +29,7 @@ export async function executeJob(
       graph: job.graph,
       outputs: job.outputs,
       images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: parts.blobs.pathOf(hash), hash }])),
+      nextImage,
       outputDir,
       maxPixels: parts.maxJobPixels,
       cacheDir,

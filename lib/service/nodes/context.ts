@@ -26,6 +26,7 @@ export function createContext(planned: PlannedNode, run: NodeRun, { saver, files
       if (!file) throw new NodeFailure("FileNotFoundError", `There is no image file "${name}".`);
       return file.path;
     },
+    readPixels: (path) => run.imageFiles.read(path, kept.claim),
     pngText: request.pngText,
     nextNumber: run.nextNumber,
     async save({ content, size, ...wish }) {

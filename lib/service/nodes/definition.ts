@@ -2,6 +2,7 @@
 // A definition holds no state: the same class runs in many jobs at once.
 // It must never reach around its context: pixels are claimed, rows ticked and files written through it.
 
+import { type FilePixels } from "../images/decode";
 import { type Raster, type Size } from "../images/raster";
 import { type Tick } from "../images/tick";
 import { type NodeValue } from "./values";
@@ -43,6 +44,8 @@ export type NodeContext = {
   wait(milliseconds: number): Promise<void>;
   /** Path of the file that an image name means; throws when the name means none. */
   imagePath(name: string): string;
+  /** Of an image file, claimed before they are decoded. */
+  readPixels(path: string): Promise<FilePixels>;
   /** What PNG files of this job carry. */
   pngText: Record<string, unknown>;
   /** Counts from 1 for each prefix of the job. */

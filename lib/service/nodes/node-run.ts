@@ -1,6 +1,7 @@
 // What belongs to one execution, and to one node of it while it runs.
 
 import { type Cancellation } from "./cancellation";
+import { type ImageFiles } from "./image-files";
 import { type KeptValues } from "./kept-values";
 import { type NodeCache } from "./node-cache";
 import { type Reuse } from "./reuse";
@@ -10,6 +11,7 @@ export type Execution = {
   request: RunRequest;
   cancellation: Cancellation;
   cache: NodeCache;
+  imageFiles: ImageFiles;
   send: (event: RunEvent) => void;
 };
 

@@ -14,6 +14,8 @@ export type RunRequest = {
   outputs: string[];
   /** By the name that a LoadImage node holds. */
   images: Record<string, { path: string; hash: string }>;
+  /** The image file that the job after this one will probably read. */
+  nextImage?: string | undefined;
   /** Exists, is empty, and lies on the disk of the blob store. */
   outputDir: string;
   /** Pixels times batch that may be alive at once. */

@@ -5,6 +5,7 @@ import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { executeGraph } from "./execute";
+import { createImageFiles } from "./image-files";
 import { createNodeCache } from "./node-cache";
 import { type FromWorker, type ToWorker } from "./protocol";
 
@@ -17,6 +18,7 @@ if (!port) throw new Error("This file runs as a worker thread.");
 
 const CACHE_BYTES = 192 * 1024 * 1024;
 const cache = createNodeCache(CACHE_BYTES);
+const imageFiles = createImageFiles();
 
 let running: Cancellation | undefined;
 
@@ -29,6 +31,7 @@ port.on("message", (message: ToWorker) => {
   const { jobId } = request;
   const cancellation = createCancellation(cancelFlag);
   running = cancellation;
+  void imageFiles.lookAhead(request);
   let ended = false;
   const send = (answer: FromWorker) => {
     if (!ended) port.postMessage(answer);
@@ -36,7 +39,7 @@ port.on("message", (message: ToWorker) => {
   };
   // A wait or an encoder that does not stop at once may go on in the background; the answer does not wait for it.
   cancellation.signal.addEventListener("abort", () => send({ kind: "done", jobId, outcome: { kind: "cancelled" } }));
-  void executeGraph({ request, cancellation, cache, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
+  void executeGraph({ request, cancellation, cache, imageFiles, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
     send({ kind: "done", jobId, outcome }),
   );
 });

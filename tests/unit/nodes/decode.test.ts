@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { decodeImage } from "@/lib/service/images/decode";
+import { readPixels } from "@/lib/service/images/decode";
 
 it("draws no SVG, whatever the file is called", async () => {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-decode-"));
@@ -11,7 +11,7 @@ it("draws no SVG, whatever the file is called", async () => {
     const path = join(folder, "drawn.png");
     await writeFile(path, "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>");
     const nothing = () => undefined;
-    await expect(decodeImage(path, nothing, nothing)).rejects.toThrow(/svg/);
+    await expect(readPixels(path, nothing)).rejects.toThrow(/svg/);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

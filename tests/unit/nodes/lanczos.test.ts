@@ -65,6 +65,6 @@ it.each([
 ])("makes of each channel of an image what it makes of a mask of the same bytes: %s", (_title, from, to) => {
   const picture = pictureOf(from.width, from.height, 7);
   const image = scaled(picture, to);
-  for (const channel of [0, 1, 2])
+  for (const channel of [0, 1, 2] as const)
     expect(bytesOf(channelOf(image, channel, quiet)).equals(bytesOf(scaled(channelOf(picture, channel, quiet), to)))).toBe(true);
 });

@@ -38,6 +38,7 @@ const context: NodeContext = {
   tick: () => undefined,
   wait: unused,
   imagePath: unused,
+  readPixels: unused,
   pngText: {},
   nextNumber: unused,
   save: unused,

@@ -1,7 +1,7 @@
 // Nodes that bring pixels in: from a file that was pinned to its name when the job was accepted, or made of one colour.
 
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
-import { decodeImage, type Decoded } from "@/lib/service/images/decode";
+import { type Decoded, toDecoded } from "@/lib/service/images/decode";
 import { type Raster } from "@/lib/service/images/raster";
 import { stages, type Tick } from "@/lib/service/images/tick";
 import { Cancelled } from "../cancellation";
@@ -16,7 +16,7 @@ const noMask = ({ frames }: Raster) => solidMask({ width: 64, height: 64 }, 0, f
 async function load(name: string, context: NodeContext, tick: Tick): Promise<Decoded> {
   const path = context.imagePath(name);
   try {
-    return await decodeImage(path, context.claim, tick);
+    return toDecoded(await context.readPixels(path), tick);
   } catch (cause) {
     if (cause instanceof NodeFailure || cause instanceof Cancelled) throw cause;
     const why = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, "its bytes in the store");

@@ -1,0 +1,53 @@
+// The image files that nodes read. While a job runs, the file that the next one will need is decoded beside it: decoding and encoding a
+// picture take one core each, and saving waits for the disk.
+// Guarantees: what was read ahead is at most one picture of a bounded size and is let go by the next job; pixels are claimed by the job
+// that uses them, and a file that could not be read ahead is read by its node, which says why.
+
+import { type Claim, type FilePixels, framesOf, readPixels } from "../images/decode";
+import { type RunRequest } from "./run";
+
+export type ImageFiles = {
+  /** Before a run; off this thread. Nobody needs to wait for it. */
+  lookAhead(request: Pick<RunRequest, "images" | "nextImage">): Promise<void>;
+  read(path: string, claim: Claim): Promise<FilePixels>;
+};
+
+const MOST_PIXELS = 1 << 23;
+const MOST_READ = 64;
+
+export function createImageFiles(): ImageFiles {
+  const ahead = new Map<string, Promise<FilePixels | undefined>>();
+  /** Read before: the node that reads such a file again is most likely known from the cache. */
+  const known = new Set<string>();
+
+  return {
+    async lookAhead({ images, nextImage }) {
+      const wanted = new Set(Object.values(images).map(({ path }) => path));
+      for (const path of ahead.keys()) if (!wanted.has(path)) ahead.delete(path);
+      if (nextImage === undefined || known.has(nextImage) || ahead.has(nextImage)) return;
+      // Whatever is wrong with it, the node finds it too.
+      const begun = readPixels(nextImage, refuseLarge).catch(() => undefined);
+      ahead.set(nextImage, begun);
+      await begun;
+    },
+
+    async read(path, claim) {
+      const begun = ahead.get(path);
+      ahead.delete(path);
+      known.delete(path);
+      known.add(path);
+      for (const oldest of known) {
+        if (known.size <= MOST_READ) break;
+        known.delete(oldest);
+      }
+      const pixels = await begun;
+      if (!pixels) return readPixels(path, claim);
+      claim(pixels.size, framesOf(pixels));
+      return pixels;
+    },
+  };
+}
+
+const refuseLarge: Claim = ({ width, height }, frames) => {
+  if (width * height * frames > MOST_PIXELS) throw new Error("Too large to be kept for a job that has not begun.");
+};
