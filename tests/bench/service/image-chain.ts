@@ -3,7 +3,7 @@
 // known; uploading is not timed. The service does everything that a job is: queue, hash, sync, database.
 import sharp from "sharp";
 import { type PortService } from "../processes";
-import { drained, eachOf, type Graph, submit, withService } from "./client";
+import { drained, eachOf, get, type Graph, submit, withService } from "./client";
 import { type BenchRow, inWords, median } from "./row";
 
 const RUNS = 3;
@@ -26,6 +26,7 @@ export function measureImageChain(): Promise<BenchRow[]> {
         await eachOf(names, 10, async (name) => void (await submit(service, chain(name))));
         await drained(service);
       });
+      await expectCompleted(service, (run + 1) * JOBS);
       if (run === 0) continue; // warms up
       theirs.push(alone);
       ours.push(jobs);
@@ -37,6 +38,12 @@ export function measureImageChain(): Promise<BenchRow[]> {
       { name: "ratio of the two", target: "at least 0.5", ...inWords(ratios, "", 2), meets: median(ratios) >= 0.5 },
     ];
   });
+}
+
+/** A job that fails is over soon, and no figure. */
+async function expectCompleted(service: PortService, count: number): Promise<void> {
+  const { pagination } = await get<{ pagination: { total: number } }>(service, "/api/jobs?status=completed&limit=1");
+  if (pagination.total !== count) throw new Error(`${pagination.total} of ${count} jobs were completed`);
 }
 
 async function perSecond(work: () => Promise<void>): Promise<number> {
