@@ -11,6 +11,7 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { endsWithApi, toBaseUrl } from "@/lib/contract/base-url";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
 import { Outcome } from "./outcome";
 import { readConnectionForm } from "./read-connection-form";
@@ -37,6 +38,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   const [failure, setFailure] = useState<ApiFailure>();
   const [sentKey, setSentKey] = useState(false);
   const [check, setCheck] = useState<ConnectionCheck>();
+  const [address, setAddress] = useState("");
 
   async function save(form: HTMLFormElement, act: "check" | "keep") {
     const typed = readConnectionForm(new FormData(form));
@@ -77,7 +79,11 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
         </FormField>
         {connection?.embedded ? null : (
           <>
-            <FormField label={t("baseUrl")} hint={t("baseUrlHint")} error={wrong("baseUrl")}>
+            <FormField
+              label={t("baseUrl")}
+              hint={endsWithApi(address) ? t("withoutApi", { url: toBaseUrl(address) }) : t("baseUrlHint")}
+              error={wrong("baseUrl")}
+            >
               {(control) => (
                 <Input
                   {...control}
@@ -86,6 +92,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
                   required
                   maxLength={2000}
                   defaultValue={connection?.baseUrl}
+                  onChange={({ target }) => setAddress(target.value.trim())}
                   placeholder="https://"
                 />
               )}

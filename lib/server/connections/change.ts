@@ -4,6 +4,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type z } from "zod";
+import { toBaseUrl } from "@/lib/contract/base-url";
 import {
   type ConnectionCheck,
   type connectionBodySchema,
@@ -34,7 +35,7 @@ export async function createConnection(
   if (shared && !hasRole(viewer.role, "admin")) return failed(adminOnly);
   if (isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
   const id = randomUUID();
-  const baseUrl = withoutSlash(body.baseUrl);
+  const baseUrl = toBaseUrl(body.baseUrl);
   const check = await askWhoseKey({ id, baseUrl, apiKey: body.key });
   if (!isWorthKeeping(check, body)) return ok({ check });
   await store.connections.create({
@@ -60,7 +61,7 @@ export async function changeConnection(
   const found = await findOwnConnection(viewer, id);
   if (!found.ok) return found;
   if (body.baseUrl !== undefined && isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
-  const baseUrl = body.baseUrl === undefined ? found.value.baseUrl : withoutSlash(body.baseUrl);
+  const baseUrl = body.baseUrl === undefined ? found.value.baseUrl : toBaseUrl(body.baseUrl);
   const moves = baseUrl !== found.value.baseUrl;
   const stored = await store.keys.getOf(id);
   if (moves && body.key === undefined && stored) return failed(keyNeeded);
@@ -108,10 +109,6 @@ async function storeGivenKey(connectionId: string, { key }: Given): Promise<void
 
 function isWorthKeeping(check: ConnectionCheck, { keep }: Given): boolean {
   return keep === true || isAccepted(check);
-}
-
-function withoutSlash(address: string): string {
-  return address.replace(/\/+$/, "");
 }
 
 const forbiddenAddress: Failure = {

@@ -61,6 +61,14 @@ test.each<[string, Answer, string]>([
   await server.close();
 });
 
+test("an address that was copied with its /api is the same service", async () => {
+  const server = await startLittleServer(user("active"));
+  const { status, body } = await save(`${server.url}/api/`);
+  expect([status, body.check.outcome, body.connection.baseUrl]).toEqual([201, "active", server.url]);
+  expect(server.seen.map(({ url }) => url)).toEqual(["/api/user"]);
+  await server.close();
+});
+
 test.each<[string, Answer, string]>([
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "strange"],

@@ -51,6 +51,25 @@ describe("the connection's form", () => {
     expect(readConnectionForm(data)).toEqual({ name: "Embedded" });
   });
 
+  it("says of an address that was copied with /api what is saved instead, and takes no more than one away", () => {
+    const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
+    renderInApp(
+      <AppRouterContext value={router}>
+        <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
+      </AppRouterContext>,
+    );
+    const field = screen.getByLabelText("Base URL");
+    const told = (value: string) => {
+      fireEvent.change(field, { target: { value } });
+      return document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent;
+    };
+    for (const typed of ["https://a.example/api", " https://a.example/api// "])
+      expect(told(typed)).toMatch(/saved as https:\/\/a\.example$/);
+    expect(told("https://a.example/api/api")).toMatch(/saved as https:\/\/a\.example\/api$/);
+    for (const typed of ["https://a.example/", "https://a.example/apis", "https://api.example"])
+      expect(told(typed)).toMatch(/without \/api$/);
+  });
+
   it("puts a refusal beside the field that it names, with its whole reason", () => {
     const failure = { code: "INVALID_BODY", status: 400, message: "baseUrl: must be an address that begins with http:// or https://" };
     const names = ["name", "baseUrl"] as const;
