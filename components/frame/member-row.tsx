@@ -1,4 +1,5 @@
 import { useTranslations } from "next-intl";
+import { Avatar } from "@/components/ui/avatar";
 import { type Role } from "@/lib/contract/roles";
 import { SignOutButton } from "./sign-out-button";
 import { ThemeSwitch } from "./theme-switch";
@@ -9,9 +10,7 @@ export function MemberRow({ member }: { member: FrameMember }) {
   const t = useTranslations("frame.member");
   return (
     <div className="flex items-center gap-2 px-2 py-1.5 text-ink-2">
-      <span aria-hidden="true" className="grid size-6 shrink-0 place-items-center rounded-full bg-line-strong text-xs text-ink">
-        {initialsOf(member.name)}
-      </span>
+      <Avatar name={member.name} />
       <span className="min-w-0 flex-1 truncate leading-tight" title={member.name}>
         {t(`role.${member.role}`)}
       </span>
@@ -19,9 +18,4 @@ export function MemberRow({ member }: { member: FrameMember }) {
       <SignOutButton />
     </div>
   );
-}
-
-function initialsOf(name: string): string {
-  const words = name.trim().split(/\s+/);
-  return [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? "")][0]?.toUpperCase() ?? "").join("");
 }

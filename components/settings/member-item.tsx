@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { Avatar } from "@/components/ui/avatar";
 import { Button } from "@/components/ui/button";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
@@ -25,17 +26,20 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
       aria-busy={isBusy || undefined}
       className="flex min-h-[46px] flex-wrap items-center gap-x-4 gap-y-1.5 border-b border-line px-3.5 py-2 last:border-b-0"
     >
-      <div className="min-w-0 flex-1 basis-full sm:basis-0">
-        <p className="flex items-center gap-2">
-          <span className="truncate font-semibold" title={name}>
-            {name}
-          </span>
-          {isViewer ? <span className="text-sm text-ink-3">{t("members.you")}</span> : null}
-          {disabled ? <StatusBadge tone="off" word={t("members.disabled")} /> : null}
-        </p>
-        <p className="truncate text-sm text-ink-3" title={email}>
-          {email}
-        </p>
+      <div className="flex min-w-0 flex-1 basis-full items-center gap-2.5 sm:basis-0">
+        <Avatar name={name} className="size-7" />
+        <div className="min-w-0">
+          <p className="flex items-center gap-2">
+            <span className="truncate font-semibold" title={name}>
+              {name}
+            </span>
+            {isViewer ? <span className="text-sm text-ink-3">{t("members.you")}</span> : null}
+            {disabled ? <StatusBadge tone="off" word={t("members.disabled")} /> : null}
+          </p>
+          <p className="truncate text-sm text-ink-3" title={email}>
+            {email}
+          </p>
+        </div>
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
       <span className="hidden w-[132px] text-right text-sm text-ink-3 md:block">

@@ -1,0 +1,19 @@
+import { cn } from "./cn";
+
+/** A person as two letters. The name itself stands beside it: for whoever listens, this says nothing more. */
+export function Avatar({ name, className }: { name: string; className?: string }) {
+  return (
+    <span
+      aria-hidden="true"
+      className={cn("grid size-6 shrink-0 place-items-center rounded-full bg-line-strong text-xs text-ink select-none", className)}
+    >
+      {initialsOf(name)}
+    </span>
+  );
+}
+
+/** Of the first and the last word; what is neither letter nor digit is passed over, so that "(Ada) Lovelace-King" is AK. */
+function initialsOf(name: string): string {
+  const letters = name.split(/[\s\-_.@]+/).flatMap((word) => /[\p{L}\p{N}]\p{M}*/u.exec(word)?.[0] ?? []);
+  return [letters[0], letters.length > 1 ? letters.at(-1) : undefined].map((letter) => letter?.toUpperCase() ?? "").join("");
+}
