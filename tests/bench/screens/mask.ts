@@ -1,4 +1,5 @@
 // The mask editor on large pictures: how far the line is behind the hand, what the page's thread does meanwhile, and how long a save takes.
+import { readFileSync } from "node:fs";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { percentile, table } from "../figures";
@@ -11,6 +12,7 @@ const SIZES = [
   { name: "64 megapixels", width: 8192, height: 8192 },
 ] as const;
 const MOVES = 120;
+const MANY = 200;
 
 type Stroke = { p50Ms: number; p95Ms: number; busy: Busy };
 export type MaskFigure = {
@@ -20,7 +22,10 @@ export type MaskFigure = {
   largest: Stroke;
   fill: { ms: number; busy: Busy };
   undo: { ms: number; busy: Busy };
+  /** Of the page's process, before and after many strokes of the largest brush. */
+  memory: { beforeMiB: number; afterMiB: number };
   save: { ms: number; busy: Busy };
+  reopenMs: number;
 };
 
 declare global {
@@ -78,7 +83,18 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
       await page.keyboard.press("Control+s");
       await page.getByText(/^Saved as/).waitFor({ timeout: 120_000 });
     });
-    return { name: size.name, openMs, usual, largest, fill, undo, save };
+    const href = (await page.getByRole("link", { name: "Open the asset" }).getAttribute("href")) ?? "";
+    await page.keyboard.press("b");
+    const beforeMiB = await largestRenderer(browser);
+    for (let stroke = 0; stroke < MANY; stroke += 1) await strokeAside(page, box, stroke);
+    const afterMiB = await largestRenderer(browser);
+    await page.keyboard.press("Control+z");
+    page.once("dialog", (dialog) => void dialog.accept());
+    const left = performance.now();
+    await page.goto(desk.url + href.replace(/\?|$/, (rest) => `/mask${rest}`));
+    await page.getByText("Goes on from the earlier mask.").waitFor({ timeout: 120_000 });
+    const reopenMs = performance.now() - left;
+    return { name: size.name, openMs, usual, largest, fill, undo, memory: { beforeMiB, afterMiB }, save, reopenMs };
   } finally {
     await close();
   }
@@ -89,6 +105,32 @@ async function strokeAcross(page: Page, { x, y }: { x: number; y: number }): Pro
   await page.mouse.down();
   for (let move = 0; move < MOVES; move += 1) await page.mouse.move(x - 250 + move * 4, y + Math.sin(move / 9) * 80);
   await page.mouse.up();
+}
+
+/** Another place each time, so that each keeps squares of its own. */
+async function strokeAside(page: Page, box: { x: number; y: number; width: number; height: number }, turn: number): Promise<void> {
+  const place = (share: number, edge: number) => edge * (0.2 + 0.6 * (share % 1));
+  const [x, y] = [box.x + place(turn * 0.37, box.width), box.y + place(turn * 0.61, box.height)];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 90, y + 40, { steps: 3 });
+  await page.mouse.up();
+}
+
+/** Memory that is its own, in MiB; NaN where the system does not say. */
+async function largestRenderer(browser: Browser): Promise<number> {
+  const cdp = await browser.newBrowserCDPSession();
+  const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
+  await cdp.detach();
+  const sizes = processInfo.filter(({ type }) => type === "renderer").map(({ id }) => ownMiB(id));
+  return Math.max(...sizes);
+}
+function ownMiB(pid: number): number {
+  try {
+    return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+  } catch {
+    return NaN;
+  }
 }
 
 /** Runs in the page. The message comes when the frame after the move is done. */
@@ -132,8 +174,11 @@ export function maskTable(figures: readonly MaskFigure[]): string {
       row("- longest task, processor ms", ({ fill }) => fill.busy.longestMs),
       row("undo it, ms", ({ undo }) => undo.ms),
       row("- longest task, processor ms", ({ undo }) => undo.busy.longestMs),
+      row("the page's memory then, MiB", ({ memory }) => memory.beforeMiB),
+      row(`- after ${MANY} strokes of the largest brush`, ({ memory }) => memory.afterMiB),
       row("packed, sent and stored, ms", ({ save }) => save.ms),
       row("- longest task, processor ms", ({ save }) => save.busy.longestMs),
+      row("the saved mask opened again, ms", ({ reopenMs }) => reopenMs),
     ],
   );
 }
