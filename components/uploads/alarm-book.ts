@@ -2,6 +2,7 @@
 // Guarantees: never throws; bounded, the newest stay; other tabs hear of each change. Where a browser keeps nothing they hold until the tab goes.
 // Must never: hold more of a file than its name, its size and the two hashes.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, numberOf, parseJson, textOf } from "@/lib/contract/json";
 import { isAlarm, type UploadItem } from "./upload-item";
 
@@ -38,7 +39,7 @@ export function createAlarmBook({ storage, onOther }: AlarmShelf) {
   function change(next: readonly KeptAlarm[]): void {
     alarms = next.slice(-MOST);
     try {
-      storage().setItem(ALARMS_KEY, JSON.stringify(alarms));
+      storage().setItem(ALARMS_KEY, writeExactJson(alarms));
     } catch {
       // Full or forbidden: it holds until the page goes.
     }

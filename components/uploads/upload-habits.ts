@@ -1,6 +1,7 @@
 // How somebody likes to add files, kept in this browser.
 // Guarantees: a browser that keeps nothing, or kept nonsense, asks and proposes the usual.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, parseJson } from "@/lib/contract/json";
 import { newDraft } from "./about";
 
@@ -20,7 +21,7 @@ export function readHabits(): UploadHabits {
 
 export function keepHabits(habits: UploadHabits): void {
   try {
-    localStorage.setItem(KEY, JSON.stringify(habits));
+    localStorage.setItem(KEY, writeExactJson(habits));
   } catch {
     // As above.
   }

@@ -163,6 +163,8 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       dispatch({ type: "paused", isPaused: false });
     },
     clear: () => dispatch({ type: "cleared" }),
+    /** Alarms stay: each is dismissed by itself. */
+    dropFailed: () => dispatch({ type: "removed", keys: keysOf(({ status }) => status.kind === "failed") }),
     /** Goes along with what waits; is written afterwards to what is stored or on its way. */
     describe(keys: ReadonlySet<number>, about: (item: UploadItem) => About) {
       for (const key of keys) {

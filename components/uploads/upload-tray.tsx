@@ -47,6 +47,8 @@ export function UploadTray({ queue, alarms: earlier, downloads, connection, canA
   const hasBoth = tally.all > 0 && tasks > 0;
   const shown = tally.all === 0 && tasks > 0 ? "downloads" : tasks === 0 ? "uploads" : view;
   const isAtRest = tally.unfinished === 0;
+  // What failed and what is an alarm stays in sight until somebody deals with it.
+  const canClose = isAtRest && tally.problems === 0 && earlier.length === 0;
   return (
     <section
       aria-label={t("label")}
@@ -67,7 +69,7 @@ export function UploadTray({ queue, alarms: earlier, downloads, connection, canA
         <IconButton label={t(isFolded ? "unfold" : "fold")} onClick={() => on.onFold(!isFolded)}>
           {isFolded ? <ChevronUp aria-hidden="true" className="size-4" /> : <ChevronDown aria-hidden="true" className="size-4" />}
         </IconButton>
-        {isAtRest && alarms === 0 ? (
+        {canClose ? (
           <IconButton label={t("close")} onClick={on.onClose}>
             <X aria-hidden="true" className="size-4" />
           </IconButton>
@@ -129,7 +131,7 @@ function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue; tally: T
   const canPause = !queue.isPaused && tally.unfinished > 0;
   const canResume = queue.isPaused || tally.paused > 0;
   const hasFailed = queue.items.some(({ status }) => status.kind === "failed");
-  const act = (key: "pauseAll" | "resumeAll" | "retryAll" | "cancelAll" | "clear" | "editAll" | "ask", run: () => void) => ({
+  const act = (key: "pauseAll" | "resumeAll" | "retryAll" | "dropFailed" | "cancelAll" | "clear" | "editAll" | "ask", run: () => void) => ({
     key,
     label: t(key),
     onSelect: run,
@@ -141,7 +143,7 @@ function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue; tally: T
       items={[
         ...(canPause ? [act("pauseAll", tabUploads.pauseAll)] : []),
         ...(canResume ? [act("resumeAll", tabUploads.resumeAll)] : []),
-        ...(hasFailed ? [act("retryAll", tabUploads.retryAll)] : []),
+        ...(hasFailed ? [act("retryAll", tabUploads.retryAll), act("dropFailed", tabUploads.dropFailed)] : []),
         act("editAll", onDescribeAll),
         ...(tally.stored > 0 ? [act("clear", tabUploads.clear)] : []),
         ...(tally.unfinished > 0 ? [act("cancelAll", tabUploads.cancelAll)] : []),

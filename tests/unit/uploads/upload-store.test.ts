@@ -85,6 +85,17 @@ describe("the queue", () => {
     expect(kinds()).toEqual(["a done"]);
   });
 
+  it("takes failed ones off the list with one press, and nothing else", async () => {
+    const { add, answer, kinds, store } = line();
+    add("a", "b", "c");
+    await answer("hash", { kind: "unreadable" });
+    await answer("hash", hashed("b"));
+    await answer("fromHash", stored());
+    await until("two are through", () => kinds().slice(0, 2).join() === "a failed,b done");
+    store.dropFailed();
+    expect(kinds()).toEqual(["b done", "c hashing"]);
+  });
+
   it("tries all failed ones again with one press", async () => {
     const { add, answer, kinds, store } = line();
     add("a", "b");
