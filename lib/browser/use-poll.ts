@@ -4,14 +4,15 @@
 // nothing is asked while the page is hidden.
 // Must never: replace a value by an empty one because an answer failed.
 
-import { useEffect, useState } from "react";
-import useSWR, { type SWRConfiguration } from "swr";
+import { useEffect, useRef, useState } from "react";
+import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { onWake } from "./on-wake";
 import { isLasting, type Motion, nextPollMs, retryPollMs } from "./poll-plan";
 import { type ApiFailure, isFailure } from "./read-failure";
+import { endRetries, isToldToWait, retryIn } from "./retries";
 import { waitTogether } from "./shared-wait";
 
 const SHORTEST_MS = 500;
@@ -50,6 +51,8 @@ export function usePoll<Answer, T>(
   path: `/${string}` | undefined,
   { initial, initialFailure, read, motion }: PollOptions<Answer, T>,
 ): Poll<T> {
+  const { cache } = useSWRConfig();
+  const isPressed = useRef(false);
   const [mountedMs] = useState(() => Date.now());
   const isHopeless = initialFailure !== undefined && isLasting(initialFailure.status);
   const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : isHopeless ? "final" : "moving");
@@ -61,13 +64,16 @@ export function usePoll<Answer, T>(
     focusThrottleInterval: SHORTEST_MS,
     // Each answer has a moment of its own; to compare a thousand rows word by word would only find that.
     compare: (a, b) => a === b,
-    onErrorRetry: (failure, _key, _configuration, revalidate, { retryCount }) => {
-      if (isLasting(failure.status)) return;
-      const again = () => {
-        // Whoever comes back asks by that.
-        if (document.visibilityState !== "hidden") void revalidate({ retryCount });
-      };
-      setTimeout(again, retryPollMs(retryCount, failure.retryAfterMs));
+    // Who comes back, or is connected again, waits as long as the service said; who presses does not.
+    isPaused: () => path !== undefined && !isPressed.current && isToldToWait(cache, path),
+    onSuccess: (_answer, key) => endRetries(cache, key),
+    onErrorRetry: (failure, key, _configuration, revalidate, { retryCount }) => {
+      if (isLasting(failure.status)) return endRetries(cache, key);
+      const { retryAfterMs } = failure;
+      retryIn(cache, key, { waitMs: retryPollMs(retryCount, retryAfterMs), isNamed: retryAfterMs !== undefined }, () => {
+        // Whoever comes back asks by that. Timers of several parts of the page that end together ask once.
+        if (document.visibilityState !== "hidden") void revalidate({ retryCount, dedupe: true });
+      });
     },
   };
   const { data, error, isValidating, mutate } = useSWR<Stamped<T>, ApiFailure>(path, (key: `/${string}`) => ask(key, read), configuration);
@@ -93,7 +99,9 @@ export function usePoll<Answer, T>(
     failure: error ?? (newest ? undefined : initialFailure),
     isAsking: isValidating,
     refresh: async () => {
+      isPressed.current = true;
       await mutate().catch(passFailure);
+      isPressed.current = false;
     },
     patch: (change) => {
       const current = newest;

@@ -11,11 +11,16 @@ const read = (answer: Answer) => answer;
 const motionOf = ({ motion }: Answer) => motion;
 
 function Shown({ name, path = "/api/jobs" }: { name: string; path?: `/${string}` }) {
-  const { value, failure, atMs } = usePoll<Answer, Answer>(path, { read, motion: motionOf });
+  const { value, failure, atMs, refresh } = usePoll<Answer, Answer>(path, { read, motion: motionOf });
   return (
-    <p aria-label={name}>
-      {value?.count ?? "nothing"} {failure?.code ?? "fine"} {atMs ?? "never"}
-    </p>
+    <>
+      <p aria-label={name}>
+        {value?.count ?? "nothing"} {failure?.code ?? "fine"} {atMs ?? "never"}
+      </p>
+      <button type="button" onClick={() => void refresh()}>
+        {name} again
+      </button>
+    </>
   );
 }
 
@@ -154,6 +159,48 @@ describe("a page", () => {
     expect(text("a")).toMatch(/^9 fine/);
   });
 
+  it("keeps to it although an earlier failure would have asked sooner, and although somebody comes back", async () => {
+    answer = () => new Response("", { status: 503 });
+    await show("a", "b");
+    await pass(BUSY_MS * 7);
+    const from = asked.length;
+    // The fourth failure is waiting for its turn when a fifth question is refused for longer.
+    answer = () => new Response("{}", { status: 429, headers: { "retry-after": "40" } });
+    const comeBack = async () => {
+      await act(async () => void window.dispatchEvent(new Event("online")));
+      await pass(50);
+    };
+    await comeBack();
+    expect(asked.length - from).toBe(1);
+    await pass(10_000);
+    await comeBack();
+    expect(await callsIn(29_000)).toBe(0);
+    answer = says("moving", 9);
+    expect(await callsIn(1_000)).toBe(1);
+    expect(text("a")).toMatch(/^9 fine/);
+  });
+
+  it("asks at once for whoever presses, although a service said to wait", async () => {
+    answer = () => new Response("{}", { status: 429, headers: { "retry-after": "40" } });
+    await show("a");
+    await pass(5_000);
+    answer = says("still", 7);
+    expect(await callsOf(async () => press("a again"))).toBe(1);
+    expect(text("a")).toMatch(/^7 fine/);
+    expect(await callsIn(IDLE_MS * 6)).toBe(6);
+  });
+
+  it("asks no faster for the failures that somebody who comes back has met", async () => {
+    answer = () => new Response("", { status: 503 });
+    await show("a");
+    for (let time = 0; time < 4; time += 1) {
+      await pass(600);
+      await act(async () => void window.dispatchEvent(new Event("online")));
+    }
+    await pass(60_000);
+    expect(await callsIn(600_000)).toBeLessThanOrEqual(11);
+  });
+
   it("does not ask again for what is gone", async () => {
     answer = () => new Response("{}", { status: 404 });
     await show("a");
@@ -181,6 +228,11 @@ function Several({ count }: { count: number }) {
 }
 const cache = new Map();
 const sameCache = { provider: () => cache };
+
+async function press(name: string): Promise<void> {
+  await act(async () => screen.getByRole("button", { name }).click());
+  await pass(50);
+}
 
 async function callsOf(what: () => Promise<void>): Promise<number> {
   const before = asked.length;

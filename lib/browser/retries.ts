@@ -1,0 +1,37 @@
+// When each path that fails is asked again, for all parts of a page that show it: the latest failure decides.
+// Guarantees: the timer of an earlier failure asks no sooner than a later one allows; a wait that a service named is kept by whoever wakes, too.
+// Must never: keep a path waiting that has answered.
+
+type Wait = { atMs: number; isNamed: boolean };
+
+const ofCaches = new WeakMap<object, Map<string, Wait>>();
+
+/** `cache` is SWR's: what shares answers shares waits. */
+function waitsOf(cache: object): Map<string, Wait> {
+  const waits = ofCaches.get(cache) ?? new Map<string, Wait>();
+  ofCaches.set(cache, waits);
+  return waits;
+}
+
+/** After a failure. `isNamed`: the service said how long. `ask` is not called if the path has answered in the meantime. */
+export function retryIn(cache: object, path: string, { waitMs, isNamed }: { waitMs: number; isNamed: boolean }, ask: () => void): void {
+  const waits = waitsOf(cache);
+  waits.set(path, { atMs: Date.now() + waitMs, isNamed });
+  const look = () => {
+    const wait = waits.get(path);
+    const restMs = wait ? wait.atMs - Date.now() : 0;
+    if (restMs > 0) setTimeout(look, restMs);
+    else if (wait) ask();
+  };
+  setTimeout(look, waitMs);
+}
+
+export function endRetries(cache: object, path: string): void {
+  waitsOf(cache).delete(path);
+}
+
+/** A service has said not to come back yet. */
+export function isToldToWait(cache: object, path: string): boolean {
+  const wait = waitsOf(cache).get(path);
+  return wait !== undefined && wait.isNamed && wait.atMs > Date.now();
+}
