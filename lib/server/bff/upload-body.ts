@@ -23,6 +23,7 @@ export function openUpload(request: Request, operation: Operation): Result<Count
   let broken: "client-gone" | "truncated" | undefined;
   const reader = (request.body ?? new Blob([]).stream()).getReader();
   let counted = 0;
+  let isGivenUp = false;
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -36,11 +37,16 @@ export function openUpload(request: Request, operation: Operation): Result<Count
           broken = "client-gone";
           return controller.error(error);
         }
+        // Whoever read it wants no more: what ends then is not the sender's doing.
+        if (isGivenUp) return;
         if (contentLength === undefined || counted === contentLength) return controller.close();
         broken = "truncated";
         controller.error(new Error(`the upload ended after ${counted} of ${contentLength} bytes`));
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel(reason) {
+        isGivenUp = true;
+        return reader.cancel(reason);
+      },
     },
     // Nothing is read before the service asks: a sender may be waiting to hear whether it has to send at all.
     { highWaterMark: 0 },

@@ -1,5 +1,6 @@
 // Bytes through the console: uploads that stream to the service, contents that stream back, names that are paths.
 import { createHash, randomBytes } from "node:crypto";
+import { createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
@@ -79,6 +80,29 @@ test("a client who goes away in the middle ends the upload upstream and is no er
   expect((await answer.json()).code).toBe("CLIENT_GONE");
   await expect.poll(() => server.seen.map(({ body: arrived }) => arrived.length)).toContain(1000);
   expect(harness.log().slice(logged)).not.toContain('"level":50');
+});
+
+test("a service that goes away in the middle of an upload is what is told, and not that the upload broke off", async () => {
+  const falling = createServer((socket) => {
+    socket.on("error", () => undefined); // the line is cut on purpose
+    socket.once("data", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => falling.listen(0, "127.0.0.1", resolve));
+  const address = falling.address();
+  const id = await harness.connect(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, "k");
+  // More is to come when the line is cut, as it is where a large file is sent from far away.
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(1000)),
+    pull: () => new Promise(() => undefined),
+  });
+  const answer = await harness.request(`/api/assets?connection=${id}`, {
+    as: "operator",
+    method: "POST",
+    body,
+    headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
+  });
+  expect([answer.status, (await answer.json()).code]).toEqual([502, "UPSTREAM_UNREACHABLE"]);
+  falling.close();
 });
 
 test("a body that is not multipart is refused before anything is sent", async () => {
