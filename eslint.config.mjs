@@ -19,6 +19,10 @@ const config = [
           selector: "MemberExpression[object.name='process'][property.name='env']",
           message: "Read configuration from the env file of this room.",
         },
+        {
+          selector: "MemberExpression[object.name='JSON'][property.name='stringify']",
+          message: "It throws on the BigInt of a seed: use writeExactJson of lib/contract/exact-json.",
+        },
       ],
       "no-restricted-imports": [
         "error",

@@ -1,4 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { TOP } from "@/lib/contract/userdata-paths";
 
 export const fileSorts = ["name", "size", "modified"] as const;
@@ -40,7 +41,7 @@ export function listApiPath(dir: string, connection: string): `/${string}` {
 
 /** The listing as one screen's poll: what is behind # tells two views of one folder apart and never leaves the browser. */
 export function viewApiPath(query: FilesQuery, connection: string): `/${string}` {
-  return `${listApiPath(query.dir, connection)}#${JSON.stringify(query)}`;
+  return `${listApiPath(query.dir, connection)}#${writeExactJson(query)}`;
 }
 
 /** A slash in a path leaves as %2F: services take the path as one part of the address. */

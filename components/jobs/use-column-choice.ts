@@ -1,6 +1,7 @@
 "use client";
 
 import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type ColumnChoice, readChoice } from "./column-choice";
 
 const listeners = new Set<() => void>();
@@ -36,7 +37,7 @@ export function useColumnChoice(connection: string | undefined): [ColumnChoice, 
   const choice = useMemo(() => readChoice(text), [text]);
   const choose = useCallback(
     (next: ColumnChoice) => {
-      const written = JSON.stringify(next);
+      const written = writeExactJson(next);
       kept.set(key, written);
       try {
         window.localStorage.setItem(key, written);

@@ -10,6 +10,7 @@ import { Input } from "@/components/ui/input";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { toAssetView } from "@/lib/contract/asset-view";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { AssetChoices } from "./asset-choices";
 import { assetValue } from "./asset-value";
@@ -55,7 +56,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
     if (!answer.ok) throw answer.failure;
     return answer.value;
   };
-  const key = ["run.assets", picture.connection, JSON.stringify(query)];
+  const key = ["run.assets", picture.connection, writeExactJson(query)];
   const { data, error, isLoading, mutate } = useSWR<AssetsAnswer, ApiFailure>(key, read, {
     keepPreviousData: true,
     shouldRetryOnError: false,

@@ -1,6 +1,7 @@
 // What is wrong with a workflow's shape before anything is sent: loops, links to nothing, classes that the service lacks.
 // Guarantees: pure; bounded; says what the console can prove. No edit of a value changes it, so it is told once for an opened file.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { danglingLinks, findCycle } from "@/lib/contract/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
@@ -85,7 +86,7 @@ function byNode(graph: Graph, faults: readonly Fault[]): NodeErrors {
 }
 
 function keyOf({ type, extra_info }: NodeError): string {
-  return JSON.stringify([type, extra_info.input_name]);
+  return writeExactJson([type, extra_info.input_name]);
 }
 
 function titleIn(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {

@@ -1,6 +1,7 @@
 // One press of Run: its key makes the console start one job at most, and a note of it outlives a reload, so that its outcome can be asked for.
 // Guarantees: never throws; another member's note is not read. Must never: hold what was sent.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isPressKey } from "@/lib/contract/press";
 import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json";
 import { type Shelf } from "./shelf";
@@ -11,7 +12,7 @@ const NOTE = "lightdesk.run.press";
 
 export function notePress(shelf: Shelf, press: Press): void {
   try {
-    shelf().setItem(NOTE, JSON.stringify(press));
+    shelf().setItem(NOTE, writeExactJson(press));
   } catch {
     // Full or forbidden: a reload in the middle then tells nothing of it, the key still holds.
   }

@@ -1,6 +1,7 @@
 "use client";
 
 import { useEffect, useEffectEvent } from "react";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Arrival } from "./arrivals";
 
 const names = ["job", "file", "asset", "assets"] as const;
@@ -15,6 +16,6 @@ export function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival
     window.history.replaceState(null, "", search.size === 0 ? window.location.pathname : `${window.location.pathname}?${search}`);
     open(arrival);
   });
-  const key = JSON.stringify(arrival);
+  const key = writeExactJson(arrival);
   useEffect(() => arrived(), [key]);
 }

@@ -2,6 +2,7 @@
 // Guarantees: the same file gives the same id in every browser, on http as on https (Web Crypto exists only on https), and whatever was typed into it.
 // Must never: be used as a secret or a proof; it is four 32-bit mixes, no cryptographic digest.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { linksOf } from "@/lib/contract/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
@@ -14,10 +15,10 @@ export function workflowIdOf(graph: Graph): string {
 
 function shapeOf(graph: Graph): string {
   const ids = Object.keys(graph).sort();
-  return JSON.stringify(
+  return writeExactJson(
     ids.map((id) => {
       const node = graph[id];
-      const links = node ? linksOf(node).map(({ input, source, output }) => JSON.stringify([input, source, output])) : [];
+      const links = node ? linksOf(node).map(({ input, source, output }) => writeExactJson([input, source, output])) : [];
       return [id, node?.class_type, links.sort()];
     }),
   );

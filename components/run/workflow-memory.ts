@@ -1,6 +1,7 @@
 // What a person set for one workflow in this browser: which inputs stand first, and which seeds change with every run.
 // Guarantees: never throws; bounded, the workflows used least recently go first. Must never: hold a value, only names of inputs.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, objectOf, parseJson } from "@/lib/contract/json";
 
 const KEY = "lightdesk.run.workflows";
@@ -12,7 +13,7 @@ export type MemoryShelf = () => Pick<Storage, "getItem" | "setItem">;
 export const browserShelf: MemoryShelf = () => window.localStorage;
 
 export function inputKey(nodeId: string, name: string): string {
-  return JSON.stringify([nodeId, name]);
+  return writeExactJson([nodeId, name]);
 }
 
 export function readMemory(shelf: MemoryShelf, workflowId: string): WorkflowMemory {
@@ -25,7 +26,7 @@ export function keepMemory(shelf: MemoryShelf, workflowId: string, memory: Workf
   const isEmpty = memory.pinned.length + memory.randomised.length === 0;
   const all = isEmpty ? others : [...others, [workflowId, memory] as const];
   try {
-    shelf().setItem(KEY, JSON.stringify(all.slice(-MOST_WORKFLOWS)));
+    shelf().setItem(KEY, writeExactJson(all.slice(-MOST_WORKFLOWS)));
   } catch {
     // Full or forbidden: it holds until the page goes.
   }

@@ -27,6 +27,7 @@ export function parseExactJson<T = unknown>(text: string, empty?: { means: undef
 /** As JSON.stringify; what JSON has no word for (undefined, a function) is null. */
 export function writeExactJson(value: unknown, indent = 0): string {
   try {
+    // eslint-disable-next-line no-restricted-syntax -- this is the writer
     return JSON.stringify(value, null, indent) ?? "null";
   } catch (error) {
     // A cycle is the caller's mistake, and would not end below either.
@@ -92,6 +93,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** `line` is the line break with the indent of where the value stands; undefined for what JSON leaves out. */
 function write(value: unknown, indent: number, line: string): string | undefined {
   if (typeof value === "bigint") return String(value);
+  // eslint-disable-next-line no-restricted-syntax -- this is the writer
   if (!isRecord(value) || typeof value.toJSON === "function") return JSON.stringify(value);
   const inner = line + " ".repeat(indent);
   const colon = indent > 0 ? ": " : ":";
@@ -100,6 +102,7 @@ function write(value: unknown, indent: number, line: string): string | undefined
     ? value.map((item: unknown) => write(item, indent, inner) ?? "null")
     : Object.entries(value).flatMap(([key, item]) => {
         const text = write(item, indent, inner);
+        // eslint-disable-next-line no-restricted-syntax -- this is the writer
         return text === undefined ? [] : [JSON.stringify(key) + colon + text];
       });
   const [first, last] = isList ? "[]" : "{}";

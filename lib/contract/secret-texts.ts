@@ -2,6 +2,8 @@
 // Guarantees: linear, idempotent (a masked text stays as it is), the same text back where nothing was found.
 // Must never: touch the signature of a signed URL, or a model's or package's name that merely begins like a key.
 
+import { writeExactJson } from "./exact-json";
+
 export const MASK = "[REDACTED]";
 
 /** Cheap look before the patterns: most texts hold none of these. */
@@ -42,7 +44,7 @@ export function spellingsOf(literals: readonly string[]): string[] {
   const spellings = usable.flatMap((literal) => [
     literal,
     encodeURIComponent(literal.replace(/\p{Surrogate}/gu, "")),
-    JSON.stringify(literal).slice(1, -1),
+    writeExactJson(literal).slice(1, -1),
   ]);
   return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }

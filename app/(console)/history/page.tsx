@@ -4,6 +4,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { USUAL_ITEMS } from "@/components/history/history-address";
 import { toHistoryView } from "@/components/history/history-row";
 import { HistoryScreen } from "@/components/history/history-screen";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { hasRole } from "@/lib/contract/roles";
 import { historyQuerySchema } from "@/lib/contract/schemas/queue";
 import { requireViewer } from "@/lib/server/auth/viewer";
@@ -29,7 +30,7 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
   return (
     <PageMessages messages={await pickMessages("history")}>
       <HistoryScreen
-        key={JSON.stringify(query)}
+        key={writeExactJson(query)}
         query={query}
         linked={linked}
         canRemove={hasRole(viewer.role, "operator")}

@@ -1,5 +1,6 @@
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type ExportFormat } from "./export-address";
 
 const KEPT_MS = 60_000;
@@ -15,7 +16,7 @@ export async function saveNamed(
       method: "POST",
       credentials: "same-origin",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ ids, format }),
+      body: writeExactJson({ ids, format }),
     });
     if (!response.ok) return readFailure(response.status, response.headers.get("retry-after"), await response.text());
     const url = URL.createObjectURL(await response.blob());

@@ -3,6 +3,7 @@
 
 import { type FileName } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { textOf } from "@/lib/contract/json";
 
 export type MaskSource = {
@@ -50,5 +51,5 @@ export function sourceOfFile(file: Required<FileName>, title: string, connection
 
 /** Only what is known of it travels; some services want a subfolder, be it empty. */
 export function originalRef({ filename, subfolder = "", type }: FileName): string {
-  return JSON.stringify({ filename, subfolder, ...(type && { type }) });
+  return writeExactJson({ filename, subfolder, ...(type && { type }) });
 }

@@ -1,6 +1,7 @@
 // What became of the copies of a run, kept in this tab's sessionStorage, so that a reload in the middle tells of every one.
 // Guarantees: never throws; bounded by the number of copies; another member's is not read. Must never: hold what was sent.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { objectOf, parseJson, textOf, numberOf, isObject } from "@/lib/contract/json";
 import { isPressKey } from "@/lib/contract/press";
 import { type Shelf } from "../shelf";
@@ -15,7 +16,7 @@ export function keepCopies(shelf: Shelf, set: CopiesSet | undefined): void {
     const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
     shelf().setItem(
       KEY,
-      JSON.stringify({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), isOver: ending !== undefined }),
+      writeExactJson({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), isOver: ending !== undefined }),
     );
   } catch {
     // Full or forbidden: a reload then tells nothing of them; the jobs carry their labels all the same.

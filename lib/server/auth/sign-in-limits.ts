@@ -3,6 +3,7 @@
 // The bound by account is wide: it stops guessing from many addresses without letting a stranger lock a member out for long.
 
 import "server-only";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { createAttemptLimit } from "../bff/attempt-limit";
 
 export type SignInLimits = {
@@ -15,7 +16,7 @@ export function createSignInLimits(now: () => number): SignInLimits {
   const pairs = createAttemptLimit({ now, burst: 5, refillMs: 30_000 });
   const addresses = createAttemptLimit({ now, burst: 30, refillMs: 10_000 });
   const accounts = createAttemptLimit({ now, burst: 60, refillMs: 15_000 });
-  const pairOf = (email: string, address: string) => JSON.stringify([email, address]);
+  const pairOf = (email: string, address: string) => writeExactJson([email, address]);
   return {
     take: (email, address) => pairs.take(pairOf(email, address)) || addresses.take(address) || accounts.take(email),
     succeeded: (email, address) => pairs.reset(pairOf(email, address)),

@@ -57,11 +57,11 @@ const csv: ExportFormat = {
 
 const json: ExportFormat = {
   type: "application/json; charset=utf-8",
-  head: ({ exportedAt, total }) => `{"exported_at":${JSON.stringify(exportedAt)},"total":${total ?? "null"},"jobs":[`,
+  head: ({ exportedAt, total }) => `{"exported_at":${writeExactJson(exportedAt)},"total":${total ?? "null"},"jobs":[`,
   body: (jobs, isFirst) => jobs.map((job, index) => `${isFirst && index === 0 ? "" : ","}\n${writeExactJson(job)}`).join(""),
   end({ count, failure }) {
     const why = failure && { code: failure.code, message: failure.message };
-    return `\n],"count":${count},"complete":${!failure}${why ? `,"failure":${JSON.stringify(why)}` : ""}}\n`;
+    return `\n],"count":${count},"complete":${!failure}${why ? `,"failure":${writeExactJson(why)}` : ""}}\n`;
   },
 };
 

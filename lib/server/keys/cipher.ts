@@ -5,6 +5,7 @@
 
 import "server-only";
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type KeyRing } from "./key-ring";
 
 export type Sealed = { ringKeyId: string; ciphertext: string };
@@ -37,5 +38,5 @@ export function unseal(ring: KeyRing, recordId: string, sealed: Sealed): string 
 
 /** JSON keeps the two apart: ids that contain a separator cannot imitate another pair. */
 function associated(ringKeyId: string, recordId: string): Buffer {
-  return Buffer.from(JSON.stringify([ringKeyId, recordId]));
+  return Buffer.from(writeExactJson([ringKeyId, recordId]));
 }

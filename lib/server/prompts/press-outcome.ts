@@ -1,6 +1,7 @@
 // What became of a press, and as what it is told: the first answer again, never a second job.
 
 import "server-only";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { objectOf, parseJson } from "@/lib/contract/json";
 import { mayHaveStarted, type PressReport } from "@/lib/contract/press";
 import { failed, ok } from "@/lib/shared/result";
@@ -25,5 +26,5 @@ export function reportOf(outcome: PressOutcome): PressReport {
 
 /** What is kept of an answer: the job is what counts, where the rest is too long. */
 export function toKept(answer: string): string {
-  return answer.length <= LONGEST_ANSWER ? answer : JSON.stringify({ prompt_id: objectOf(parseJson(answer))?.prompt_id });
+  return answer.length <= LONGEST_ANSWER ? answer : writeExactJson({ prompt_id: objectOf(parseJson(answer))?.prompt_id });
 }

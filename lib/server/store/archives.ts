@@ -4,6 +4,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/archive";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Database } from "./database";
 
 export type ArchiveStore = ReturnType<typeof createArchiveStore>;
@@ -19,7 +20,7 @@ export function createArchiveStore(database: Database) {
         .where("created_at", "<", now - KEPT_MS)
         .execute();
       const id = randomUUID();
-      const row = { id, member_id: memberId, connection_id: connectionId, choice: JSON.stringify(choice), created_at: now };
+      const row = { id, member_id: memberId, connection_id: connectionId, choice: writeExactJson(choice), created_at: now };
       await database.insertInto("archives").values(row).execute();
       return id;
     },

@@ -5,6 +5,7 @@ import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";
 
@@ -33,7 +34,7 @@ export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { 
 
   return {
     get(name, make) {
-      const key = createHash("sha256").update(JSON.stringify(name)).digest("hex");
+      const key = createHash("sha256").update(writeExactJson(name)).digest("hex");
       const running = making.get(key);
       if (running) return running;
       const started = readOrMake(join(folder, key.slice(0, 2), `${key.slice(2)}.webp`), make).finally(() => making.delete(key));

@@ -3,6 +3,7 @@
 // Guarantees: ties are broken by id, as the database breaks them; an order is up to date when it is handed out. One that is not there,
 // or that too much has changed in, is read in the background. Bounded: those that nobody asked for lately go first.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Database } from "../store/database";
 import { assetChanges } from "../store/asset-triggers";
@@ -84,7 +85,7 @@ function takeOut(order: Order, changed: readonly number[]): void {
 function putIn(database: Database, userId: number, sort: AssetSort, order: Order, changed: readonly number[]): boolean {
   const { column } = orders[sort];
   const present = `SELECT seq FROM assets WHERE seq IN (SELECT value FROM json_each(?)) AND owner_id IN (?, ?) ORDER BY ${column}, id`;
-  const found = database.rows(plainStatement<{ seq: number }>(present, [JSON.stringify(changed), userId, PUBLIC_OWNER]));
+  const found = database.rows(plainStatement<{ seq: number }>(present, [writeExactJson(changed), userId, PUBLIC_OWNER]));
   const seqs = found.map((row) => row.seq);
   const [first] = seqs;
   if (first === undefined) return true;

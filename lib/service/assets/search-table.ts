@@ -1,6 +1,7 @@
 // What filters look at of every asset, in memory: whose it is, its folded name, its tags. Some 60 bytes and the name for each.
 // Guarantees: exact once `catchUp` has answered true. Read in pieces, so that nobody waits for a million rows.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Database } from "../store/database";
 import { assetChanges } from "../store/asset-triggers";
 import { plainStatement } from "../store/statement";
@@ -48,7 +49,7 @@ export function catchUp(table: Table, database: Database, changes: Changes): boo
   if (changed === undefined || changed.length > MOST_CHANGED) return false;
   if (changed.length > 0) {
     for (const seq of changed) if (seq < table.end) put(table, seq, GONE, new Uint8Array(0), "");
-    take(table, database, THESE, JSON.stringify(changed));
+    take(table, database, THESE, writeExactJson(changed));
   }
   table.position = changes.end();
   return true;

@@ -6,6 +6,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-row";
 import { type BlobStore } from "../assets/blob-store";
 import { createFromHash, createTogether, findVisibleContent } from "../assets/create-asset";
@@ -116,7 +117,7 @@ function complete({ database, now }: RunParts, task: StoredTask, asset: StoredAs
   };
   const counts = { bytes_total: size, bytes_downloaded: size };
   rememberSource(database, task, hash);
-  changeTask(database, task.id, { status: "completed", completed_at: now(), ...counts, result: JSON.stringify(result) }, now());
+  changeTask(database, task.id, { status: "completed", completed_at: now(), ...counts, result: writeExactJson(result) }, now());
 }
 
 /** A preview that was deleted meanwhile is left out: the download is not lost over it. */

@@ -23,7 +23,7 @@ export function insertTask(database: Database, userId: number, wanted: WantedDow
         status: "created",
         source_url: url.href,
         payload: writeExactJson({ source_url: hideSecrets(url.href), tags, user_metadata: metadata, preview_id: previewId }),
-        tags: JSON.stringify(tags),
+        tags: writeExactJson(tags),
         metadata: writeExactJson(metadata),
         preview_id: previewId,
         create_time: at,

@@ -3,6 +3,7 @@
 // when `cancel` resolves, nothing is fetched any more and no file is left; partial files that no unfinished task names are swept at start.
 
 import { readdir } from "node:fs/promises";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { createFairQueue } from "../jobs/fair-queue";
 import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
@@ -117,10 +118,10 @@ export function createTasks(parts: TaskParts) {
 
 function cancelled(): Partial<StoredTask> {
   const message = "The download was cancelled.";
-  return { status: "cancelled", error_message: message, result: JSON.stringify({ success: false, error: message }) };
+  return { status: "cancelled", error_message: message, result: writeExactJson({ success: false, error: message }) };
 }
 
 function failed(error: unknown): Partial<StoredTask> {
   const { code, message } = asRefusal(error) ?? { code: "INTERNAL", message: "The download failed inside the service." };
-  return { status: "failed", error_message: message, result: JSON.stringify({ success: false, error: message, code }) };
+  return { status: "failed", error_message: message, result: writeExactJson({ success: false, error: message, code }) };
 }

@@ -2,6 +2,7 @@
 // `toStaged` tells what the worker found out of them; `insertOutputs` names them in the commit that ends the job.
 // Guarantees: what the user's quota has no room for is left out, and nothing else is.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { insertAsset } from "../assets/insert-asset";
 import { fileNameOf } from "../assets/asset-view";
 import { insertBlob } from "../assets/create-asset";
@@ -90,7 +91,7 @@ export function insertOutputs(
     has_image: Number(kinds.has("image")),
     has_video: Number(kinds.has("video")),
     has_audio: Number(kinds.has("audio")),
-    preview: preview ? JSON.stringify(preview.value) : null,
+    preview: preview ? writeExactJson(preview.value) : null,
   };
   return { kept, refusal };
 }

@@ -1,6 +1,7 @@
 // The queue as its user sees it and manages it: only pending jobs are cancelled here, and the receipt lists what really was.
 
 import { sql } from "kysely";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
@@ -26,7 +27,7 @@ export function listQueue(database: Database, userId: number): string {
     );
     // A damaged row stands empty among the others.
     const tuple = ({ id, prompt, outputs_to_execute: outputs, create_time }: (typeof jobs)[number], index: number) =>
-      listText([String(index + 1), JSON.stringify(id), prompt ?? "{}", outputs ?? "[]", JSON.stringify({ create_time })]);
+      listText([String(index + 1), writeExactJson(id), prompt ?? "{}", outputs ?? "[]", writeExactJson({ create_time })]);
     return listText(jobs.map(tuple));
   };
   return objectText({}, { queue_running: tuples("in_progress"), queue_pending: tuples("pending") });

@@ -43,7 +43,7 @@ function whole(text: string | null): string {
 /** An object's JSON, some of whose fields are JSON already. */
 export function objectText(fields: Record<string, unknown>, texts: Readonly<Record<string, string>>): string {
   const written = writeExactJson(fields).slice(1, -1);
-  const members = Object.entries(texts).map(([name, text]) => `${JSON.stringify(name)}:${text}`);
+  const members = Object.entries(texts).map(([name, text]) => `${writeExactJson(name)}:${text}`);
   return `{${[...(written === "" ? [] : [written]), ...members].join(",")}}`;
 }
 

@@ -1,6 +1,7 @@
 // Accepting a graph: validated, its files pinned, its secrets dropped, one durable row. An acknowledged job survives kill -9.
 
 import { randomUUID } from "node:crypto";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
 import { findImage } from "../assets/file-names";
@@ -39,7 +40,7 @@ export async function submitPrompt(
     ...texts,
     // Mostly the same text: then it is stored once.
     graph: texts.graph === texts.prompt ? "" : texts.graph,
-    outputs_to_execute: JSON.stringify(validation.outputs),
+    outputs_to_execute: writeExactJson(validation.outputs),
   };
   const workflowId = workflowIdOf(body.prompt, extraData);
 

@@ -4,9 +4,10 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
+import { writeExactJson } from "@/lib/contract/exact-json";
 
 /** In a worker: of the bundle that holds all nodes, and of the library that decodes and encodes for them. */
 export const generation = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
-  .update(JSON.stringify(sharp.versions))
+  .update(writeExactJson(sharp.versions))
   .digest("hex");

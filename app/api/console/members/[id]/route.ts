@@ -1,4 +1,5 @@
 import { memberChangeSchema } from "@/lib/contract/console";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { changeMember, removeMember } from "@/lib/server/auth/members";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
@@ -6,7 +7,7 @@ import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute("changeMember", "admin", memberChangeSchema, async (asked, body) => {
   const id = idOf(asked);
-  asked.note({ target: id, outcome: JSON.stringify(body) });
+  asked.note({ target: id, outcome: writeExactJson(body) });
   const changed = await changeMember(asked.viewer, id, body);
   return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
 });
