@@ -1,12 +1,13 @@
 // Removing jobs that have ended, oldest first and in small commits: a million of them must not hold up anybody's request.
 // With a job go its inputs and results; its assets stay. What waits or runs is never touched.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { type Database, query } from "../store/database";
+import { isBeingCleared, wasCleared } from "./history-cleared";
 import { terminalStates } from "./transitions";
 
-/** Some ten milliseconds of a commit. */
-const AT_ONCE = 200;
+/** Some twenty milliseconds of a commit. */
+const AT_ONCE = 100;
 
 export type Removal = {
   userId: number;
@@ -33,6 +34,23 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
   return removed;
 }
 
+/** What a cleared history still has of rows; the mark goes with the last of them. Nobody waits for it, so others get as much of the time. */
+export async function removeCleared(database: Database, userId: number, goOn: () => boolean): Promise<void> {
+  const removeSome = () => {
+    const seqs = database.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared)).map((job) => job.seq);
+    if (seqs.length > 0) return database.run(query.deleteFrom("jobs").where("seq", "in", seqs));
+    database.run(query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId));
+    database.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
+    return 0;
+  };
+  while (goOn()) {
+    const begun = performance.now();
+    if ((await database.commit(removeSome)) === 0) return;
+    const took = performance.now() - begun;
+    await new Promise((resolve) => setTimeout(resolve, took));
+  }
+}
+
 /** Those of `ids` that are the user's and have ended. Returns how many went. */
 export async function removeEndedByIds(database: Database, userId: number, ids: readonly string[]): Promise<number> {
   const asked = [...new Set(ids)];
@@ -40,13 +58,15 @@ export async function removeEndedByIds(database: Database, userId: number, ids: 
   for (let start = 0; start < asked.length; start += AT_ONCE) {
     const some = asked.slice(start, start + AT_ONCE);
     const removal = query.deleteFrom("jobs").where("user_id", "=", userId).where("state", "in", terminalStates).where("id", "in", some);
-    removed += await database.commit(() => database.run(removal));
+    // What was cleared before is gone already, and is not told of again.
+    const left = removal.where(sql<boolean>`not ${wasCleared}`);
+    removed += await database.commit(() => database.run(isBeingCleared(database, userId) ? left : removal));
   }
   return removed;
 }
 
 /** Each state is walked in its own index, so that no more rows are read than go. */
-function oldestEnded(userId: number, endedUntil: number, limit: number) {
+function oldestEnded(userId: number, endedUntil: number, limit: number, also: RawBuilder<boolean> = sql`1`) {
   const [first, ...others] = terminalStates.map((state) =>
     query
       .selectFrom("jobs")
@@ -54,7 +74,8 @@ function oldestEnded(userId: number, endedUntil: number, limit: number) {
       .where("user_id", "=", userId)
       .where(sql<boolean>`state = ${sql.lit(state)}`)
       .where("create_time", "<=", endedUntil)
-      .where("state_time", "<=", endedUntil),
+      .where("state_time", "<=", endedUntil)
+      .where(also),
   );
   if (!first) throw new Error("there are no terminal states");
   return others

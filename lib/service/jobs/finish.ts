@@ -1,13 +1,14 @@
 // How a job ends: one commit that moves its state, stores what is kept, and lets go of the files it had pinned.
-// Inside a commit. Every function answers false when the job has already left the state it is expected in.
+// Inside a commit. What ends one job answers false when it has already left the state that it is expected in.
 
+import { sql } from "kysely";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { asStorageException } from "../storage-failure";
 import { type Database, query } from "../store/database";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
-import { move } from "./transitions";
+import { move, moveAll } from "./transitions";
 
 type Job = { seq: number; id: string };
 
@@ -37,14 +38,22 @@ export function cancelRunning(database: Database, job: Job, record: RunRecord, n
   return true;
 }
 
-export function cancelPending(database: Database, job: Job, at: number): boolean {
-  if (!move(database, { seq: job.seq, from: "pending", to: "cancelled", at })) return false;
-  store(database, job.seq, {
-    outputs: {},
-    messages: [["execution_interrupted", { prompt_id: job.id, node_id: "", node_type: "", executed: [], timestamp: at }]],
-    meta: {},
+/** Many at once, in three statements; all of them wait. */
+export function cancelPending(database: Database, jobs: readonly Job[], at: number): void {
+  const seqs = jobs.map((job) => job.seq);
+  if (moveAll(database, { seqs, from: "pending", to: "cancelled", at }) !== seqs.length)
+    throw new Error("a job to be cancelled did not wait");
+  const results = jobs.map(({ seq, id }) => {
+    const messages = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
+    return { job_seq: seq, outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
   });
-  return true;
+  database.run(
+    query
+      .insertInto("job_results")
+      .values(results)
+      .onConflict((conflict) => conflict.column("job_seq").doUpdateSet({ outputs: "{}", messages: sql`excluded.messages`, meta: "{}" })),
+  );
+  database.run(query.deleteFrom("job_images").where("job_seq", "in", seqs));
 }
 
 /** For what happens around the nodes: no node is to blame. */

@@ -54,7 +54,5 @@ type HistoryParts = { database: Database; clears: HistoryClears; now: () => numb
 /** clear wins over delete. Tells how many entries went. */
 export async function manageHistory({ database, clears, now }: HistoryParts, userId: number, body: ManageBody): Promise<string> {
   if (!body.clear) return `${await removeEndedByIds(database, userId, body.delete ?? [])} removed from the history.`;
-  const { removed, isDone } = await clears.clear(userId, now());
-  if (isDone) return `The history was cleared: ${removed} removed.`;
-  return `The history is being cleared: ${removed} removed so far, the rest goes in the background.`;
+  return `The history was cleared: ${await clears.clear(userId, now())} removed.`;
 }

@@ -6,14 +6,17 @@ import { parseExactJson } from "@/lib/contract/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { type JobRow } from "../store/schema";
+import { isCleared } from "./history-cleared";
 
 const DAMAGED =
   "What the service stored of this job is damaged and cannot be read. Whoever runs the service can restore it from a backup; removing the job from the history removes it from every list.";
 
 export type StoredJob = Selectable<JobRow>;
 
+/** A job whose history was cleared is gone, though its row may still be there. */
 export function findJob(database: Database, userId: number, id: string): StoredJob | undefined {
-  return database.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
+  const job = database.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
+  return job && isCleared(database, job) ? undefined : job;
 }
 
 /** The text that was checked at acceptance. */

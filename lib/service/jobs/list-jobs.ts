@@ -7,15 +7,16 @@ import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
 import { statement } from "../store/statement";
+import { countLeft, countRows, endedSince, type JobFilter, unfinishedOf } from "./count-jobs";
+import { isBeingCleared } from "./history-cleared";
 import { type StoredJob } from "./job-row";
 import { findStart } from "./job-spread";
 
-type Filter = { userId: number; states?: readonly KnownJobState[]; workflowId?: string; output?: "image" | "video" | "audio" };
 /**
  * A way to the page: how many index rows it holds, how dear one is, and the branches to be merged in order.
  * `spread`: the filter is no other than these states, whose spread is known.
  */
-type Way = { rows: number; cost: number; index: string; branches: RawBuilder<unknown>[]; spread?: Pick<Filter, "states"> };
+type Way = { rows: number; cost: number; index: string; branches: RawBuilder<unknown>[]; spread?: Pick<JobFilter, "states"> };
 
 /** Of one index row; taken from measurements, only their proportions matter. */
 const COVERED = 1;
@@ -29,8 +30,10 @@ const SHALLOW = 500;
 export function listJobs(database: Database, userId: number, wanted: JobsQuery): { jobs: StoredJob[]; total: number } {
   const states = statesOf(wanted);
   const filter = { userId, states, workflowId: wanted.workflow_id, output: wanted.output_type };
-  const total = states?.length === 0 ? 0 : count(database, filter);
+  const isClearing = isBeingCleared(database, userId);
+  const total = states?.length === 0 ? 0 : (isClearing ? countLeft : countRows)(database, filter);
   if (wanted.offset >= total) return { jobs: [], total };
+  if (isClearing) return { jobs: readInOrder(database, pageOfLeft(database, filter, wanted)), total };
 
   const length = Math.min(wanted.limit, total - wanted.offset);
   const fromEnd = total - wanted.offset - length;
@@ -58,11 +61,31 @@ function readPage(database: Database, userId: number, way: Way, page: Page): num
   return database.rows(statement(found)).map((row) => row.seq);
 }
 
-function waysTo(database: Database, filter: Filter, sortBy: JobsQuery["sort_by"], total: number): Way[] {
+/** While the history is being cleared: what waits or runs, along its index, and what has ended since, which is little. */
+function pageOfLeft(database: Database, filter: JobFilter, wanted: JobsQuery): number[] {
+  const { userId, workflowId, output } = filter;
+  const byDuration = wanted.sort_by === "execution_time" ? "_duration" : "";
+  const index = workflowId === undefined ? `jobs_by_state${byDuration}` : `jobs_by_workflow${byDuration}`;
+  const inWorkflow = workflowId === undefined ? sql`` : sql` and workflow_id = ${workflowId}`;
+  const unfinished = output === undefined ? unfinishedOf(filter) : [];
+  const column = sql.ref(`jobs.${wanted.sort_by}`);
+  const order = sql.raw(wanted.sort_order);
+  const branches = [
+    ...unfinished.map(
+      (state) => sql`jobs indexed by ${sql.raw(index)} where user_id = ${userId} and state = ${sql.lit(state)}${inWorkflow}`,
+    ),
+    endedSince(filter),
+  ].map((rows) => sql`select jobs.seq, jobs.id as tie, ${column} as place from ${rows}`);
+  const page = sql<{ seq: number }>`${sql.join(branches, sql` union all `)} order by place ${order}, tie ${order}
+    limit ${wanted.limit} offset ${wanted.offset}`;
+  return database.rows(statement(page)).map((row) => row.seq);
+}
+
+function waysTo(database: Database, filter: JobFilter, sortBy: JobsQuery["sort_by"], total: number): Way[] {
   const { userId, states, output } = filter;
-  const everything = count(database, { userId });
+  const everything = countRows(database, { userId });
   // A filter that leaves nothing out is none.
-  const ofWorkflow = filter.workflowId === undefined ? everything : count(database, { userId, workflowId: filter.workflowId });
+  const ofWorkflow = filter.workflowId === undefined ? everything : countRows(database, { userId, workflowId: filter.workflowId });
   const workflowId = ofWorkflow === everything ? undefined : filter.workflowId;
   const leavesOut = total < ofWorkflow;
   const byDuration = sortBy === "execution_time";
@@ -93,11 +116,17 @@ function waysTo(database: Database, filter: Filter, sortBy: JobsQuery["sort_by"]
   if (output) {
     const index = `jobs_with_${output}${byDuration ? "_by_duration" : ""}`;
     const branches = [all(inWorkflow, withOutput, sql`state = 'completed'`)];
-    ways.push({ rows: count(database, { userId, states, output }), cost: REJECTING, index, branches });
+    ways.push({ rows: countRows(database, { userId, states, output }), cost: REJECTING, index, branches });
   } else if (states) {
     const index = byDuration ? "jobs_by_state_duration" : "jobs_by_state";
     const branches = states.map((state) => all(inWorkflow, sql`state = ${sql.lit(state)}`));
-    ways.push({ rows: count(database, { userId, states }), cost: dear(states.length === 1 ? COVERED : MERGED), index, branches, spread });
+    ways.push({
+      rows: countRows(database, { userId, states }),
+      cost: dear(states.length === 1 ? COVERED : MERGED),
+      index,
+      branches,
+      spread,
+    });
   }
   return ways;
 }
@@ -109,24 +138,14 @@ function statesOf(wanted: JobsQuery): KnownJobState[] | undefined {
   return asked === undefined || asked.includes("completed") ? ["completed"] : [];
 }
 
-function count(database: Database, { userId, states, workflowId, output }: Filter): number {
-  let counts = query
-    .selectFrom("job_counts")
-    .select(({ fn }) => fn.sum<number | null>("n").as("n"))
-    .where("user_id", "=", userId)
-    .where("workflow_id", "=", workflowId ?? "");
-  if (states) counts = counts.where("state", "in", states);
-  if (output) counts = counts.where(`has_${output}`, "=", 1);
-  return Number(database.row(counts)?.n ?? 0);
-}
-
 function readInOrder(database: Database, seqs: readonly number[]): StoredJob[] {
   if (seqs.length === 0) return [];
   const rows = new Map(database.rows(query.selectFrom("jobs").selectAll().where("seq", "in", seqs)).map((row) => [row.seq, row]));
   return seqs.flatMap((seq) => rows.get(seq) ?? []);
 }
 
-/** By state, over everything of the user. */
+/** By state, over everything of the user that is shown. */
 export function countJobs(database: Database, userId: number, states: readonly KnownJobState[]): number {
-  return count(database, { userId, states });
+  const filter = { userId, states };
+  return isBeingCleared(database, userId) ? countLeft(database, filter) : countRows(database, filter);
 }

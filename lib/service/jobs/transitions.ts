@@ -6,7 +6,7 @@
 //      └──cancel──▶ cancelled ◀──cancel──┘
 //   in_progress ──give back──▶ pending               (the process or its worker went away; the attempt stays counted)
 //
-// completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` alone.
+// completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` and `moveAll` alone.
 
 import { type Updateable } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
@@ -37,6 +37,15 @@ export function move(
   step: { seq: number; from: KnownJobState; to: KnownJobState; at: number },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
 ): boolean {
+  return moveAll(database, { ...step, seqs: [step.seq] }, changes) === 1;
+}
+
+/** The same for many at once; returns how many took the step. */
+export function moveAll(
+  database: Database,
+  step: { seqs: readonly number[]; from: KnownJobState; to: KnownJobState; at: number },
+  changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
+): number {
   if (!next[step.from].includes(step.to)) throw new Error(`a job never goes from ${step.from} to ${step.to}`);
   const update = query
     .updateTable("jobs")
@@ -45,7 +54,7 @@ export function move(
       const at = fn<number>("max", ["update_time", eb.val(step.at)]);
       return { ...changes, state: step.to, update_time: at, state_time: at };
     })
-    .where("seq", "=", step.seq)
+    .where("seq", "in", step.seqs)
     .where("state", "=", step.from);
-  return database.run(update) === 1;
+  return database.run(update);
 }

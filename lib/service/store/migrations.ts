@@ -10,11 +10,12 @@ import { userStorage } from "./migrations/005-user-storage";
 import { historyClears } from "./migrations/006-history-clears";
 import { endedTasks } from "./migrations/007-ended-tasks";
 import { shortNames } from "./migrations/008-short-names";
+import { clearedHistories } from "./migrations/009-cleared-histories";
 
 /** `prepare` gives the connection the functions that the statements call. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
 
-const migrations: readonly Migration[] = [first, lists, downloads, userStorage, historyClears, endedTasks, shortNames];
+const migrations: readonly Migration[] = [first, lists, downloads, userStorage, historyClears, endedTasks, shortNames, clearedHistories];
 
 export function migrate(connection: Connection, now: () => number): void {
   connection

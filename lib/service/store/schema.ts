@@ -10,7 +10,7 @@ export type UserRow = {
   status: string;
   last_number: Generated<number>;
   created_at: number;
-  /** Set where the service stopped before the history was cleared: what had ended by then still goes. */
+  /** Set from when the history was cleared until the last of its rows was removed. */
   history_cleared_until: Generated<number | null>;
 };
 
@@ -54,6 +54,9 @@ export type JobInputRow = {
   extra_data: string;
   outputs_to_execute: string;
 };
+
+/** Kept by a trigger: jobs that ended while their user's history was being cleared. */
+export type EndedSinceClearRow = { user_id: number; job_seq: number };
 
 export type JobResultRow = { job_seq: number; outputs: string; messages: string; meta: string };
 
@@ -148,6 +151,7 @@ export type Tables = {
   jobs: JobRow;
   job_inputs: JobInputRow;
   job_results: JobResultRow;
+  ended_since_clear: EndedSinceClearRow;
   job_images: JobImageRow;
   job_counts: JobCountRow;
   job_spread: JobSpreadRow;

@@ -1,33 +1,47 @@
-// A history that takes longer to clear than anybody waits: the answer comes in time, and the rest goes, over a stop and a start as well.
+// A history whose rows take longer to be removed than anybody waits: it is gone from every view at once, and the rows follow in the
+// background, over a stop and a start as well. Every question in between is answered a second time by a look at all rows here.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { countJobs } from "@/lib/service/jobs/list-jobs";
+import { removeEndedByIds } from "@/lib/service/jobs/ended-jobs";
 import { createHistoryClears } from "@/lib/service/jobs/history-clears";
-import { terminalStates } from "@/lib/service/jobs/transitions";
+import { findJob } from "@/lib/service/jobs/job-row";
+import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
+import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
 import { type Database, openDatabase, query } from "@/lib/service/store/database";
 import { createKeys } from "@/lib/service/users/keys";
-import { seedJobs } from "@/tests/bench/service/seed-jobs";
+import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
 import { until } from "@/tests/support/until";
 
+const JOBS = 3000;
 const silentLog = { info: () => undefined, warn: () => undefined, error: console.error };
+const anyJobs = fc.record({
+  states: fc.subarray(["pending", "in_progress", "completed", "failed", "cancelled"] as const),
+  workflow: fc.option(fc.constantFrom(...Array.from({ length: workflowsOf(JOBS) }, (_, index) => workflowId(index))), { nil: undefined }),
+  output: fc.option(fc.constantFrom("image" as const, "video" as const), { nil: undefined, freq: 3 }),
+  sort_by: fc.constantFrom("create_time" as const, "execution_time" as const),
+  sort_order: fc.constantFrom("asc" as const, "desc" as const),
+  limit: fc.integer({ min: 1, max: 80 }),
+  offset: fc.nat(160),
+});
+type Asked = typeof anyJobs extends fc.Arbitrary<infer T> ? T : never;
 
 describe("clearing a long history", () => {
   let folder: string;
   let database: Database;
   const open = () => (database = openDatabase(join(folder, "service.sqlite"), Date.now));
-  const ended = () => countJobs(database, 1, terminalStates);
-  const countAll = () => countJobs(database, 1, [...terminalStates, "pending"]);
-  const newest = () =>
-    database.row(query.selectFrom("jobs").select("create_time").orderBy("create_time", "desc").limit(1))?.create_time ?? 0;
+  const shown = () => countJobs(database, 1, terminalStates);
+  const rows = () => database.rows(query.selectFrom("jobs").selectAll());
+  const isMarked = () => database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null)) !== undefined;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "lightdesk-clear-"));
     open();
     createKeys(database, Date.now).createKey("ada");
     database.close();
-    seedJobs(join(folder, "service.sqlite"), "ada", 3000);
+    seedJobs(join(folder, "service.sqlite"), "ada", JOBS);
     open();
   });
   afterEach(async () => {
@@ -35,41 +49,100 @@ describe("clearing a long history", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("answers in time, and the rest goes in the background; what ended later stays, and so does what waits", async () => {
-    const [before, waiting] = [ended(), countAll() - ended()];
-    const middle = newest() - 10_000_000;
-    const clears = createHistoryClears(database, silentLog, 0);
-    expect(await clears.clear(1, middle)).toEqual({ removed: 0, isDone: false });
-    await until("the older ones are gone", () => {
-      const older = query.selectFrom("jobs").select("seq").where("state", "!=", "pending").where("state_time", "<=", middle).limit(1);
-      return database.row(older) === undefined;
-    });
+  /** Cleared, with most of its rows still there, as a stop right afterwards leaves it. */
+  async function clearAndStop(): Promise<number> {
+    const clears = createHistoryClears(database, silentLog);
+    const removed = await clears.clear(1, Date.now());
     await clears.stop();
-    expect(ended()).toBeGreaterThan(0);
-    expect(ended()).toBeLessThan(before);
-    expect(countAll() - ended()).toBe(waiting);
+    return removed;
+  }
+
+  /** Jobs that waited run and end, in every way. */
+  function endSome(few: number): number[] {
+    const waiting = rows().filter((job) => job.state === "pending");
+    const seqs = waiting.slice(0, few).map((job) => job.seq);
+    database.transaction(() => {
+      seqs.forEach((seq, at) => {
+        move(database, { seq, from: "pending", to: "in_progress", at: at + 1 });
+        const to = terminalStates[at % 4];
+        if (to) move(database, { seq, from: "in_progress", to, at: at + 2 }, { execution_time: at % 5, has_image: at % 2 });
+      });
+    });
+    return seqs.filter((_, at) => terminalStates[at % 4] !== undefined);
+  }
+
+  type Rows = ReturnType<typeof rows>;
+  function expected(every: Rows, since: ReadonlySet<number>, { states, workflow, output, sort_by, sort_order }: Asked) {
+    const sign = sort_order === "asc" ? 1 : -1;
+    return every
+      .filter((job) => !isTerminal(job.state) || since.has(job.seq))
+      .filter((job) => states.length === 0 || states.some((state) => state === job.state))
+      .filter((job) => workflow === undefined || job.workflow_id === workflow)
+      .filter((job) => output === undefined || (job.state === "completed" && job[`has_${output}`] === 1))
+      .sort((a, b) => sign * (a[sort_by] - b[sort_by] || (a.id < b.id ? -1 : 1)))
+      .map((job) => job.id);
+  }
+
+  it("shows none of it from then on, in any list, while most of its rows are still there", async () => {
+    const before = shown();
+    const [old] = rows().filter((job) => job.state === "completed");
+    expect(await clearAndStop()).toBe(before);
+    expect(rows().length).toBeGreaterThan(before / 2);
+    const since = new Set(endSome(40));
+    expect(since.size).toBe(30);
+    expect(shown()).toBe(since.size);
+    const every = rows();
+    fc.assert(
+      fc.property(anyJobs, (asked) => {
+        const { states, workflow, output, ...page } = asked;
+        const all = expected(every, since, asked);
+        const found = listJobs(database, 1, { ...page, status: [...states], workflow_id: workflow, output_type: output });
+        expect({ total: found.total, ids: found.jobs.map((job) => job.id) }).toEqual({
+          total: all.length,
+          ids: all.slice(page.offset, page.offset + page.limit),
+        });
+      }),
+      { numRuns: 200, seed: 9 },
+    );
+    const [kept] = rows().filter((job) => since.has(job.seq));
+    expect([old, kept].map((job) => job && findJob(database, 1, job.id)?.id)).toEqual([undefined, kept?.id]);
+    expect(await removeEndedByIds(database, 1, [old?.id ?? "", kept?.id ?? ""])).toBe(1);
+    expect(shown()).toBe(since.size - 1);
   });
 
-  it("that a stop interrupts goes on with the next start, and is then forgotten", async () => {
-    const clears = createHistoryClears(database, silentLog, 0);
-    await clears.clear(1, newest() + 1e9);
-    await clears.stop();
-    expect(ended()).toBeGreaterThan(0);
+  it("goes on with the next start; what ended since stays, and what waits", async () => {
+    await clearAndStop();
+    const since = endSome(40);
+    const waiting = rows().filter((job) => !isTerminal(job.state)).length;
+    expect(isMarked()).toBe(true);
     database.close();
 
     open();
     const again = createHistoryClears(database, silentLog);
     again.start();
-    await until("everything that had ended is gone", () => ended() === 0);
-    const asked = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
-    await until("nothing is left to do", () => database.row(asked) === undefined);
+    await until("the rows have gone", () => !isMarked(), { timeoutMs: 40_000 });
     await again.stop();
+    expect(rows()).toHaveLength(since.length + waiting);
+    expect([shown(), countJobs(database, 1, ["pending", "in_progress"])]).toEqual([since.length, waiting]);
+    expect(database.rows(query.selectFrom("ended_since_clear").selectAll())).toEqual([]);
   });
 
-  it("that is short is done when it is answered", async () => {
+  it("again while the first one is under way takes what has ended since as well", async () => {
+    await clearAndStop();
+    const since = endSome(20);
     const clears = createHistoryClears(database, silentLog);
-    const before = ended();
-    expect(await clears.clear(1, newest() + 1e9)).toEqual({ removed: before, isDone: true });
-    expect(ended()).toBe(0);
+    expect(await clears.clear(1, Date.now())).toBe(since.length);
+    expect(shown()).toBe(0);
+    await until("the rows have gone", () => !isMarked(), { timeoutMs: 40_000 });
+    await clears.stop();
+    expect(rows().filter((job) => isTerminal(job.state))).toEqual([]);
+  });
+
+  it("that is empty marks nothing", async () => {
+    database.run(query.deleteFrom("jobs").where("state", "in", terminalStates));
+    const clears = createHistoryClears(database, silentLog);
+    expect(await clears.clear(1, Date.now())).toBe(0);
+    expect(isMarked()).toBe(false);
+    await clears.stop();
   });
 });

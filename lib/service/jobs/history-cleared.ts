@@ -1,0 +1,23 @@
+// Which jobs of a user are gone from every view though their rows are still there: those that had ended when the history was cleared,
+// until the background has removed them. What waits or runs is never one of them, and what ends meanwhile is noted by a trigger.
+
+import { type RawBuilder, sql } from "kysely";
+import { type KnownJobState } from "@/lib/contract/states";
+import { type Database, query } from "../store/database";
+import { isTerminal } from "./transitions";
+
+/** Between a clear and the end of the removal. */
+export function isBeingCleared(database: Database, userId: number): boolean {
+  const marked = query.selectFrom("users").select("id").where("id", "=", userId).where("history_cleared_until", "is not", null);
+  return database.row(marked) !== undefined;
+}
+
+/** Of a row of `jobs` that has ended, while its user's history is being cleared. */
+export const wasCleared: RawBuilder<boolean> = sql<boolean>`not exists
+  (select 1 from ended_since_clear where ended_since_clear.user_id = jobs.user_id and job_seq = jobs.seq)`;
+
+export function isCleared(database: Database, job: { user_id: number; seq: number; state: KnownJobState }): boolean {
+  if (!isTerminal(job.state) || !isBeingCleared(database, job.user_id)) return false;
+  const since = query.selectFrom("ended_since_clear").select("job_seq").where("user_id", "=", job.user_id).where("job_seq", "=", job.seq);
+  return database.row(since) === undefined;
+}
