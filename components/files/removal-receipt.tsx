@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure-text";
+import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/button";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { ReceiptLine } from "@/components/ui/receipt-line";
@@ -9,8 +10,20 @@ import { type useFileRemoval } from "./use-file-removal";
 
 type Removal = ReturnType<typeof useFileRemoval>;
 
-/** First that it is held, then how far it is, then what became of it. */
+/** The tool bar scrolls sideways on narrow screens, where a receipt would be out of sight: there it stands above the bar at the bottom. */
+const NARROW =
+  "max-sm:fixed max-sm:right-2 max-sm:bottom-[72px] max-sm:left-2 max-sm:z-30 max-sm:flex max-sm:*:shrink max-sm:*:flex-wrap max-sm:*:border max-sm:*:border-line-strong max-sm:*:bg-surface max-sm:*:px-2.5 max-sm:*:py-1.5 max-sm:*:shadow-lg";
+
 export function RemovalReceipt({ removal }: { removal: Removal }) {
+  return (
+    <div className={cn("contents empty:hidden", NARROW)}>
+      <Receipt removal={removal} />
+    </div>
+  );
+}
+
+/** First that it is held, then how far it is, then what became of it. */
+function Receipt({ removal }: { removal: Removal }) {
   const t = useTranslations("files.removal");
   const common = useTranslations("common");
   const { state, held, undo, stop, dismiss, again } = removal;

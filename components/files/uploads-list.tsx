@@ -19,6 +19,14 @@ const tones: Record<FileUpload["state"], Tone> = {
   kept: "off",
   failed: "bad",
 };
+const ink: Record<FileUpload["state"], string> = {
+  waiting: "text-off",
+  sending: "text-run",
+  asked: "text-wait",
+  stored: "text-ok",
+  kept: "text-off",
+  failed: "text-bad",
+};
 const SHOWN = 50;
 const nothing: readonly FileUpload[] = [];
 
@@ -61,7 +69,9 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   const { key, path, state, failure } = upload;
   return (
     <li className="flex min-h-7 items-center gap-2">
-      <ToneIcon tone={tones[state]} />
+      <span className={ink[state]}>
+        <ToneIcon tone={tones[state]} />
+      </span>
       <span title={path} className="min-w-0 flex-1 truncate font-mono text-sm">
         {path}
       </span>
