@@ -1,6 +1,6 @@
 "use client";
 
-import { type RefObject, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+import { type RefObject, startTransition, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { createMotion, type Motion } from "./motion";
 import { follow, pagePx, type Position, toScroll } from "./scroll-map";
@@ -55,7 +55,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
     return Math.floor(Math.max(0, place.current.atPx + barsPx().top + 1) / now.rowPx) * now.columns;
   }, []);
 
-  const draw = useCallback(() => {
+  const draw = useCallback((isLeap = false) => {
     const now = shape.current;
     if (!now || !container.current) return;
     const { atPx, scrollPx } = place.current;
@@ -65,6 +65,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       rowPx: now.rowPx,
       columns: now.columns,
       rows: rowsOf(now, size.current),
+      isLeap,
     });
     const next = { ...now, ...rows, topPx: rows.from * now.rowPx + scrollPx - atPx, heightPx: pagePx(fullPx(now, size.current)) };
     setDrawn((last) => (last && isSame(last, next) ? last : next));
@@ -90,7 +91,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       if (row === 0) window.scrollTo({ top: 0, behavior: "instant" });
       if (row === 0) place.current = { scrollPx: scrolledPx(), atPx: scrolledPx() };
       else scrollTo(row * now.rowPx - barsPx().top - 6);
-      flushSync(draw);
+      flushSync(() => draw());
     },
     [draw, scrollTo],
   );
@@ -105,7 +106,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       else if (topPx + now.rowPx > atPx + window.innerHeight - bars.bottom)
         scrollTo(topPx + now.rowPx - window.innerHeight + bars.bottom + 8);
       else return;
-      flushSync(draw);
+      flushSync(() => draw());
     },
     [draw, scrollTo],
   );
@@ -144,8 +145,10 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       // Small steps in the mapped middle have left the scroll bar a little behind: nobody sees it put right.
       if (Math.abs(toScroll(place.current.atPx, fullPx(now, size.current)) - place.current.scrollPx) >= 1) {
         scrollTo(place.current.atPx);
-        flushSync(draw);
+        flushSync(() => draw());
       }
+      // What a leap left out above and below is drawn in slices, now that nothing moves.
+      startTransition(() => draw());
       rested(firstIndex());
     }
     function look() {
@@ -157,10 +160,12 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       settling = setTimeout(settle, SETTLED_MS);
       // A jump of ours has drawn already.
       if (scrollPx === place.current.scrollPx) return;
-      place.current = follow(place.current, scrollPx, { fullPx: fullPx(now, size.current), screenPx: window.innerHeight });
+      const before = place.current;
+      place.current = follow(before, scrollPx, { fullPx: fullPx(now, size.current), screenPx: window.innerHeight });
       motion.moved(place.current.atPx);
+      const isLeap = Math.abs(place.current.atPx - before.atPx) > window.innerHeight;
       // In this frame, or a leap would show an empty page for one.
-      flushSync(draw);
+      flushSync(() => draw(isLeap));
     }
     const ask = () => {
       frame ||= requestAnimationFrame(look);

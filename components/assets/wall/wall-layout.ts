@@ -41,13 +41,22 @@ function rowsOf(screenPx: number, rowPx: number): number {
 
 export type Rows = { from: number; to: number };
 
+type View = {
+  atPx: number;
+  screenPx: number;
+  rowPx: number;
+  columns: number;
+  rows: number;
+  /** Only what is in view: the next frame shows other rows anyway. */
+  isLeap?: boolean;
+};
+
 /** Which rows to draw around `atPx`: what is in view, and as much above and below as the bound allows, a screen at most. */
-export function rowsAround(at: { atPx: number; screenPx: number; rowPx: number; columns: number; rows: number }): Rows {
-  const { atPx, screenPx, rowPx, columns, rows } = at;
+export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isLeap = false }: View): Rows {
   const first = Math.floor(atPx / rowPx);
   const last = Math.ceil((atPx + screenPx) / rowPx);
   const spare = Math.floor(MOST_TILES / columns) - (last - first);
-  const margin = Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx)));
+  const margin = isLeap ? 0 : Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx)));
   const from = Math.min(Math.max(0, rows - 1), Math.max(0, first - margin));
   return { from, to: Math.min(rows, Math.max(from, last + margin)) };
 }

@@ -19,11 +19,12 @@ describe("the layout of a wall", () => {
         screens,
         fc.integer({ min: 0, max: 1_000_000 }),
         fc.double({ min: -0.1, max: 1.1, noNaN: true }),
-        (screen, count, share) => {
+        fc.boolean(),
+        (screen, count, share, isLeap) => {
           const { columns, rowPx } = wallLayout(screen);
           const rows = Math.ceil(count / columns);
           const atPx = share * rows * rowPx;
-          const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows });
+          const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isLeap });
           expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MOST_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
           if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(MOST_TILES);
           const first = Math.floor(Math.max(0, atPx) / rowPx);
@@ -35,6 +36,12 @@ describe("the layout of a wall", () => {
         },
       ),
     );
+  });
+
+  it("draws in a leap what is in view and nothing beside it, since the next frame shows other rows anyway", () => {
+    const at = { atPx: 155_000, screenPx: 900, rowPx: 155, columns: 7, rows: 142_858 };
+    expect(rowsAround({ ...at, isLeap: true })).toEqual({ from: 1000, to: 1006 });
+    expect(rowsAround(at)).toEqual({ from: 994, to: 1012 });
   });
 
   it("has two columns on a phone and seven on a laptop", () => {
