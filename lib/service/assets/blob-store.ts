@@ -37,35 +37,42 @@ export function createBlobStore(folder: string) {
   const shards = new Map<string, Promise<void>>();
   const underWay = new Map<string, Promise<void>>();
 
-  /** Synced into the one above once in a process: whoever comes second waits for whoever made it. */
-  async function makeShard(shard: string): Promise<void> {
-    await mkdir(shard, { recursive: true, mode: 0o700 });
+  /** Into the one above, once in a process: whoever comes second waits for whoever made it. */
+  function syncShard(shard: string): Promise<void> {
     const synced = shards.get(shard) ?? syncFolder(folder);
     shards.set(shard, synced);
-    await synced.catch((error: unknown) => {
-      shards.delete(shard);
-      throw error;
-    });
+    synced.catch(() => shards.delete(shard));
+    return synced;
   }
 
   async function place(staged: Content): Promise<void> {
     const target = pathOf(staged.hash);
-    await makeShard(dirname(target));
+    const shard = dirname(target);
+    await mkdir(shard, { recursive: true, mode: 0o700 });
+    // The disk writes both folders in one go.
+    const shardSynced = syncShard(shard);
+    const isThere = await giveName(staged, target);
+    await Promise.all([shardSynced, isThere ? undefined : syncFolder(shard)]);
+    if (isThere) return;
+    if (seen.size >= MOST_SEEN) seen.clear();
+    seen.set(staged.hash, (await stat(target)).mtimeMs);
+  }
+
+  /** Whether the name was known to be there, synced and of these bytes. */
+  async function giveName(staged: Content, target: string): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
       // Somebody stored the same bytes before: the wanted outcome, unless the disk has not kept them. Then these take their place.
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
       const { size, mtimeMs } = await stat(target);
-      if (size === staged.size && seen.get(staged.hash) === mtimeMs) return;
+      if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
       if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
         await unlink(target);
         await link(staged.path, target);
       }
     }
-    await syncFolder(dirname(target));
-    if (seen.size >= MOST_SEEN) seen.clear();
-    seen.set(staged.hash, (await stat(target)).mtimeMs);
+    return false;
   }
 
   return {

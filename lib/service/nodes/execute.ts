@@ -86,12 +86,12 @@ async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome |
     const saver = createFileSaver();
     const context = createContext(planned, run, { saver, files });
     const { values, texts } = await definition.run(createInputs(definition, given), context);
-    await saver.synced();
     run.cancellation.check();
     checkTexts([...values, ...(texts ?? [])]);
     run.show(texts ?? []);
     run.kept.keep(id, values);
-    await run.reuse.keep(planned, { values, files, ...(texts ? { texts } : {}) });
+    await Promise.all([saver.synced(), run.reuse.keep(planned, { values, files, ...(texts ? { texts } : {}) })]);
+    run.cancellation.check();
     for (const { source } of links.values()) run.kept.release(source);
     run.send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: false, files, ...(texts ? { texts } : {}) });
     return undefined;
