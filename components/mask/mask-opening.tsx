@@ -2,17 +2,13 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
-import { EmptyState } from "@/components/ui/empty-state";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { useNumber } from "@/components/ui/use-numbers";
-import { formatBytes } from "@/lib/shared/format";
 import { keepWork, takeWork } from "./file/kept-work";
-import { LONGEST_EDGE, MOST_BYTES, MOST_PIXELS } from "./file/limits";
 import { type MaskSource } from "./file/mask-source";
 import { type OpenSession, sessionOf } from "./file/mask-session";
 import { type OpenMask, type OpenRefusal } from "./file/open-mask";
+import { MaskRefused } from "./mask-refused";
 import { MaskEditor, type MaskEditorProps } from "./mask-editor";
 
 type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {
@@ -33,7 +29,7 @@ type State =
 export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOpeningProps) {
   const t = useTranslations("masks");
   const [state, setState] = useState<State>({ kind: "opening" });
-  const [tries, setTries] = useState(0);
+  const [attempt, setAttempt] = useState<{ file?: File }>({});
   const session = useRef<OpenSession>(undefined);
   const load = useEffectEvent(async (signal: AbortSignal): Promise<State | undefined> => {
     const found = takeWork(source.key);
@@ -42,7 +38,7 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
       return { kind: "open", session: found, isFound: true };
     }
     const onProgress = (share: number) => setState((now) => (now.kind === "opening" ? { kind: "opening", share } : now));
-    const opened = await open(source, { signal, onProgress });
+    const opened = await open(source, { signal, onProgress, file: attempt.file });
     if (signal.aborted) {
       if (opened.ok) opened.value.picture?.close();
       return undefined;
@@ -68,11 +64,11 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
       going.abort();
       end(source.key);
     };
-  }, [source.key, tries]);
+  }, [source.key, attempt]);
 
-  const again = () => {
+  const again = (file?: File) => {
     setState({ kind: "opening" });
-    setTries((now) => now + 1);
+    setAttempt({ file });
   };
   if (state.kind === "open") {
     const { opened } = state.session;
@@ -85,7 +81,11 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
       <PageHeader trail={editor.trail} title={<span className="break-all">{source.title}</span>}>
         {wayBack}
       </PageHeader>
-      {state.kind === "opening" ? <Opening share={state.share} /> : <Refused refusal={state.refusal} name={source.title} onRetry={again} />}
+      {state.kind === "opening" ? (
+        <Opening share={state.share} />
+      ) : (
+        <MaskRefused refusal={state.refusal} name={source.title} onRetry={() => again()} onFile={again} />
+      )}
     </div>
   );
 }
@@ -101,28 +101,4 @@ function Opening({ share }: { share?: number }) {
       </span>
     </div>
   );
-}
-
-function Refused({ refusal, name, onRetry }: { refusal: OpenRefusal; name: string; onRetry: () => void }) {
-  const t = useTranslations("masks.refused");
-  const locale = useLocale();
-  const number = useNumber();
-  if (refusal.kind === "failed") return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
-  if (refusal.kind === "not-picture") return <EmptyState title={t("notPicture")} text={t("notPictureText")} />;
-  if (refusal.kind === "broken") return <EmptyState title={t("broken")} text={t("brokenText", { name })} />;
-  if (refusal.kind === "unknown-size") return <EmptyState title={t("unknownSize")} text={t("unknownSizeText")} />;
-  const { why } = refusal;
-  const text =
-    why.reason === "bytes"
-      ? t("bytes", { name, size: formatBytes(why.bytes, locale), most: formatBytes(MOST_BYTES, locale) })
-      : why.reason === "edge"
-        ? t("edge", { name, width: number(why.width), height: number(why.height), most: number(LONGEST_EDGE) })
-        : t("pixels", {
-            name,
-            width: number(why.width),
-            height: number(why.height),
-            count: number(Math.round((why.width * why.height) / 1e6)),
-            most: number(Math.floor(MOST_PIXELS / 1e6)),
-          });
-  return <EmptyState title={t("tooLarge")} text={text} />;
 }

@@ -22,6 +22,8 @@ export type OpenedMask = {
   refs: readonly FileName[];
   /** The picture is a preview; the mask has the original's size all the same. */
   isPreview: boolean;
+  /** The service does not hand it out. */
+  lacksFile?: boolean;
 };
 
 export type OpenRefusal =
@@ -29,12 +31,17 @@ export type OpenRefusal =
   | { kind: "broken" }
   | { kind: "unknown-size" }
   | { kind: "too-large"; why: TooLarge }
+  /** It was opened from this computer, and is not what the service has. */
+  | { kind: "other-file"; bytes: number; wanted: number }
   | { kind: "failed"; failure: ApiFailure };
 
-export type OpenMask = (source: MaskSource, options: FetchOptions) => Promise<Result<OpenedMask, OpenRefusal>>;
+/** `file`: the picture itself, from this computer, where the service does not hand it out. */
+export type OpenOptions = FetchOptions & { file?: File };
+export type OpenMask = (source: MaskSource, options: OpenOptions) => Promise<Result<OpenedMask, OpenRefusal>>;
 
 export const openMask: OpenMask = async (source, options) => {
   const { known, files, connection } = source;
+  if (options.file) return openOwn(source, options.file, options);
   if (known.isPicture === false) return failed({ kind: "not-picture" });
   const drawn = known.original ? await openOriginal(source, known.original, options) : undefined;
   if (drawn) return ok(drawn);
@@ -54,6 +61,15 @@ export const openMask: OpenMask = async (source, options) => {
     : failed(refusal);
 };
 
+async function openOwn(source: MaskSource, file: File, options: FetchOptions): Promise<Result<OpenedMask, OpenRefusal>> {
+  const { known, files } = source;
+  const why = tooLarge({ bytes: file.size });
+  if (why) return failed({ kind: "too-large", why });
+  if (known.bytes !== undefined && known.bytes !== file.size) return failed({ kind: "other-file", bytes: file.size, wanted: known.bytes });
+  const opened = await openFile(source, file, files, options);
+  return opened.ok ? ok({ ...opened.value, lacksFile: true }) : opened;
+}
+
 /** A saved mask over what it was drawn over: the masked picture, which may weigh more than any original, is not fetched at all. */
 async function openOriginal(source: MaskSource, filename: string, options: FetchOptions): Promise<OpenedMask | undefined> {
   const layer = await findLayer(source, options);
@@ -68,7 +84,7 @@ async function openOriginal(source: MaskSource, filename: string, options: Fetch
 }
 
 /** The service lacks GET /api/view, or says of an asset that is there that it is not. */
-const isNotHandedOut = ({ status }: ApiFailure) => status === 404 || status === 405 || status === 501;
+export const isNotHandedOut = ({ status }: ApiFailure) => status === 404 || status === 405 || status === 501;
 
 async function openFile(
   source: MaskSource,
@@ -125,5 +141,12 @@ async function openPreview(
   if (known.width === undefined || known.height === undefined) return failed({ kind: "unknown-size" });
   const size = { width: known.width, height: known.height };
   const picture = await showPicture(preview.value, size, true);
-  return ok({ coverage: emptyCoverage(size), picture, earlier: known.original ? "unread" : "none", refs: files, isPreview: true });
+  return ok({
+    coverage: emptyCoverage(size),
+    picture,
+    earlier: known.original ? "unread" : "none",
+    refs: files,
+    isPreview: true,
+    lacksFile: true,
+  });
 }

@@ -4,7 +4,7 @@
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { upload } from "@/lib/browser/upload";
-import { type FileName, withQuery } from "@/lib/browser/urls";
+import { type FileName, viewUrl, withQuery } from "@/lib/browser/urls";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Coverage } from "../drawing/coverage";
 import { MOST_BYTES } from "./limits";
@@ -25,7 +25,12 @@ export type SavePorts = {
   encode: (coverage: Coverage) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };
-export type SendOptions = { onProgress: (share: number) => void; signal: AbortSignal };
+export type SendOptions = {
+  onProgress: (share: number) => void;
+  signal: AbortSignal;
+  /** The service hands out files: what it says it stored can be looked for. */
+  handsOut: boolean;
+};
 
 export async function saveMask(
   coverage: Coverage,
@@ -60,7 +65,16 @@ export function sendMask(connection: string | undefined): SavePorts["send"] {
     form.set("original_ref", originalRef(ref));
     form.set("image", file, `clipspace-mask-${Date.now()}.png`);
     const answer = await upload<SavedMask>(withQuery("/api/upload/mask", { connection }), { form, ...options });
-    if (!answer.ok || typeof answer.value?.name === "string") return answer;
-    return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
+    if (!answer.ok) return answer;
+    if (typeof answer.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
+    // A plain local server names a file also where it did not find the original and stored nothing.
+    if (answer.value.metadata || !options.handsOut || (await isThere(answer.value, connection))) return answer;
+    return failed({ code: "NOT_FOUND", message: "", status: 404 });
   };
+}
+
+async function isThere({ name, subfolder, type }: SavedMask, connection: string | undefined): Promise<boolean> {
+  const address = viewUrl({ filename: name, subfolder: subfolder ?? undefined, type: type ?? "input", connection });
+  const answer = await fetch(address, { method: "HEAD", credentials: "same-origin" }).catch(() => undefined);
+  return answer?.status !== 404;
 }

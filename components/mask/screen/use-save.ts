@@ -25,7 +25,11 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
     setState({ kind: "packing" });
     const onProgress = (share: number) =>
       setState((now) => (now.kind === "packing" || now.kind === "sending" ? { kind: "sending", share } : now));
-    const result = await saveMask(drawing.coverage, opened.refs, ports, { onProgress, signal: mine.signal });
+    const result = await saveMask(drawing.coverage, opened.refs, ports, {
+      onProgress,
+      signal: mine.signal,
+      handsOut: !opened.lacksFile,
+    });
     turn.current = undefined;
     if (mine.signal.aborted && !result.ok) return setState({ kind: "idle" });
     if (!result.ok) return setState({ kind: "failed", failure: result.failure });

@@ -76,7 +76,7 @@ describe("what is too large", () => {
 describe("saving", () => {
   const coverage: Coverage = emptyCoverage({ width: 2, height: 2 });
   const refs = [{ filename: "blake3:ab" }, { filename: "x.png" }];
-  const options = { onProgress: () => undefined, signal: new AbortController().signal };
+  const options = { onProgress: () => undefined, signal: new AbortController().signal, handsOut: true };
   function ports(...answers: Awaited<ReturnType<SavePorts["send"]>>[]) {
     const asked: string[] = [];
     const send: SavePorts["send"] = async (_, { filename }) => {

@@ -1,0 +1,74 @@
+"use client";
+
+import { useLocale, useTranslations } from "next-intl";
+import { useRef } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { useNumber } from "@/components/ui/use-numbers";
+import { formatBytes } from "@/lib/shared/format";
+import { LONGEST_EDGE, MOST_BYTES, MOST_PIXELS } from "./file/limits";
+import { isNotHandedOut, type OpenRefusal } from "./file/open-mask";
+
+type MaskRefusedProps = { refusal: OpenRefusal; name: string; onRetry: () => void; onFile: (file: File) => void };
+
+/** Why nothing can be drawn on, and what can be done about it. */
+export function MaskRefused({ refusal, name, onRetry, onFile }: MaskRefusedProps) {
+  const t = useTranslations("masks.refused");
+  const locale = useLocale();
+  const number = useNumber();
+  const pick = <PickOriginal onFile={onFile} />;
+  if (refusal.kind === "failed") {
+    if (!isNotHandedOut(refusal.failure)) return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
+    return (
+      <>
+        <FailureMessage failure={refusal.failure} onRetry={onRetry} actions={pick} className="m-4 md:mx-5" />
+        <p className="mx-4 max-w-[70ch] text-ink-2 md:mx-5">{t("pickText")}</p>
+      </>
+    );
+  }
+  if (refusal.kind === "other-file") {
+    const text = t("otherFileText", { size: formatBytes(refusal.bytes, locale), wanted: formatBytes(refusal.wanted, locale) });
+    return <EmptyState title={t("otherFile")} text={text} action={pick} />;
+  }
+  if (refusal.kind === "not-picture") return <EmptyState title={t("notPicture")} text={t("notPictureText")} />;
+  if (refusal.kind === "broken") return <EmptyState title={t("broken")} text={t("brokenText", { name })} />;
+  if (refusal.kind === "unknown-size")
+    return <EmptyState title={t("unknownSize")} text={`${t("unknownSizeText")} ${t("pickText")}`} action={pick} />;
+  const { why } = refusal;
+  const text =
+    why.reason === "bytes"
+      ? t("bytes", { name, size: formatBytes(why.bytes, locale), most: formatBytes(MOST_BYTES, locale) })
+      : why.reason === "edge"
+        ? t("edge", { name, width: number(why.width), height: number(why.height), most: number(LONGEST_EDGE) })
+        : t("pixels", {
+            name,
+            width: number(why.width),
+            height: number(why.height),
+            count: number(Math.round((why.width * why.height) / 1e6)),
+            most: number(Math.floor(MOST_PIXELS / 1e6)),
+          });
+  return <EmptyState title={t("tooLarge")} text={text} />;
+}
+
+/** The same file, which somebody has on this computer. */
+function PickOriginal({ onFile }: { onFile: (file: File) => void }) {
+  const t = useTranslations("masks.refused");
+  const chooser = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button onClick={() => chooser.current?.click()}>{t("pick")}</Button>
+      <input
+        ref={chooser}
+        type="file"
+        accept="image/*"
+        hidden
+        data-testid="mask-original"
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file) onFile(file);
+        }}
+      />
+    </>
+  );
+}
