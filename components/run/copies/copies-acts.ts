@@ -89,14 +89,17 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
       tell({ act: "went-on", id: copies.id });
       await send(copies, planned);
     },
-    async cancelWaiting(): Promise<void> {
+    /** `hasBegun`: what is known to run or to be over is not asked for. */
+    async cancelWaiting(hasBegun: (jobId: string) => boolean): Promise<void> {
       const { copies: set } = store.get();
       if (!set || set.isCancelling) return;
       const { id } = set;
-      const jobs = set.copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" && !outcome.cancel ? [{ id: outcome.jobId }] : []));
+      const jobs = set.copies.flatMap(({ outcome }) =>
+        outcome?.kind === "accepted" && !outcome.cancel && !hasBegun(outcome.jobId) ? [outcome.jobId] : [],
+      );
       tell({ act: "cancelling", id });
       for (let at = 0; at < jobs.length; at += CANCELLED_AT_ONCE) {
-        const asked = jobs.slice(at, at + CANCELLED_AT_ONCE).map((job) => job.id);
+        const asked = jobs.slice(at, at + CANCELLED_AT_ONCE);
         const answer = await ports.cancelJobs(asked);
         if (!answer.ok) return tell({ act: "cancel-failed", id, failure: answer.failure });
         tell({ act: "cancelled", id, asked, deleted: answer.value.deleted });

@@ -12,11 +12,16 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { useHeld } from "@/components/ui/use-held";
 import { withQuery } from "@/lib/browser/urls";
-import { cancelTallyOf, type CopiesSet, type Copy, type CopyJobs, isOpen, type Tally, tallyOf } from "./copies-state";
+import { cancelTallyOf, type CopiesSet, type Copy, type CopyJob, type CopyJobs, isOpen, type Tally, tallyOf } from "./copies-state";
 import { CopyLine } from "./copy-line";
 import { useCopyJobs } from "./use-copy-jobs";
 
-export type CopiesWork = { stop: () => void; goOn: () => Promise<void>; cancelWaiting: () => Promise<void>; leave: () => void };
+export type CopiesWork = {
+  stop: () => void;
+  goOn: () => Promise<void>;
+  cancelWaiting: (hasBegun: (jobId: string) => boolean) => Promise<void>;
+  leave: () => void;
+};
 type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesWork };
 
 const SHOWN_AT_FIRST = 20;
@@ -24,12 +29,13 @@ const SHOWN_AT_FIRST = 20;
 /** The copies of a run: how far they are, what became of each and where its job stands, and what can still be done. */
 export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps) {
   const t = useTranslations("run.copies");
-  const { held, hold, undo } = useHeld<"cancel">(() => void work.cancelWaiting());
   const live = useCopyJobs(set);
+  const hasBegun = (jobId: string) => !mayWait(live.jobs.get(jobId));
+  const { held, hold, undo } = useHeld<"cancel">(() => void work.cancelWaiting(hasBegun));
   const current = useConnection()?.id;
   const linked = set.connection === current ? undefined : set.connection;
   const isSending = set.ending === undefined;
-  const waiting = waitingOf(set.copies, live.jobs);
+  const waiting = set.copies.filter(({ outcome }) => outcome?.kind === "accepted" && !outcome.cancel && !hasBegun(outcome.jobId)).length;
   const receipt = live.jobs.size > 0 && !set.isCancelling ? cancelTallyOf(set) : [];
   return (
     <Card
@@ -84,13 +90,9 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   );
 }
 
-/** Those that a cancel may still reach: a service is not asked for what is known to run or to be over. */
-function waitingOf(copies: readonly Copy[], jobs: CopyJobs): number {
-  return copies.filter(({ outcome }) => {
-    if (outcome?.kind !== "accepted" || outcome.cancel) return false;
-    const state = jobs.get(outcome.jobId)?.state;
-    return state === undefined || state === "pending" || state === "unknown";
-  }).length;
+/** A service is not asked to cancel what is known to run or to be over. */
+function mayWait(job: CopyJob | undefined): boolean {
+  return job === undefined || job.state === "pending" || job.state === "unknown";
 }
 
 /** While they are sent, how many are; from then on, how many of their jobs have ended. */

@@ -46,7 +46,9 @@ function Standing({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob 
   const wasAsked = told?.cancel === "tooLate" || told?.cancel === "asked" ? told.cancel : undefined;
   return (
     <>
-      {job.state === "in_progress" && job.progress !== undefined ? <ProgressBar value={job.progress} label={label} /> : null}
+      {job.state === "in_progress" && job.progress !== undefined ? (
+        <ProgressBar value={job.progress} label={label} className="max-sm:w-10" />
+      ) : null}
       {wasAsked && !job.hasEnded ? <span className="text-sm text-ink-3 max-sm:hidden">{t(wasAsked)}</span> : null}
       {told?.nodesRefused ? <span className="text-sm text-ink-3">{t("without", { count: told.nodesRefused })}</span> : null}
       <JobStatus word={job.word} state={job.state} />

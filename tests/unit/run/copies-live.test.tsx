@@ -3,6 +3,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
+import { HELD_MS } from "@/components/ui/use-held";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
 import { renderPage } from "./render";
 
@@ -13,6 +14,7 @@ let asked: string[] = [];
 beforeEach(() => {
   vi.useFakeTimers();
   asked = [];
+  cancelled = [];
   // The service of this page, which is none of ours.
   vi.stubGlobal("fetch", async (path: string) => {
     asked.push(path);
@@ -31,10 +33,11 @@ const accepted = (jobId: string, cancel?: "tooLate"): Copy => ({
   isBegun: true,
   outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(cancel && { cancel }) },
 });
+let cancelled: string[][] = [];
 const work: CopiesWork = {
   stop: () => undefined,
   goOn: async () => undefined,
-  cancelWaiting: async () => undefined,
+  cancelWaiting: async (hasBegun) => void cancelled.push(["one", "two", "three"].filter((id) => !hasBegun(id))),
   leave: () => undefined,
 };
 
@@ -110,5 +113,7 @@ describe("the jobs of copies", () => {
     expect(screen.getByText("1 had already started")).toBeDefined();
     fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
     expect(screen.getByText("Cancelling 1 job if it still waits")).toBeDefined();
+    await pass(HELD_MS + 100);
+    expect(cancelled).toEqual([["three"]]);
   });
 });
