@@ -51,11 +51,10 @@ export function createBlobStore(folder: string) {
     await mkdir(shard, { recursive: true, mode: 0o700 });
     // The disk writes both folders in one go.
     const shardSynced = syncShard(shard);
-    const isThere = await giveName(staged, target);
-    await Promise.all([shardSynced, isThere ? undefined : syncFolder(shard)]);
-    if (isThere) return;
+    if (await giveName(staged, target)) return shardSynced;
+    const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
     if (seen.size >= MOST_SEEN) seen.clear();
-    seen.set(staged.hash, (await stat(target)).mtimeMs);
+    seen.set(staged.hash, mtimeMs);
   }
 
   /** Whether the name was known to be there, synced and of these bytes. */
