@@ -4,11 +4,10 @@
 // It must never hand out a file that it has not linked: what a user deletes meanwhile stays readable for this job alone.
 
 import { randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { link, mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
-import { writeExactJson } from "@/lib/contract/exact-json";
 import { blobPath } from "../assets/blob-path";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
@@ -59,7 +58,7 @@ export async function rememberOutputs(request: RunRequest, key: string, { files,
   const path = entryPath(request.cacheDir, key);
   const unfinished = join(request.outputDir, `entry-${randomUUID()}`);
   try {
-    await writeFile(unfinished, writeExactJson(entry), { flag: "wx", mode: 0o600 });
+    await writeFile(unfinished, JSON.stringify(entry), { flag: "wx", mode: 0o600 });
     await rename(unfinished, path).catch(async () => {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await rename(unfinished, path);
@@ -75,6 +74,8 @@ export function producedPath(outputDir: string, { place }: PlannedNode, index: n
 }
 
 async function readEntry(path: string): Promise<Entry | undefined> {
+  // Most often it is not there, and whoever asks on this thread knows long before one of the pool is awake.
+  if (!existsSync(path)) return undefined;
   try {
     const entry: unknown = JSON.parse(await readFile(path, "utf8"));
     return isEntry(entry) ? entry : undefined;
