@@ -8,6 +8,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { link, mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { blobPath } from "../assets/blob-path";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
@@ -58,7 +59,7 @@ export async function rememberOutputs(request: RunRequest, key: string, { files,
   const path = entryPath(request.cacheDir, key);
   const unfinished = join(request.outputDir, `entry-${randomUUID()}`);
   try {
-    await writeFile(unfinished, JSON.stringify(entry), { flag: "wx", mode: 0o600 });
+    await writeFile(unfinished, writeExactJson(entry), { flag: "wx", mode: 0o600 });
     await rename(unfinished, path).catch(async () => {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await rename(unfinished, path);
