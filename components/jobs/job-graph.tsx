@@ -37,8 +37,7 @@ export function JobGraph({ facts, connection, ask }: JobGraphProps) {
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
   const poll = usePoll(isNear && facts.workflowParts ? `${path}#workflow` : undefined, { read: readSubmitted, motion: never });
   const graph = poll.value?.graph;
-  const nodeIds = useMemo(() => (graph ? Object.keys(graph) : []), [graph]);
-  const marks = useMemo(() => marksOf(facts, nodeIds), [facts, nodeIds]);
+  const marks = useMemo(() => marksOf(facts, graph ?? {}), [facts, graph]);
   useEffect(() => {
     if (ask) card.current?.scrollIntoView({ block: "nearest" });
   }, [ask]);

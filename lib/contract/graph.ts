@@ -52,6 +52,20 @@ export function topologicalOrder(graph: Graph): string[] {
   return order;
 }
 
+/** What a node takes from, directly and over others; ids that the graph does not hold are among them. In a loop it is its own source. */
+export function sourcesOf(graph: Graph, nodeId: string): Set<string> {
+  const found = new Set<string>();
+  for (const open = [nodeId]; open.length > 0;) {
+    const node = graph[open.pop() ?? ""];
+    for (const { source } of node ? linksOf(node) : []) {
+      if (found.has(source)) continue;
+      found.add(source);
+      open.push(source);
+    }
+  }
+  return found;
+}
+
 /** One loop, as node ids from a node over its sources back to itself (the first id is not repeated); undefined where there is none. */
 export function findCycle(graph: Graph): string[] | undefined {
   const finished = new Set<string>();

@@ -28,7 +28,7 @@ describe("the graph of a job", () => {
   });
 
   it("marks what was cached, what failed and what was never reached, and opens a node's inputs from the list", () => {
-    renderInApp(<WorkflowGraph graph={graph} marks={marksOf(facts, Object.keys(graph))} json={{}} fileName="w.json" />);
+    renderInApp(<WorkflowGraph graph={graph} marks={marksOf(facts, graph)} json={{}} fileName="w.json" />);
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
     expect(rows.map((row) => row.textContent)).toEqual([
@@ -54,13 +54,12 @@ describe("the graph of a job", () => {
     expect(screen.getByText("No node")).toBeDefined();
   });
 
-  it("says of a running job what waits, and of a refused one which node is wrong", () => {
+  it("says of a running job what is done and what waits, where a service names only the node at work, and of a refused one which node is wrong", () => {
     const running = factsOf({
       status: "in_progress",
       progress: { current_node: "2" },
-      execution_meta: { 1: { start_time: 1, end_time: 2 } },
     });
-    expect([...marksOf(running, Object.keys(graph))].map(([id, { state }]) => [id, state])).toEqual([
+    expect([...marksOf(running, graph)].map(([id, { state }]) => [id, state])).toEqual([
       ["1", "done"],
       ["2", "running"],
       ["3", "waiting"],
@@ -73,6 +72,6 @@ describe("the graph of a job", () => {
       status: "failed",
       execution_error: { exception_message: JSON.stringify(refusal), exception_type: "ValidationError" },
     });
-    expect(marksOf(refused, []).get("2")).toEqual({ state: "refused", problems: ["Value not in list: steps"] });
+    expect(marksOf(refused, {}).get("2")).toEqual({ state: "refused", problems: ["Value not in list: steps"] });
   });
 });

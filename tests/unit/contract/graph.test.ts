@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { allLinks, danglingLinks, findCycle, isLink, linksOf, topologicalOrder } from "@/lib/contract/graph";
+import { allLinks, danglingLinks, findCycle, isLink, linksOf, sourcesOf, topologicalOrder } from "@/lib/contract/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 /** Node id to the ids of its sources. */
@@ -88,6 +88,16 @@ describe("the order in which nodes run", () => {
         expect(findCycle(graph) === undefined).toBe(order.length === Object.keys(graph).length);
       }),
     );
+  });
+});
+
+describe("what a node takes from", () => {
+  it("is found over others, in loops, and where nothing is at the end of a link", () => {
+    const graph = graphOf({ "1": [], "2": ["1"], "3": ["2", "9"], "4": ["3"], "5": ["5", "1"] });
+    expect([...sourcesOf(graph, "3")].sort()).toEqual(["1", "2", "9"]);
+    expect([...sourcesOf(graph, "5")].sort()).toEqual(["1", "5"]);
+    expect([...sourcesOf(graph, "1")]).toEqual([]);
+    expect([...sourcesOf(graph, "toString")]).toEqual([]);
   });
 });
 
