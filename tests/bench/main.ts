@@ -4,6 +4,7 @@ import { machine } from "./figures";
 import { type Report, type Section } from "./section";
 import { calls } from "./sections/calls";
 import { firstLoad } from "./sections/first-load";
+import { longText } from "./sections/long-text";
 import { mask } from "./sections/mask";
 import { pages } from "./sections/pages";
 import { screens } from "./sections/screens";
@@ -13,7 +14,20 @@ import { longWall, wall } from "./sections/wall";
 import { largeWayIn, waysIn } from "./sections/ways-in";
 
 /** In this order: the screens show the service inside, and come before anything else is connected to their console. */
-const sections: readonly Section[] = [firstLoad, screens, pages, calls, submissions, uploads, waysIn, mask, wall, longWall, largeWayIn];
+const sections: readonly Section[] = [
+  firstLoad,
+  screens,
+  pages,
+  calls,
+  submissions,
+  uploads,
+  waysIn,
+  longText,
+  mask,
+  wall,
+  longWall,
+  largeWayIn,
+];
 
 const report: Report = {
   print: (text) => void process.stdout.write(`${text}\n\n`),

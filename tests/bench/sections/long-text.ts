@@ -1,0 +1,20 @@
+import { newFolder, startDesk } from "../processes";
+import { longTextTable, measureLongText } from "../screens/long-text";
+import { startBrowser } from "../screens/open-page";
+import { type Section } from "../section";
+
+export const longText: Section = {
+  name: "long-text",
+  async measure({ print, tell }) {
+    tell("Typing into a text of a megabyte.");
+    const desk = await startDesk(newFolder(), { isNew: true });
+    const browser = await startBrowser();
+    try {
+      print("## A key in a text of a megabyte, in a browser");
+      print(longTextTable(await measureLongText(browser, desk)));
+    } finally {
+      await browser.close();
+      await desk.process.stop();
+    }
+  },
+};
