@@ -2,14 +2,19 @@
 import AxeBuilder from "@axe-core/playwright";
 import { type Locator, type Page } from "@playwright/test";
 import sharp from "sharp";
+import { withQuery } from "@/lib/browser/urls";
+import { startCoreOnly } from "./support/core-only";
 import { type Desk } from "./support/desk";
-import { photograph } from "./support/files";
+import { type Brought, photograph } from "./support/files";
+import { startStandIn } from "./support/service";
 import { expect, test } from "./support/test";
 
-async function uploaded(page: Page, desk: Desk, colour: { r: number; g: number; b: number }): Promise<string> {
-  const { name, type, bytes } = await photograph(colour);
-  const multipart = { tags: '["input"]', file: { name, mimeType: type, buffer: bytes } };
-  const answer = await page.request.post(`${desk.url}/api/assets`, { multipart, headers: { origin: desk.url } });
+async function uploaded(page: Page, desk: Desk, { name, type, bytes }: Brought, connection?: string): Promise<string> {
+  const multipart = { tags: '["input"]', name, file: { name, mimeType: type, buffer: bytes } };
+  const answer = await page.request.post(`${desk.url}${withQuery("/api/assets", { connection })}`, {
+    multipart,
+    headers: { origin: desk.url },
+  });
   const { id }: { id: string } = await answer.json();
   return id;
 }
@@ -57,7 +62,7 @@ test("what is painted on an asset arrives as alpha, opens again with its mask, a
   signedIn: page,
   desk,
 }) => {
-  const id = await uploaded(page, desk, { r: 20, g: 120, b: 220 });
+  const id = await uploaded(page, desk, await photograph({ r: 20, g: 120, b: 220 }));
   await page.goto(`${desk.url}/assets/${id}/mask`);
   await expect(drawing(page)).toBeVisible();
   await dragAcross(page, drawing(page));
@@ -91,7 +96,7 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
   signedIn: page,
   desk,
 }) => {
-  const id = await uploaded(page, desk, { r: 200, g: 90, b: 10 });
+  const id = await uploaded(page, desk, await photograph({ r: 200, g: 90, b: 10 }));
   await page.goto(`${desk.url}/assets/${id}/mask`);
   await expect(drawing(page)).toBeFocused();
   await page.keyboard.press("r");
@@ -111,6 +116,16 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
   await page.getByRole("button", { name: "Save mask" }).click();
   await expect(page.getByText("The mask was not saved. Your drawing is still here.")).toBeVisible();
   await page.unroute("**/api/upload/mask*");
+  // The session ends; somebody signs in again in another tab.
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: "Save again" }).click();
+  await expect(page.getByRole("link", { name: "Sign in" })).toBeVisible();
+  const leaving = page.waitForEvent("dialog");
+  const reloading = page.evaluate(() => void setTimeout(() => location.reload()));
+  const question = await leaving;
+  expect(question.type()).toBe("beforeunload");
+  await Promise.all([question.dismiss(), reloading]);
+  await desk.signIn(page.context());
   await page.getByRole("button", { name: "Save again" }).click();
   const receipt = page.getByRole("status").filter({ hasText: "Saved as" });
   const { at } = await stored(page, desk, await receipt.getByRole("link", { name: "Open the asset" }).getAttribute("href"));
@@ -132,4 +147,116 @@ test("a mask is drawn over the picture of an input, which then names the result"
   await page.getByRole("button", { name: "Save mask" }).click();
   await expect(drawing(page)).toHaveCount(0);
   await expect(name).toHaveValue("photo-masked.png");
+});
+
+const upright = { width: 60, height: 90 };
+const flat = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: { r: 200, g: 40, b: 90 } } });
+const kinds = {
+  "photo-turned.jpg": () => flat(90, 60).withMetadata({ orientation: 6 }).jpeg({ quality: 100, chromaSubsampling: "4:4:4" }),
+  "photo-clear.png": () => flat(60, 90).ensureAlpha(0.6).png(),
+  "photo-deep.png": () => flat(60, 90).toColourspace("rgb16").png(),
+  "photo-thin.png": () => flat(1, 90).png(),
+};
+
+test("a mask fits a turned photograph, a clear, a deep and a thin picture to the pixel, none of which changes; two fingers move and draw nothing", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const errors: string[] = [];
+  page.on("console", (message) => void (message.type() === "error" && errors.push(message.text())));
+  for (const [name, make] of Object.entries(kinds)) {
+    await test.step(name, async () => {
+      const bytes = await make().toBuffer();
+      const id = await uploaded(page, desk, { name, type: `image/${name.endsWith("jpg") ? "jpeg" : "png"}`, bytes });
+      await page.goto(`${desk.url}/assets/${id}/mask`);
+      await expect(drawing(page)).toBeVisible();
+      const isClear = name === "photo-clear.png";
+      if (name === "photo-turned.jpg") await pinch(page, drawing(page));
+      await expect(page.getByText(isClear ? "40% painted" : "0% painted", { exact: true })).toBeVisible();
+      await rectangle(page, { Left: 0, Top: 80, Width: 60, Height: 5 });
+      await page.getByRole("button", { name: "Save mask" }).click();
+      const receipt = page.getByRole("status").filter({ hasText: "Saved as photo-" });
+      const { size, at } = await stored(page, desk, await receipt.getByRole("link", { name: "Open the asset" }).getAttribute("href"));
+      const width = name === "photo-thin.png" ? 1 : upright.width;
+      expect(size).toEqual([width, upright.height]);
+      const alphas = [79, 80, 84, 85].map((y) => at(width - 1, y)[3]);
+      expect(alphas).toEqual(isClear ? [153, 0, 0, 153] : [255, 0, 0, 255]);
+      const { asset_hash: filename }: { asset_hash: string } = await (await page.request.get(`${desk.url}/api/assets/${id}`)).json();
+      const now = await (await page.request.get(`${desk.url}/api/view`, { params: { filename } })).body();
+      expect(now.equals(bytes)).toBe(true);
+    });
+  }
+  expect(errors).toEqual([]);
+});
+
+/** Apart, so that the picture grows. */
+async function pinch(page: Page, target: Locator): Promise<void> {
+  const box = await target.boundingBox();
+  if (!box) throw new Error("the drawing has no place");
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const zoom = page.getByRole("button", { name: /^1:1, / });
+  const before = await zoom.textContent();
+  const cdp = await page.context().newCDPSession(page);
+  const fingers = (apart: number) => [
+    { x: x - apart, y, id: 1 },
+    { x: x + apart, y, id: 2 },
+  ];
+  await cdp.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: fingers(40) });
+  for (const apart of [60, 80, 100]) await cdp.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: fingers(apart) });
+  await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await expect(zoom).not.toHaveText(before ?? "");
+}
+
+async function connectionOf(page: Page, desk: Desk, service: { name: string; baseUrl: string; key?: string }): Promise<string> {
+  const data = { ...service, shared: false };
+  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  const { connection }: { connection: { id: string } } = await made.json();
+  return connection.id;
+}
+
+test("a service that hands out no files takes a mask over the file from this computer, and no other file", async ({
+  signedIn: page,
+  desk,
+  service,
+}) => {
+  const core = await startCoreOnly(service.url);
+  const connection = await connectionOf(page, desk, { name: "Core for masks", baseUrl: core.url, key: service.key });
+  const { name, type, bytes } = await photograph({ r: 120, g: 40, b: 220 });
+  const id = await uploaded(page, desk, { name, type, bytes }, connection);
+  await page.goto(`${desk.url}/assets/${id}/mask?connection=${connection}`);
+  await expect(page.getByRole("button", { name: "Open it from this computer" })).toBeVisible();
+  await page.getByTestId("mask-original").setInputFiles({ name, mimeType: type, buffer: bytes.subarray(0, -9) });
+  await expect(page.getByText("This is another file")).toBeVisible();
+  await page.getByTestId("mask-original").setInputFiles({ name, mimeType: type, buffer: bytes });
+  await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
+  await save(page);
+  await core.stop();
+});
+
+test("a plain local server gets the mask of an input under the names it knows", async ({ signedIn: page, desk }) => {
+  const { bytes } = await photograph({ r: 9, g: 8, b: 7 });
+  const sent: string[] = [];
+  const server = await startStandIn((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://local");
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      if (pathname === "/api/system_stats") return response.writeHead(200, { "content-type": "application/json" }).end('{"system":{}}');
+      if (pathname === "/api/view" && /^(cat|stored)\.png$/.test(searchParams.get("filename") ?? "")) return response.end(bytes);
+      if (pathname !== "/api/upload/mask") return response.writeHead(404).end();
+      sent.push(/name="original_ref"\r\n\r\n(.*)\r\n/.exec(Buffer.concat(parts).toString("latin1"))?.[1] ?? "");
+      return response.writeHead(200, { "content-type": "application/json" }).end('{"name":"stored.png","subfolder":"","type":"input"}');
+    });
+  });
+  const connection = await connectionOf(page, desk, { name: "Local for masks", baseUrl: server.url });
+  await page.goto(`${desk.url}/run?connection=${connection}`);
+  await page.getByRole("button", { name: /^Poster from a photo/ }).click();
+  const name = page.getByRole("textbox", { name: "Name of the picture" });
+  await name.fill("cat.png");
+  await page.getByRole("button", { name: "Draw a mask" }).click();
+  await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
+  await page.getByRole("button", { name: "Save mask" }).click();
+  await expect(name).toHaveValue("stored.png");
+  expect(sent.map((text) => JSON.parse(text))).toEqual([{ filename: "cat.png", subfolder: "", type: "input" }]);
+  await server.stop();
 });
