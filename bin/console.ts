@@ -13,6 +13,7 @@ import { refuseHost } from "./refuse-host";
 import { refuseMalformed } from "./refuse-malformed";
 import { refuseUnparsed } from "./refuse-unparsed";
 import { sayRefusals } from "./say-refusals";
+import { stillStarting } from "./still-starting";
 
 const GRACE_MS = 10_000;
 const INSTRUMENTATION_MS = 20_000;
@@ -21,7 +22,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 
 async function main(): Promise<void> {
   const asked = readEnv();
-  let handle: Handle = async (_request, response) => void response.writeHead(503, { "retry-after": "1" }).end();
+  let handle: Handle = async (request, response) => stillStarting(request, response);
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (refuseHost(request, response) || refuseMalformed(request, response)) return;
     request.url = keepDots(request.url ?? "/");
