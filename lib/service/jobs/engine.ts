@@ -12,7 +12,7 @@ import { cancelRunning, failAround } from "./finish";
 import { createNextClaim, type NextClaim } from "./next-claim";
 import { imageOfNext } from "./next-image";
 import { executeJob } from "./run-job";
-import { move } from "./transitions";
+import { isUnfinished, move } from "./transitions";
 import { createWorkFolders } from "./work-folders";
 
 const PAUSE_MS = 1000;
@@ -138,8 +138,8 @@ export function createEngine(parts: EngineParts) {
     /** Loads what waits and begins; afterwards `submitted` tells of each new job. */
     start(): void {
       accepting = true;
-      for (const job of database.rows(query.selectFrom("jobs").select(["seq", "user_id"]).where("state", "=", "pending").orderBy("seq")))
-        queue.add(job.user_id, job.seq);
+      const waiting = query.selectFrom("jobs").select(["seq", "user_id"]).where("state", "=", "pending").where(isUnfinished).orderBy("seq");
+      for (const job of database.rows(waiting)) queue.add(job.user_id, job.seq);
       pump();
     },
 

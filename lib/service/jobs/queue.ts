@@ -15,15 +15,14 @@ const MOST_LISTED = 5000;
 /** As JSON text: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
 export function listQueue(database: Database, userId: number): string {
   const tuples = (state: KnownJobState) => {
+    // The order is found on narrow rows: of a hundred thousand that wait, only these are read whole.
+    const first = query.selectFrom("jobs").select(["seq", "id", "create_time"]).where("user_id", "=", userId).where("state", "=", state);
     const jobs = database.rows(
       query
-        .selectFrom("jobs")
+        .selectFrom(first.orderBy("seq").limit(MOST_LISTED).as("first"))
         .innerJoin("job_inputs", "job_seq", "seq")
         .select(["id", "create_time", ...queueColumns])
-        .where("user_id", "=", userId)
-        .where("state", "=", state)
-        .orderBy("seq")
-        .limit(MOST_LISTED),
+        .orderBy("seq"),
     );
     // A damaged row stands empty among the others.
     const tuple = ({ id, prompt, outputs_to_execute: outputs, create_time }: (typeof jobs)[number], index: number) =>
@@ -36,7 +35,7 @@ export function listQueue(database: Database, userId: number): string {
 type QueueParts = { database: Database; engine: Engine; now: () => number };
 
 /** A commit cancels so many; a queue of a hundred thousand must not hold up everybody else. */
-const AT_ONCE = 250;
+const AT_ONCE = 200;
 
 /** clear wins over delete. */
 export async function manageQueue(parts: QueueParts, userId: number, body: ManageBody) {
@@ -50,7 +49,7 @@ export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: 
   const deleted: string[] = [];
   for (let start = 0; start < asked.length; start += AT_ONCE) {
     const some = asked.slice(start, start + AT_ONCE);
-    const cancelled = await cancelSome(parts, pendingOf(userId).where("id", "in", some));
+    const cancelled = await cancelSome(parts, pendingAmong(userId, some));
     parts.engine.forgetPending(
       userId,
       cancelled.map((job) => job.seq),
@@ -66,31 +65,34 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
   const last = database.row(pendingOf(userId).clearOrderBy().orderBy("seq", "desc").limit(1))?.seq;
   if (last === undefined) return [];
   const deleted: string[] = [];
-  const after = (seq: number) => pendingOf(userId).where("seq", ">", seq).where("seq", "<=", last);
-  let done = 0;
+  const left = pendingOf(userId).where("seq", "<=", last);
   engine.forgetPending(userId);
   try {
     for (;;) {
-      const cancelled = await cancelSome(parts, after(done).limit(AT_ONCE));
-      const newest = cancelled.at(-1);
-      if (!newest) return deleted;
-      done = newest.seq;
+      const cancelled = await cancelSome(parts, left.limit(AT_ONCE));
+      if (cancelled.length === 0) return deleted;
       for (const { id } of cancelled) deleted.push(id);
     }
   } catch (error) {
     // What could not be cancelled waits on, and has to be known to wait.
-    for (const { seq } of database.rows(after(done))) engine.submitted(userId, seq);
+    for (const { seq } of database.rows(left.clearOrderBy().orderBy("seq"))) engine.submitted(userId, seq);
     throw error;
   }
 }
 
+/** In the order of the index that holds nothing else of the user; what is cancelled leaves it. */
 function pendingOf(userId: number) {
-  // A literal and a plus, so that the planner walks the partial index of what waits, which is in this order.
-  const isPending = sql<boolean>`state = 'pending' AND +user_id = ${userId}`;
-  return query.selectFrom("jobs").select(["seq", "id"]).where(isPending).orderBy("seq");
+  const pending = query.selectFrom("jobs").select(["seq", "id"]).where("user_id", "=", userId).where("state", "=", "pending");
+  return pending.orderBy("create_time").orderBy("id");
 }
 
-function cancelSome(parts: QueueParts, pending: ReturnType<typeof pendingOf>): Promise<{ seq: number; id: string }[]> {
+/** The pluses keep the planner from walking all that waits instead of looking up the few. */
+function pendingAmong(userId: number, ids: readonly string[]) {
+  const isPending = sql<boolean>`+user_id = ${userId} and +state = 'pending'`;
+  return query.selectFrom("jobs").select(["seq", "id"]).where("id", "in", ids).where(isPending).orderBy("seq");
+}
+
+function cancelSome(parts: QueueParts, pending: ReturnType<typeof pendingAmong>): Promise<{ seq: number; id: string }[]> {
   const { database, now } = parts;
   return database.commit(() => {
     const jobs = database.rows(pending);

@@ -2,12 +2,13 @@
 
 import { type Database, query } from "../store/database";
 import { failJob } from "./finish";
-import { MOST_ATTEMPTS, move } from "./transitions";
+import { isUnfinished, MOST_ATTEMPTS, move } from "./transitions";
 
 /** Before the engine starts. Returns how many jobs went back and how many were given up. */
 export async function recoverJobs(database: Database, now: () => number): Promise<{ returned: number; lost: number }> {
   return database.commit(() => {
-    const running = database.rows(query.selectFrom("jobs").select(["seq", "id", "attempts"]).where("state", "=", "in_progress"));
+    const started = query.selectFrom("jobs").select(["seq", "id", "attempts"]).where("state", "=", "in_progress").where(isUnfinished);
+    const running = database.rows(started);
     let lost = 0;
     for (const job of running) {
       if (giveBackOrFail(database, job, now())) lost += 1;
