@@ -3,8 +3,9 @@
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/picture";
-import { type ThumbnailEdge, thumbnailUrl } from "@/lib/browser/urls";
+import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
+import { pictureUrl } from "./asset-urls";
 import { KindIcon } from "./kind-icon";
 
 type AssetPictureProps = {
@@ -39,7 +40,7 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
       </span>
     </span>
   );
-  const urlOf = (size: ThumbnailEdge) => thumbnailUrl({ asset: asset.id, edge: size, connection });
+  const urlOf = (size: ThumbnailEdge) => pictureUrl(asset, size, connection);
   return (
     <span className={cn("relative block aspect-[4/3] w-full", className)}>
       {mayHavePreview && isAsked ? (

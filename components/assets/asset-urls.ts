@@ -1,6 +1,6 @@
 // Where an asset's page, bytes and uses are.
 
-import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
+import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 
 /** An address is bounded: proxies in front of a console refuse longer ones. */
@@ -23,6 +23,16 @@ export function maskHref(id: string, connection?: string): `/${string}` {
 /** A run with these as its inputs. */
 export function runHref(ids: readonly string[], connection?: string): `/${string}` {
   return withQuery("/run", { assets: ids, connection });
+}
+
+/** A smaller picture of it. Content and preview are named, so that a browser keeps it for good; a service without hashes is asked again. */
+export function pictureUrl(
+  { id, hash, previewId }: Pick<AssetView, "id" | "hash" | "previewId">,
+  edge: ThumbnailEdge,
+  connection?: string,
+): string {
+  const version = hash && previewId && previewId !== id ? `${hash}.${previewId}` : hash;
+  return thumbnailUrl({ asset: id, version, edge, connection });
 }
 
 /** The file in full. The interface finds it by content hash, else by name. */

@@ -1,7 +1,6 @@
 import { type ViewerItem } from "@/components/viewer/viewer-item";
-import { thumbnailUrl } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
-import { assetFileUrl, assetHref } from "./asset-urls";
+import { assetFileUrl, assetHref, pictureUrl } from "./asset-urls";
 
 export function toViewerItem(asset: AssetView, { connectionId, connection }: { connectionId?: string; connection?: string }): ViewerItem {
   return {
@@ -9,7 +8,7 @@ export function toViewerItem(asset: AssetView, { connectionId, connection }: { c
     name: asset.name,
     kind: asset.kind,
     src: assetFileUrl(asset, connectionId),
-    poster: thumbnailUrl({ asset: asset.id, edge: 512, connection: connectionId }),
+    poster: pictureUrl(asset, 512, connectionId),
     href: assetHref(asset.id, connection),
     ...(asset.jobId !== undefined && { jobId: asset.jobId }),
   };

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
-import { cleanup, render, screen } from "@testing-library/react";
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { assetsHref } from "@/components/assets/assets-address";
 import { AssetsEmpty } from "@/components/assets/assets-empty";
+import { AssetPicture } from "@/components/assets/asset-picture";
 import { AssetFacts } from "@/components/assets/detail/asset-facts";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
 import { type AssetDetail } from "@/lib/contract/asset-view";
@@ -28,6 +29,27 @@ const asset = (id: string, more: Partial<AssetDetail> = {}): AssetDetail => ({
   metadata: {},
   others: {},
   ...more,
+});
+
+describe("the picture of an asset", () => {
+  const picture = (more: Partial<AssetDetail>) => {
+    show(<AssetPicture asset={asset("a", more)} connection="c" edge={256} alt="it" />);
+    return screen.getByRole("img");
+  };
+  it("is named by content and preview in both densities, so that a browser keeps it until one of them is another", () => {
+    const image = picture({ hash: "blake3:4b", previewId: "p" });
+    expect(image.getAttribute("src")).toBe("/api/console/thumbnail?asset=a&version=blake3%3A4b.p&edge=256&connection=c");
+    expect(image.getAttribute("srcset")).toMatch(/version=blake3%3A4b\.p&edge=256\S+ 1x, \S+version=blake3%3A4b\.p&edge=512\S+ 2x/);
+  });
+
+  it("of a service that names no content is asked for again each time", () => {
+    expect(picture({ previewId: "p" }).getAttribute("src")).toBe("/api/console/thumbnail?asset=a&edge=256&connection=c");
+  });
+
+  it("that does not come gives way to the plate of its kind", () => {
+    fireEvent.error(picture({ name: "scan.tiff" }));
+    expect(screen.getByRole("img", { name: "it" }).textContent).toBe("TIFF");
+  });
 });
 
 describe("what is known of an asset", () => {
