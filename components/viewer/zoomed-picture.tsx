@@ -66,7 +66,7 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
         {...{ ...handlers, onKeyDown: undefined }}
         onDoubleClick={(event) => (isFitted ? zoom.zoomTo(1, zoom.placeOf(event)) : zoom.fit())}
         className={cn(
-          "relative cursor-grab overflow-hidden select-none",
+          "relative cursor-grab overflow-hidden -outline-offset-2 select-none",
           isInWindow ? "min-h-0 flex-1" : "h-[min(72dvh,820px,100vw)] rounded-sm bg-sunken",
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
@@ -89,10 +89,11 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
           onError={({ currentTarget }) => arrived(currentTarget)}
           style={{
             transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})`,
+            backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
             imageRendering: view.scale >= 3 ? "pixelated" : undefined,
           }}
           hidden={!isThere}
-          className="absolute top-0 left-0 max-w-none origin-top-left"
+          className="see-through absolute top-0 left-0 max-w-none origin-top-left"
         />
       </div>
       <div className={cn("flex flex-wrap items-center gap-2", isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2")}>
