@@ -1,0 +1,48 @@
+// Many assets at once, in a browser: one ZIP of them, byte by byte what went in, and deleting all of them.
+import { createHash, randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { readZip } from "@/tests/support/read-zip";
+import { expect, test } from "./support/test";
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+
+test("chosen assets come as one ZIP with every byte that went in, under names of their own; then all that match are deleted", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const tag = `zip-${randomBytes(4).toString("hex")}`;
+  // Two of one name, and one that is larger than what any buffer on the way holds.
+  const files = new Map([
+    ["same.bin", randomBytes(1000)],
+    ["same (2).bin", randomBytes(5 * 1024 ** 2)],
+    ["größe 100%.bin", randomBytes(77)],
+  ]);
+  for (const [name, buffer] of files) {
+    const made = await page.request.post(`${desk.url}/api/assets`, {
+      headers: { origin: desk.url },
+      multipart: {
+        ...{ tags: JSON.stringify([tag]), name: name.replace(" (2)", "") },
+        file: { name: "a.bin", mimeType: "application/octet-stream", buffer },
+      },
+    });
+    expect(made.status(), await made.text()).toBe(201);
+  }
+  await page.goto(`${desk.url}/assets?include_tags=${tag}&include_public=false&sort=created_at&order=asc`);
+  await expect(page.locator("a[data-index][href]")).toHaveCount(3);
+  await page.getByRole("button", { name: "Select in view" }).click();
+  const bar = page.getByRole("region", { name: "Selected rows" });
+  const [download] = await Promise.all([page.waitForEvent("download"), bar.getByRole("button", { name: "Download ZIP" }).click()]);
+  expect(download.suggestedFilename()).toMatch(/^assets-\d{4}-\d\d-\d\d\.zip$/);
+  const unpacked = readZip(await readFile(await download.path()));
+  const hashes = (all: ReadonlyMap<string, Buffer>) => Object.fromEntries([...all].map(([name, bytes]) => [name, sha256(bytes)]));
+  expect(hashes(unpacked)).toEqual(hashes(files));
+
+  await bar.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete 3 assets" }).click();
+  const outcome = page.getByRole("region", { name: "What is done with the selected assets" });
+  await expect(outcome).toContainText("3 deleted");
+  await outcome.getByRole("button", { name: "Receipt" }).click();
+  await expect(page.getByRole("dialog").getByRole("row", { name: /Deleted$/ })).toHaveCount(3);
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await expect(page.getByText("No asset matches")).toBeVisible();
+});
