@@ -3,7 +3,7 @@
 // mixture. That totals are right is for tests/integration/service/jobs.list.model and assets.list.model.
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { newFolder, startService } from "../processes";
+import { newFolder, type PortService, post, startService } from "../processes";
 import { percentile } from "../figures";
 import { createChance } from "./chance";
 import { waiting } from "./graphs";
@@ -46,10 +46,32 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
       rows.push(await measure(ask, group, log));
     }
     for (const group of assetGroups(requests)) rows.push(await measure(ask, group, log));
+    if (seeded === undefined) rows.push(await measureClear(service, ask));
     return rows;
   } finally {
     await service.process.stop();
   }
+}
+
+/** The answer to a clear of the whole history, and others' requests while its rows are removed. */
+async function measureClear(service: PortService, ask: Ask): Promise<BenchRow> {
+  const begun = performance.now();
+  const { message } = await post<{ message: string }>(`${service.url}/api/history`, { clear: true }, service.headers);
+  const answered = performance.now() - begun;
+  const times: number[] = [];
+  for (let request = 0; request < 300; request += 1) {
+    const asked = performance.now();
+    await ask("/api/jobs?limit=100");
+    times.push(performance.now() - asked);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return {
+    name: `POST /api/history clear (${message}); GET /api/jobs while the rows are removed`,
+    target: "",
+    figure: `${answered.toFixed(0)} ms; p95 ${percentile(times, 0.95).toFixed(1)} ms`,
+    spread: `p50 ${percentile(times, 0.5).toFixed(1)}, highest ${Math.max(...times).toFixed(1)}, ${times.length} requests`,
+    meets: true,
+  };
 }
 
 /** The oldest job that waits becomes one that runs until the end: lists are measured, and not what the others of the queue put out. */
