@@ -38,8 +38,10 @@ afterEach(() => {
 class TestPointerEvent extends MouseEvent {
   readonly pointerId: number;
   readonly pointerType: string;
-  constructor(type: string, { pointerId = 0, pointerType = "mouse", ...rest }: PointerEventInit) {
+  readonly pressure: number;
+  constructor(type: string, { pointerId = 0, pointerType = "mouse", pressure = 0.5, ...rest }: PointerEventInit) {
     super(type, rest);
+    this.pressure = pressure;
     this.pointerId = pointerId;
     this.pointerType = pointerType;
   }
@@ -136,6 +138,27 @@ describe("drawing", () => {
     fireEvent.pointerDown(canvas, { ...at(350, 200), pointerType: "touch", pointerId: 6 });
     await save();
     expect(await alpha(sent, [50, 60], [85, 60], [120, 60], [300, 200], [350, 200])).toEqual([0, 0, 0, 255, 255]);
+  });
+
+  it("is as thick as the pen presses, not so with a mouse or where that is switched off; a pen's other end erases", async () => {
+    const { sent } = show();
+    const canvas = await drawing();
+    await press("}");
+    await press("}");
+    const dab = (x: number, y: number, more: object) => {
+      const where = { clientX: 16 + x * 2, clientY: 16 + y * 2, pointerId: 1, button: 0, ...more };
+      fireEvent.pointerDown(canvas, where);
+      fireEvent.pointerUp(canvas, where);
+    };
+    // The brush is 17 pixels wide.
+    dab(50, 50, { pointerType: "pen", pressure: 0.5 });
+    dab(100, 50, { pressure: 0.5 });
+    fireEvent.click(screen.getByRole("checkbox", { name: "Pen pressure changes the size" }));
+    dab(150, 50, { pointerType: "pen", pressure: 0.1 });
+    dab(150, 50, { pointerType: "pen", pressure: 0.1, button: 5 });
+    dab(200, 50, { pointerType: "pen", pressure: 0.1 });
+    await save();
+    expect(await alpha(sent, [50, 50], [56, 50], [100, 50], [106, 50], [150, 50], [206, 50])).toEqual([0, 255, 0, 0, 255, 0]);
   });
 
   it("by numbers, inverted, undone and redone", async () => {
@@ -257,12 +280,30 @@ describe("opening", () => {
     [{ kind: "too-large", why: { reason: "edge", width: 17000, height: 2 } }, /is 17,000 × 2; an edge has 16,384 pixels at most/],
     [{ kind: "too-large", why: { reason: "pixels", width: 9000, height: 9000 } }, /is 9,000 × 9,000, 81 megapixels; 67 are taken at most/],
     [{ kind: "not-picture" }, /A mask is drawn over a picture made of pixels/],
+    [{ kind: "other-file", bytes: 1500, wanted: 2500 }, /It is 1.5 kB, and the one at the service is 2.5 kB/],
     [{ kind: "broken" }, /cannot decode hero.png/],
     [{ kind: "unknown-size" }, /neither the file nor its size/],
   ])("says why not: %o", async (refusal, sentence) => {
     refusing(refusal);
     expect(await screen.findByText(sentence)).toBeTruthy();
     expect(screen.queryByRole("application")).toBeNull();
+  });
+
+  it("of what the service does not hand out goes on with the same file from this computer; of an outage it does not", async () => {
+    const lacking = { code: "NOT_IMPLEMENTED", message: "", status: 501 };
+    const { unmount } = refusing({ kind: "failed", failure: { ...lacking, status: 503 } });
+    await screen.findByRole("alert");
+    expect(screen.queryByRole("button", { name: "Open it from this computer" })).toBeNull();
+    unmount();
+    show({
+      open: async (_, { file }) =>
+        file?.name === "hero.png"
+          ? ok({ coverage: emptyCoverage(size), earlier: "none", refs: [{ filename: "blake3:ab" }], isPreview: false, lacksFile: true })
+          : failed({ kind: "failed", failure: lacking }),
+    });
+    expect(await screen.findByRole("button", { name: "Open it from this computer" })).toBeTruthy();
+    fireEvent.change(screen.getByTestId("mask-original"), { target: { files: [new File(["x"], "hero.png")] } });
+    await drawing();
   });
 
   it("that fails is tried again by hand", async () => {
