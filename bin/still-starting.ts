@@ -27,7 +27,7 @@ export function stillStarting(request: IncomingMessage, response: ServerResponse
       "content-type": isForPeople ? "text/html; charset=utf-8" : "application/json",
       "content-length": Buffer.byteLength(body),
       "cache-control": "no-store",
-      "retry-after": AGAIN_SECONDS,
+      "retry-after": String(AGAIN_SECONDS),
     })
     .end(request.method === "HEAD" ? undefined : body);
 }
