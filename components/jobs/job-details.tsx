@@ -14,6 +14,8 @@ export function JobDetails({ facts: { job, workflow, label, words } }: { facts: 
   const t = useTranslations("jobs.job.details");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
+  // Without an id and a name it is called after the job, which says nothing of a workflow.
+  const isOfOne = job.workflowId !== undefined || !job.id.startsWith(workflow);
   return (
     <Card title={t("title")}>
       <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">
@@ -23,9 +25,11 @@ export function JobDetails({ facts: { job, workflow, label, words } }: { facts: 
         <Fact name={t("job")}>
           <CopyableId id={job.id} className="-my-0.5 [&>span]:text-xs" />
         </Fact>
-        <Fact name={t("workflow")}>
-          <span title={job.workflowId}>{workflow}</span>
-        </Fact>
+        {isOfOne ? (
+          <Fact name={t("workflow")}>
+            <span title={job.workflowId}>{workflow}</span>
+          </Fact>
+        ) : null}
         {label ? <Fact name={t("label")}>{label}</Fact> : null}
         {createdMs === undefined ? null : (
           <Fact name={t("submitted")}>

@@ -35,6 +35,18 @@ describe("what a job's page tells", () => {
     expect(screen.getByText("The two views do not agree.")).toBeDefined();
   });
 
+  it("its workflow by name or id, and none where the service knows of none", () => {
+    const shown = (extra: object) => {
+      renderInApp(<JobDetails facts={factsOf(extra)} />);
+      const found = screen.queryByText("Workflow")?.nextElementSibling?.textContent;
+      cleanup();
+      return found;
+    };
+    expect(shown({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("0c5c7fd0");
+    expect(shown({ workflow_name: "poster" })).toBe("poster");
+    expect(shown({})).toBeUndefined();
+  });
+
   it("the last runs, oldest first, each a link that says what became of it", () => {
     const runs = [
       { id: "newest-1", state: "failed", runMs: 500 },
