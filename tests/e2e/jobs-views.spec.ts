@@ -20,7 +20,7 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
   await freshDesk.signIn(context);
   const done = await submit(page.request, freshDesk, slowGraph(0.02));
   await untilState(page.request, freshDesk, done, "completed");
-  await page.goto(`${freshDesk.url}/jobs?status=failed&limit=25`);
+  await page.goto(`${freshDesk.url}/jobs?status=failed&sort_by=execution_time&limit=25`);
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
   const views = page.getByRole("button", { name: "Views" });
   const dialog = page.getByRole("dialog", { name: "Saved views" });
@@ -37,6 +37,7 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
   await views.click();
   await dialog.getByRole("link", { name: "Broken ones" }).click();
   await expect(page).toHaveURL(/\/jobs\?.*status=failed/);
+  await expect(page).toHaveURL(/sort_by=execution_time/);
   await expect(page).toHaveURL(/limit=25/);
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
 
