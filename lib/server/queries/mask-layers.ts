@@ -1,20 +1,29 @@
 // The layer that a mask is drawn on again. A picture without one is the usual case and no failure: it is said as null, so that a browser
-// does not log each of them as an error. Guarantees: an outage stays one.
+// does not log each of them as an error. Guarantees: an outage stays one; who has no connection hears that first.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { ok, type Result } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { readThrough } from "../connections/access";
-
-export type MaskLayer = { mask: string | null };
+import { CONNECTION_PARAMETER, readQuery } from "../bff/read-request";
+import { toBrowser } from "../bff/to-browser";
+import { openConnection } from "../connections/access";
 
 /** Without layers of this picture, or without layers at all. */
 const hasNone: readonly number[] = [404, 405, 501];
 
-export async function getMaskLayer(viewer: Viewer, filename: string, connection?: string): Promise<Result<MaskLayer, Failure>> {
-  const layers = await readThrough(viewer, connection, operations.getMaskLayers, { query: { filename } });
+/** `search` is that of GET /api/files/mask-layers. */
+export async function getMaskLayer(
+  viewer: Viewer,
+  search: URLSearchParams,
+  signal?: AbortSignal,
+): Promise<Result<{ mask: string | null }, Failure>> {
+  const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  const query = readQuery(search, operations.getMaskLayers.query);
+  if (!query.ok) return query;
+  const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
   if (layers.ok) return ok({ mask: layers.value.mask ?? null });
-  return hasNone.includes(layers.failure.status) ? ok({ mask: null }) : layers;
+  return hasNone.includes(layers.failure.status) ? ok({ mask: null }) : failed(toBrowser(layers.failure, access.value));
 }

@@ -164,12 +164,7 @@ describe("drawing", () => {
   it("by numbers, inverted, undone and redone", async () => {
     const { sent } = show();
     await drawing();
-    for (const [name, value] of [
-      ["Left", "10"],
-      ["Top", "20"],
-      ["Width", "30"],
-      ["Height", "9000"],
-    ] as const)
+    for (const [name, value] of Object.entries({ Left: "10", Top: "20", Width: "30", Height: "9000" }))
       fireEvent.change(screen.getByRole("spinbutton", { name }), { target: { value } });
     await click("Paint it");
     await click(/^Invert/);

@@ -1,0 +1,51 @@
+// Whether a picture has a mask's layer, as the editor asks: that there is none is no error, that nobody can say is one.
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { startLittleServer } from "@/tests/support/little-server";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
+});
+afterAll(() => harness.dispose());
+
+const ask = (filename: string, connection = "") =>
+  harness.request(`/api/console/mask-layers?filename=${filename}${connection && `&connection=${connection}`}`, { as: "viewer" });
+
+async function send(path: string, fields: Record<string, string>, alpha: number) {
+  const file = await sharp({ create: { width: 6, height: 4, channels: 4, background: { r: 1, g: 2, b: 3, alpha } } })
+    .png()
+    .toBuffer();
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  body.set("image", new File([new Uint8Array(file)], "x.png", { type: "image/png" }));
+  const answer = await harness.request(path, { as: "operator", method: "POST", body });
+  expect(answer.status).toBe(200);
+  const sent: { name: string; metadata?: { related_files: { mask: string } } } = await answer.json();
+  return sent;
+}
+
+test("a masked picture has its layer, any other one has none", async () => {
+  const { name } = await send("/api/upload/image", {}, 1);
+  const masked = await send("/api/upload/mask", { original_ref: JSON.stringify({ filename: name }) }, 0.5);
+  const answer = await ask(masked.name);
+  expect([answer.status, await answer.json()]).toEqual([200, { mask: masked.metadata?.related_files.mask }]);
+  for (const other of [name, "nobody.png"]) {
+    const none = await ask(other);
+    expect([none.status, await none.json()]).toEqual([200, { mask: null }]);
+  }
+  expect((await ask("")).status).toBe(400);
+});
+
+test("a service without layers has none, one that fails or is away is not taken for it", async () => {
+  let status = 404;
+  const service = await startLittleServer((_, response) => void response.writeHead(status).end());
+  const lacking = await harness.connect(service.url, "sk-any");
+  expect(await (await ask("a.png", lacking)).json()).toEqual({ mask: null });
+  status = 500;
+  const failing = await harness.connect(`${service.url}/failing`, "sk-any");
+  expect((await ask("a.png", failing)).ok).toBe(false);
+  await service.close();
+  expect((await ask("a.png", await harness.connect(`${service.url}/away`, "sk-any"))).ok).toBe(false);
+});
