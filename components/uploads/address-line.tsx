@@ -3,7 +3,7 @@ import { failureText } from "@/components/frame/failure-text";
 import { Picture } from "@/components/ui/picture";
 import { formatBytes } from "@/lib/shared/format";
 import { type Address } from "./address";
-import { type SourceCheck } from "./use-address-checks";
+import { type SourceCheck } from "./source-facts";
 
 type AddressLineProps = { address: Address; check?: SourceCheck; refused?: string; locale: string };
 

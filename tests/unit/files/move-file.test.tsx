@@ -1,0 +1,62 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { MoveFile } from "@/components/files/move-file";
+import { renderInApp } from "../components/render";
+
+let answers: Response[];
+let asked: URL[];
+beforeEach(() => {
+  asked = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    asked.push(new URL(path, "http://desk.test"));
+    return answers.shift() ?? new Response("{}", { status: 500 });
+  });
+  HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
+    this.open = false;
+  };
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const refusal = (status: number, code: string) => Response.json({ code, message: "", request_id: "r" }, { status });
+const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
+async function openWith(path: string) {
+  const told: string[] = [];
+  renderInApp(<MoveFile path="a.json" connection="c" onMoved={(to) => told.push(`moved to ${to}`)} onAbsent={() => told.push("absent")} />);
+  await press("Rename or move");
+  act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
+  return told;
+}
+const overwrites = () =>
+  asked.filter(({ pathname }) => pathname.includes("/move/")).map(({ searchParams }) => searchParams.get("overwrite"));
+
+test("what stands at the new path is replaced only by a second press, which says so, and not after the path was changed", async () => {
+  answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "b.json" })];
+  const told = await openWith("b.json");
+  await press("Move it");
+  expect(screen.getByText("A file of this path exists. Replacing it cannot be undone.")).toBeTruthy();
+  act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: "c.json" } }));
+  await press("Move it");
+  expect([overwrites(), told]).toEqual([["false", "false"], []]);
+  await press("Replace what is there");
+  expect([overwrites().at(-1), told]).toEqual(["true", ["moved to c.json"]]);
+});
+
+test("a service that does not move files is told from a file that is gone", async () => {
+  answers = [refusal(404, "NOT_FOUND"), Response.json([{ path: "a.json" }])];
+  const told = await openWith("b.json");
+  await press("Move it");
+  expect(told).toEqual(["absent"]);
+  cleanup();
+  answers = [refusal(404, "NOT_FOUND"), Response.json([])];
+  const gone = await openWith("b.json");
+  await press("Move it");
+  expect(gone).toEqual([]);
+  expect(screen.getByText("It does not exist, or it belongs to somebody else")).toBeTruthy();
+});

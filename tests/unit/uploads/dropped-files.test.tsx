@@ -1,0 +1,80 @@
+// @vitest-environment jsdom
+import { cleanup, render } from "@testing-library/react";
+import { afterEach, describe, expect, it } from "vitest";
+import { useWindowFiles } from "@/components/uploads/use-window-files";
+import { filesOfDrop, filesOfInput, type Dropped } from "@/lib/browser/dropped-files";
+
+afterEach(cleanup);
+
+/** As much of what a browser hands over in a drop as is used. */
+type Node = { fullPath: string; isFile: boolean; isDirectory: boolean };
+const fileAt = (fullPath: string, isLocked = false): Node => ({
+  fullPath,
+  isFile: true,
+  isDirectory: false,
+  ...{
+    file: (resolve: (file: File) => void, reject: (cause: Error) => void) =>
+      isLocked ? reject(new Error("locked")) : resolve(new File(["x"], fullPath.split("/").at(-1) ?? "")),
+  },
+});
+const folderAt = (fullPath: string, children: Node[]): Node => ({
+  fullPath,
+  isFile: false,
+  isDirectory: true,
+  ...{
+    createReader() {
+      const waiting = [...children];
+      // A hundred at a time, as browsers do.
+      return { readEntries: (resolve: (some: Node[]) => void) => resolve(waiting.splice(0, 100)) };
+    },
+  },
+});
+const dropOf = (...entries: Node[]) =>
+  filesOfDrop({ items: entries.map((entry) => ({ kind: "file", webkitGetAsEntry: () => entry })), files: [] } as unknown as DataTransfer); // jsdom has no drops
+
+describe("what is dropped", () => {
+  it("is walked to the end of its folders, however many files lie in one, with the paths they have there", async () => {
+    const many = Array.from({ length: 250 }, (_, at) => fileAt(`/shots/night/${at}.png`));
+    const dropped = await dropOf(fileAt("/loose.txt"), folderAt("/shots", [folderAt("/shots/night", many), fileAt("/shots/day.png")]));
+    expect(dropped.files.map(({ path }) => path).sort()).toEqual(
+      ["loose.txt", "shots/day.png", ...many.map(({ fullPath }) => fullPath.slice(1))].sort(),
+    );
+    expect([dropped.unreadable, dropped.isCut]).toEqual([0, false]);
+  });
+
+  it("is counted where it cannot be read, and said to be cut where it is too much", async () => {
+    expect(await dropOf(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
+    const folders = Array.from({ length: 120 }, (_, at) =>
+      folderAt(
+        `/${at}`,
+        Array.from({ length: 90 }, (__, of) => fileAt(`/${at}/${of}`)),
+      ),
+    );
+    const dropped = await dropOf(...folders);
+    expect([dropped.files.length, dropped.isCut]).toEqual([10_000, true]);
+    const picked = filesOfInput(Array.from({ length: 10_001 }, () => new File([], "x")) as unknown as FileList); // no browser makes one by hand
+    expect([picked.files.length, picked.isCut]).toEqual([10_000, true]);
+  });
+});
+
+function Window({ onFiles }: { onFiles: (files: Promise<Dropped>) => void }) {
+  return <input aria-label={String(useWindowFiles({ isOn: true, onFiles }))} />;
+}
+
+describe("what is pasted", () => {
+  it("is taken anywhere on the page, but not where a field has the cursor, and not without a file", () => {
+    const taken: Promise<Dropped>[] = [];
+    const { getByRole } = render(<Window onFiles={(files) => taken.push(files)} />);
+    const paste = (target: Element, files: File[]) => {
+      const event = new Event("paste", { bubbles: true, cancelable: true });
+      target.dispatchEvent(Object.assign(event, { clipboardData: { files } }));
+      return event.defaultPrevented;
+    };
+    const picture = new File(["x"], "a.png");
+    expect(paste(getByRole("textbox"), [picture])).toBe(false);
+    expect(paste(document.body, [])).toBe(false);
+    expect(taken).toHaveLength(0);
+    expect(paste(document.body, [picture])).toBe(true);
+    expect(taken).toHaveLength(1);
+  });
+});

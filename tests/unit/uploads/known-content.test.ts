@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { findKnownContent } from "@/lib/browser/known-content";
+import { hashFile } from "@/lib/browser/hash-file";
+import { type FromHashWorker, type ToHashWorker } from "@/lib/browser/hash-worker";
+
+/** Hashes as the real worker does, on this thread: there are no workers of a browser here. */
+class ThisThread {
+  onmessage: ((event: { data: FromHashWorker }) => void) | null = null;
+  async postMessage(message: ToHashWorker) {
+    if (!("file" in message)) return;
+    const outcome = await hashFile(message.file, { signal: { aborted: false } });
+    this.onmessage?.({ data: { id: message.id, outcome } });
+  }
+}
+const file = new File(["hello"], "hello.png", { type: "image/png" });
+const hash = "ea8f163db38682925e4491c5e58d4bb3506ef8c14eb78a86e908c5624a67200f";
+let sent: unknown[];
+let answer: () => Response;
+beforeEach(() => {
+  sent = [];
+  vi.stubGlobal("Worker", ThisThread);
+  vi.stubGlobal("fetch", async (path: string, { body }: RequestInit) => {
+    sent.push([path, JSON.parse(String(body))]);
+    return answer();
+  });
+});
+afterEach(() => vi.unstubAllGlobals());
+const find = (signal = new AbortController().signal) => findKnownContent(file, { tags: ["input"], connection: "c", signal });
+
+test("content is offered by the hash that was made here, and known where the service names the very same", async () => {
+  answer = () => Response.json({ id: "a", asset_hash: `blake3:${hash}` }, { status: 201 });
+  expect(await find()).toBe(hash);
+  const offered = { hash: `blake3:${hash}`, tags: ["input"], name: "hello.png", mime_type: "image/png" };
+  expect(sent).toEqual([["/api/assets/from-hash?connection=c", offered]]);
+});
+
+test("whatever else the service says is not known, and nothing is offered after a stop", async () => {
+  for (const other of [
+    () => Response.json({ id: "a", asset_hash: `blake3:${"0".repeat(64)}` }),
+    () => Response.json({ id: "a" }),
+    () => Response.json({ code: "NOT_FOUND", message: "", request_id: "r" }, { status: 404 }),
+    () => new Response("<h1>Welcome", { status: 200 }),
+  ]) {
+    answer = other;
+    expect(await find()).toBeUndefined();
+  }
+  const offered = sent.length;
+  expect(await find(AbortSignal.abort())).toBeUndefined();
+  expect(sent).toHaveLength(offered);
+});
