@@ -1,6 +1,6 @@
 // Lists of assets from memory, for users who have many: a filter is an intersection of sets of bits, a page a walk along an order.
 // Guarantees: the same answers as the database gives. Where it does not know enough yet it answers nothing at all (undefined), and the
-// database is asked. It is filled in the background, in pieces of some milliseconds; nothing of it is ever stored.
+// database is asked. It is filled in the background, in pieces of a millisecond; nothing of it is ever stored.
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type ServiceLog } from "../options";
