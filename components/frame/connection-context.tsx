@@ -22,10 +22,15 @@ export function ConnectionProvider({ currentId, connections, children }: Connect
   return <Connections value={known}>{children}</Connections>;
 }
 
+/** What `?connection=` says, for links that stay on it. */
+export function useLinkedConnection(): string | undefined {
+  return useSearchParams()?.get("connection") ?? undefined;
+}
+
 /** The connection that `?connection=` names, else the member's last used one, else none. */
 export function useConnection(): CurrentConnection | undefined {
   const { currentId, connections } = useContext(Connections);
-  const wanted = useSearchParams()?.get("connection");
+  const wanted = useLinkedConnection();
   return connections.find(({ id }) => id === wanted) ?? connections.find(({ id }) => id === currentId);
 }
 

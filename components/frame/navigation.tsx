@@ -5,6 +5,8 @@ import { usePathname } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { useNumber } from "@/components/ui/use-numbers";
+import { withQuery } from "@/lib/browser/urls";
+import { useLinkedConnection } from "./connection-context";
 import { useCounts } from "./counts-context";
 import { destinations, isWithin } from "./destinations";
 
@@ -12,6 +14,7 @@ import { destinations, isWithin } from "./destinations";
 export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
+  const connection = useLinkedConnection();
   const { jobs, running, pending } = useCounts();
   const number = useNumber();
   const counts: Partial<Record<string, number>> = {
@@ -26,7 +29,7 @@ export function Navigation() {
         return (
           <li key={href} className={label === "settings" ? "mt-2.5 border-t border-line pt-2.5" : undefined}>
             <Link
-              href={href}
+              href={withQuery(href, { connection })}
               aria-current={isHere ? "page" : undefined}
               className={cn(
                 "flex items-center justify-between rounded-md px-2.5 py-1.5",
@@ -47,6 +50,7 @@ export function Navigation() {
 export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
+  const connection = useLinkedConnection();
   return (
     <ul className="grid grid-cols-7">
       {destinations.map(({ href, short, icon: Icon }) => {
@@ -54,7 +58,7 @@ export function BottomNavigation() {
         return (
           <li key={href}>
             <Link
-              href={href}
+              href={withQuery(href, { connection })}
               aria-current={isHere ? "page" : undefined}
               className={cn(
                 "flex min-h-12 flex-col items-center justify-center gap-0.5 text-xs",

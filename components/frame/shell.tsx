@@ -5,6 +5,7 @@ import { type ConnectionView } from "@/lib/contract/console";
 import { ConnectionCard } from "./connection-card";
 import { ConnectionProvider, type CurrentConnection } from "./connection-context";
 import { CountsProvider } from "./counts-context";
+import { KeepConnection } from "./keep-connection";
 import { type FrameMember, MemberRow } from "./member-row";
 import { BottomNavigation, Navigation } from "./navigation";
 import { PaletteButton } from "./palette-button";
@@ -60,6 +61,7 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
         </div>
       </CountsProvider>
       <Toasts />
+      <KeepConnection currentId={currentId} />
       <Shortcuts />
     </ConnectionProvider>
   );

@@ -37,6 +37,8 @@ export function useConnectionActs() {
     run: async ({ id }: ConnectionView, act: "use" | "check") => {
       const answer = await call<{ check?: ConnectionCheck } | undefined>({ id, act }, "POST", connectionPath(id, act));
       if (answer.ok && answer.value?.check) note(id, answer.value.check);
+      // An address that names another one would go on showing that.
+      if (answer.ok && act === "use") router.replace("/settings");
     },
     /** True when it is gone. */
     remove: async ({ id }: ConnectionView): Promise<boolean> => (await call({ id, act: "remove" }, "DELETE", connectionPath(id))).ok,

@@ -4,7 +4,7 @@ import { type Page } from "@playwright/test";
 import { owner } from "./support/desk";
 import { sample } from "./support/files";
 import { submit, untilState } from "./support/jobs";
-import { setUpByLink } from "./support/steps";
+import { connect, goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
 const graph = () => JSON.parse(sample("01-invert").bytes.toString("utf8"));
@@ -105,6 +105,29 @@ test("a reader of Chinese has the whole page in it, and whoever chooses keeps th
   await expect(page.getByRole("heading", { name: "队列" })).toBeVisible();
   expect(complaints).toEqual([]);
   await context.close();
+});
+
+test("a tab stays on its service when another tab moves to a different one, over reloads and from page to page", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+  service,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const shown = page.getByRole("button", { name: "Switch connection, now Embedded service" }).filter({ visible: true });
+  await page.goto(`${freshDesk.url}/queue`);
+  await expect(shown).toBeVisible();
+  const other = await context.newPage();
+  await other.goto(`${freshDesk.url}/settings`);
+  await connect(other, { name: "Another", url: service.url, key: service.key });
+  await expect(page).toHaveURL(/connection=/);
+  await page.reload();
+  await expect(shown).toBeVisible();
+  await goTo(page, "History");
+  await expect(page.getByRole("heading", { name: "History" })).toBeVisible();
+  await expect(shown).toBeVisible();
 });
 
 test("the exact time of a job is told in the reader's own zone", async ({ browser, desk }) => {

@@ -7,7 +7,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobState } from "@/lib/contract/states";
 import { languageNames, languages } from "@/lib/shared/languages";
-import { useConnection, useConnections } from "../connection-context";
+import { useConnection, useConnections, useLinkedConnection } from "../connection-context";
 import { destinations } from "../destinations";
 import { showOverlay } from "../overlay";
 import { useLanguage } from "../use-language";
@@ -28,16 +28,23 @@ export function usePaletteItems({ jobs, onSwitch }: Ports): PaletteItem[] {
   const { leave } = useSignOut();
   const current = useConnection();
   const connections = useConnections();
+  const connection = useLinkedConnection();
   const to = (href: `/${string}`) => () => router.push(href);
   return [
-    ...destinations.map(({ href, label }) => ({ key: href, group: "pages" as const, label: t(label), also: href, run: to(href) })),
+    ...destinations.map(({ href, label }) => ({
+      key: href,
+      group: "pages" as const,
+      label: t(label),
+      also: href,
+      run: to(withQuery(href, { connection })),
+    })),
     ...jobs.map((job) => ({
       key: `job-${job.id}`,
       group: "jobs" as const,
       label: job.id,
       note: [job.workflow_name, stateWord(job, t)].filter(Boolean).join(" · "),
       onDemand: true,
-      run: to(`/jobs/${encodeURIComponent(job.id)}`),
+      run: to(withQuery(`/jobs/${encodeURIComponent(job.id)}`, { connection })),
     })),
     ...workflowsOf(jobs).map(({ id, name }) => ({
       key: `workflow-${id}`,
@@ -45,7 +52,7 @@ export function usePaletteItems({ jobs, onSwitch }: Ports): PaletteItem[] {
       label: name,
       note: t("palette.workflowJobs"),
       also: id,
-      run: to(withQuery("/jobs", { workflow_id: id })),
+      run: to(withQuery("/jobs", { workflow_id: id, connection })),
     })),
     ...connections
       .filter(({ id }) => id !== current?.id)

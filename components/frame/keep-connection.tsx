@@ -1,0 +1,42 @@
+"use client";
+
+import { usePathname, useRouter, useSearchParams } from "next/navigation";
+import { useEffect, useEffectEvent, useRef } from "react";
+import { useConnection } from "./connection-context";
+
+const CHANNEL = "lightdesk-connection";
+
+/**
+ * A tab stays on its connection: where another tab moved the member to a different one, this one writes its own into its address, which every
+ * link of the frame keeps. Without it the next page would come from the other service, without a word.
+ */
+export function KeepConnection({ currentId }: { currentId?: string }) {
+  const shownId = useConnection()?.id;
+  const pathname = usePathname();
+  const params = useSearchParams();
+  const router = useRouter();
+  const channel = useRef<BroadcastChannel>(undefined);
+  const toldId = useRef(currentId);
+
+  const keep = useEffectEvent((usedId: unknown) => {
+    if (shownId === undefined || usedId === shownId || params.has("connection")) return;
+    const kept = new URLSearchParams(params);
+    kept.set("connection", shownId);
+    router.replace(`${pathname}?${kept}`, { scroll: false });
+  });
+
+  useEffect(() => {
+    const opened = new BroadcastChannel(CHANNEL);
+    opened.onmessage = ({ data }) => keep(data);
+    channel.current = opened;
+    return () => opened.close();
+  }, []);
+
+  useEffect(() => {
+    if (toldId.current === currentId) return;
+    toldId.current = currentId;
+    channel.current?.postMessage(currentId);
+  }, [currentId]);
+
+  return null;
+}
