@@ -62,12 +62,10 @@ export function countFrames(): void {
   requestAnimationFrame(next);
 }
 
-/** Rows that can be seen now, and whether something of the table's place is not a row. */
-export function rowsInView(): { rows: number; isBlank: boolean } {
-  const rows = [...document.querySelectorAll("tr[data-row]")].filter((row) => {
-    const { top, bottom } = row.getBoundingClientRect();
-    return bottom > 0 && top < window.innerHeight;
-  });
-  const middle = document.elementsFromPoint(window.innerWidth / 2, window.innerHeight / 2);
-  return { rows: rows.length, isBlank: !middle.some((element) => element.closest("tr[data-row]")) };
+/** The moment at which everything between the header of the table and the edge of the page is a row; false before it. */
+export function isViewFull(): number | false {
+  const headPx = document.querySelector("thead")?.getBoundingClientRect().bottom ?? 0;
+  const seen = (row: Element) => row.getBoundingClientRect().bottom > headPx && row.getBoundingClientRect().top < window.innerHeight;
+  const isCut = [...document.querySelectorAll("tr.light-rows")].some(seen);
+  return !isCut && [...document.querySelectorAll("tr[data-row]")].some(seen) && performance.now();
 }
