@@ -1,10 +1,11 @@
 "use client";
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
-import { type MouseEvent, useRef } from "react";
+import { type MouseEvent, useMemo, useRef } from "react";
 import { cn } from "@/components/ui/cn";
+import { drawnColumns } from "./drawn-columns";
 import { features, type Features, type Sizing, type Sorting } from "./features";
-import { TableBody } from "./table-body";
+import { GroupedBody, PlainBody } from "./table-body";
 import { TableHead } from "./table-head";
 import { type RowMarks } from "./table-row";
 import { useRowKeys } from "./use-row-keys";
@@ -36,36 +37,49 @@ type DataTableProps<Row extends RowData> = {
   className?: string;
 };
 
+const noRows: never[] = [];
+
 /** Rows keep their identity over polls (`rowId`), so that a new answer changes cells and never scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowId, lightText, part, sorting, sizing, isFixed, isCompact, className, ...ofRows } = props;
+  const { caption, columns, rows, rowId, isSelected, marks, isBusy, lightText, part, onPress, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
   useRowKeys(element);
-  const table = useTable({ features, columns, data: rows, getRowId: rowId });
+  // The library has the columns and the header; rows are made where they are drawn.
+  const table = useTable<Features, Row>({ features, columns, data: noRows, getRowId: rowId });
+  const isLong = lightText !== undefined && props.isFixed === true;
+  const leaves = table.getAllLeafColumns();
+  const widths = sizing?.widths;
+  const drawn = useMemo(() => drawnColumns(table, leaves, isLong, widths), [table, leaves, isLong, widths]);
+  const isPart = part !== undefined || lightText !== undefined;
+  const look = useMemo(
+    () => ({ rowId, drawn, isBusy, isSelected, marks, isLong, isPart }),
+    [rowId, drawn, isBusy, isSelected, marks, isLong, isPart],
+  );
+  const listFirst = part?.first ?? 0;
   return (
     <table
       ref={element}
+      role={isLong ? "table" : undefined}
       aria-rowcount={part ? part.total + 1 : lightText ? rows.length + 1 : undefined}
+      onClick={onPress}
+      onAuxClick={onPress}
       className={cn(
         "data-table",
-        isFixed && "fixed-columns",
+        isLong ? "long-rows" : props.isFixed && "fixed-columns",
+        lightText && "grouped-rows",
         hasWidths(sizing) && "cut-cells",
-        isCompact && "compact-rows",
-        props.onPress && "pressable",
-        className,
+        props.isCompact && "compact-rows",
+        onPress && "pressable",
+        props.className,
       )}
     >
       <caption className="sr-only">{caption}</caption>
-      <TableHead table={table} sorting={sorting} sizing={sizing} />
-      <TableBody
-        element={element}
-        model={table.getRowModel().rows}
-        rows={rows}
-        columns={columns}
-        lightText={lightText}
-        firstRow={part?.first}
-        {...ofRows}
-      />
+      <TableHead table={table} sorting={sorting} sizing={sizing} isLong={isLong} />
+      {lightText ? (
+        <GroupedBody element={element} rows={rows} look={look} listFirst={listFirst} lightText={lightText} />
+      ) : (
+        <PlainBody rows={rows} look={look} listFirst={listFirst} />
+      )}
     </table>
   );
 }

@@ -10,13 +10,14 @@ export function holdRows<Row extends Named>(shown: readonly Row[], latest: reado
   };
 }
 
-/** Rows that say the same are the same object as before, so that nothing of them is drawn again. */
-export function shareRows<Row extends Named>(before: readonly Row[], after: Row[]): Row[] {
+/** Rows that say the same are the same object as before, and a list of the same rows is the same list, so that nothing of them is drawn again. */
+export function shareRows<Row extends Named>(before: Row[], after: Row[]): Row[] {
   const known = new Map(before.map((row) => [row.id, row]));
-  return after.map((row) => {
+  const shared = after.map((row) => {
     const last = known.get(row.id);
-    return last && saysSame(last, row) ? last : row;
+    return last && (last === row || saysSame(last, row)) ? last : row;
   });
+  return shared.length === before.length && shared.every((row, at) => row === before[at]) ? before : shared;
 }
 
 function saysSame(a: object, b: object): boolean {

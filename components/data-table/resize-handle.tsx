@@ -19,7 +19,10 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
     const from = { x: event.clientX, width: cell.offsetWidth };
     const widthAt = (x: number) => bounded(from.width + x - from.x);
     // The column follows the pointer by itself; the rows are told once, at the end.
-    const move = ({ clientX }: globalThis.PointerEvent) => void (cell.style.width = `${widthAt(clientX)}px`);
+    const cells = [cell, ...cellsBelow(cell)];
+    const move = ({ clientX }: globalThis.PointerEvent) => {
+      for (const { style } of cells) Object.assign(style, { width: `${widthAt(clientX)}px`, flex: "none" });
+    };
     const end = ({ clientX, type }: globalThis.PointerEvent) => {
       handle.removeEventListener("pointermove", move);
       handle.removeEventListener("pointerup", end);
@@ -53,4 +56,10 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
       className="resize-handle max-md:hidden"
     />
   );
+}
+
+/** Rows that are no lines of a table's own layout have their widths from themselves. */
+function cellsBelow(cell: HTMLTableCellElement): HTMLElement[] {
+  const rows = [...(cell.closest<HTMLTableElement>("table.long-rows")?.rows ?? [])];
+  return rows.flatMap((row) => row.cells[cell.cellIndex] ?? []);
 }

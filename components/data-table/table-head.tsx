@@ -3,21 +3,27 @@
 import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
 import { type ReactNode } from "react";
 import { headCellStyle } from "./cell-style";
+import { ownWidth } from "./drawn-columns";
 import { type Features, type Sizing, type Sorting } from "./features";
 import { ResizeHandle } from "./resize-handle";
 
-type TableHeadProps<Row extends RowData> = { table: ReactTable<Features, Row>; sorting: Sorting | undefined; sizing: Sizing | undefined };
+type TableHeadProps<Row extends RowData> = {
+  table: ReactTable<Features, Row>;
+  sorting: Sorting | undefined;
+  sizing: Sizing | undefined;
+  isLong: boolean;
+};
 
 const said = { asc: "ascending", desc: "descending" } as const;
 const arrow = { asc: "↑", desc: "↓" } as const;
 
-export function TableHead<Row extends RowData>({ table, sorting, sizing }: TableHeadProps<Row>) {
+export function TableHead<Row extends RowData>({ table, sorting, sizing, isLong }: TableHeadProps<Row>) {
   return (
-    <thead>
+    <thead role={isLong ? "rowgroup" : undefined}>
       {table.getHeaderGroups().map((group) => (
-        <tr key={group.id}>
+        <tr key={group.id} role={isLong ? "row" : undefined}>
           {group.headers.map((header) => (
-            <HeadCell key={header.id} header={header} sort={sorting?.[header.id]} sizing={sizing}>
+            <HeadCell key={header.id} header={header} sort={sorting?.[header.id]} sizing={sizing} isLong={isLong}>
               <table.FlexRender header={header} />
             </HeadCell>
           ))}
@@ -31,10 +37,11 @@ type HeadCellProps<Row extends RowData> = {
   header: Header<Features, Row, unknown>;
   sort: Sorting[string] | undefined;
   sizing: Sizing | undefined;
+  isLong: boolean;
   children: ReactNode;
 };
 
-function HeadCell<Row extends RowData>({ header, sort, sizing, children }: HeadCellProps<Row>) {
+function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children }: HeadCellProps<Row>) {
   const look = header.column.columnDef.meta;
   const px = sizing?.widths[header.id];
   return (
@@ -42,8 +49,9 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, children }: HeadC
       scope="col"
       data-column={header.id}
       aria-sort={sort?.direction && said[sort.direction]}
-      style={px === undefined ? undefined : { width: px }}
-      className={headCellStyle(look)}
+      role={isLong ? "columnheader" : undefined}
+      style={ownWidth(px)}
+      className={headCellStyle(look, isLong)}
     >
       {sort ? (
         <button type="button" onClick={sort.onSort} className="rounded-sm hover:text-ink">

@@ -1,66 +1,81 @@
 "use client";
 
-import { type Cell, type ColumnDef, type Row as ModelRow, type RowData } from "@tanstack/react-table";
+import { type RowData } from "@tanstack/react-table";
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from "react";
-import { bodyCellStyle } from "./cell-style";
-import { type Features } from "./features";
+import { type Drawn } from "./drawn-columns";
 
 /** Which rows stand out, outside of React's state. */
 export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
 
+/** What the rows of a table have in common. */
+export type RowLook<Row extends RowData> = {
+  rowId: (row: Row) => string;
+  /** What the cells are made by: other ones draw the row anew. */
+  drawn: Drawn<Row>;
+  isBusy: ((row: Row) => boolean) | undefined;
+  isSelected: ((row: Row) => boolean) | undefined;
+  marks: RowMarks | undefined;
+  /** Rows are lines of boxes, and say themselves that they are rows. */
+  isLong: boolean;
+  /** Only a part of the list stands in the table, so that each says which it is. */
+  isPart: boolean;
+};
+
+/** A function and not a component: a row is one thing to draw, not two. */
+export function drawRow<Row extends RowData>(row: Row, look: RowLook<Row>, index: number): ReactNode {
+  const { rowId, drawn, isBusy, isSelected, marks, isLong, isPart } = look;
+  const id = rowId(row);
+  return (
+    <TableRow
+      key={id}
+      row={row}
+      id={id}
+      index={isPart ? index : undefined}
+      drawn={drawn}
+      isBusy={isBusy?.(row) ?? false}
+      isSelected={isSelected?.(row) ?? false}
+      marks={marks}
+      isLong={isLong}
+    />
+  );
+}
+
 type TableRowProps<Row extends RowData> = {
-  row: ModelRow<Features, Row>;
-  /** What the cells are made by: another list draws the row anew. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- see DataTable
-  columns: ColumnDef<Features, Row, any>[];
-  /** Its place in the whole table, where only a part of it is drawn. */
+  row: Row;
+  id: string;
   index: number | undefined;
+  drawn: Drawn<Row>;
   isBusy: boolean;
   isSelected: boolean;
   marks: RowMarks | undefined;
+  isLong: boolean;
 };
 
 /** Drawn again only when what it shows is another: a poll that changes one of a thousand rows draws one. */
-export const TableRow = memo(
-  TableRowView,
-  (a, b) =>
-    a.row.original === b.row.original &&
-    a.columns === b.columns &&
-    a.index === b.index &&
-    a.isBusy === b.isBusy &&
-    a.isSelected === b.isSelected &&
-    a.marks === b.marks,
-) as typeof TableRowView;
+const TableRow = memo(TableRowView) as typeof TableRowView;
 
-function TableRowView<Row extends RowData>({ row, columns, index, isBusy, isSelected, marks }: TableRowProps<Row>) {
-  const isMarked = useSyncExternalStore(marks?.subscribe ?? never, () => marks?.has(row.id) ?? false, no);
-  const { original } = row;
-  // A mark that comes or goes draws the row's edge, not its cells.
-  const cells = useMemo(
-    () => row.getAllCells().map(cellOf),
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the model's row is another object with every answer; these are what its cells depend on
-    [original, columns],
-  );
+function TableRowView<Row extends RowData>({ row, id, index, drawn, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
+  const isMarked = useSyncExternalStore(marks?.subscribe ?? never, () => marks?.has(id) ?? false, no);
+  // A mark that comes or goes draws the row's edge, not its cells. They are called, not mounted: a component for each would be half of a row's work.
+  const cells = useMemo(() => {
+    const model = drawn.modelOf(row, id);
+    return drawn.columns.map(({ id: column, draw, className, style }) => (
+      <td key={column} role={isLong ? "cell" : undefined} className={className} style={style}>
+        {draw(model)}
+      </td>
+    ));
+  }, [drawn, row, id, isLong]);
   return (
     <tr
-      data-row={row.id}
-      aria-rowindex={index}
+      data-row={id}
+      role={isLong ? "row" : undefined}
+      aria-rowindex={index === undefined ? undefined : index + 2}
       aria-busy={isBusy || undefined}
       data-selected={isSelected || isMarked || undefined}
       className="group"
     >
       {cells}
     </tr>
-  );
-}
-
-/** The column's function is called, not mounted: a component for each cell would be half of a row's work. */
-function cellOf<Row extends RowData>(cell: Cell<Features, Row, unknown>): ReactNode {
-  const { cell: draw, meta } = cell.column.columnDef;
-  return (
-    <td key={cell.id} className={bodyCellStyle(meta)}>
-      {typeof draw === "function" ? draw(cell.getContext()) : draw}
-    </td>
   );
 }
 

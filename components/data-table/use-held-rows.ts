@@ -30,14 +30,17 @@ type Held<Row> = { view: string; latest: Row[]; isHolding: boolean; rows: Row[];
 
 /** At the top of the page new rows simply appear; further down they are held back, so that nothing jumps. `view` names the question. */
 export function useHeldRows<Row extends { id: string }>(view: string, latest: Row[], canHold: boolean): { rows: Row[]; newCount: number } {
-  const isUp = useSyncExternalStore(
+  const [held, setHeld] = useState<Held<Row>>({ view, latest, isHolding: false, rows: latest, newCount: 0 });
+  // Who leaves the top changes nothing yet; the next answer is held back, and whoever comes back to the top gets it.
+  const isBack = useSyncExternalStore(
     subscribe,
-    () => isAtTop,
+    () => !held.isHolding || isAtTop,
     () => true,
   );
-  const [held, setHeld] = useState<Held<Row>>({ view, latest, isHolding: false, rows: latest, newCount: 0 });
-  const isHolding = canHold && !isUp && held.view === view && held.rows.length > 0;
-  if (held.latest === latest && held.view === view && held.isHolding === isHolding) return held;
+  const isNew = held.latest !== latest || held.view !== view;
+  const isAway = held.isHolding ? !isBack : isNew && !isAtTop;
+  const isHolding = canHold && isAway && held.view === view && held.rows.length > 0;
+  if (!isNew && held.isHolding === isHolding) return held;
   const next = isHolding ? holdRows(held.rows, latest) : { rows: latest, newCount: 0 };
   const rows = held.view === view ? shareRows(held.rows, next.rows) : next.rows;
   const now = { view, latest, isHolding, rows, newCount: next.newCount };

@@ -12,11 +12,12 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
       const here = rows.findIndex((row) => row.contains(document.activeElement));
       const key = event.key.toLowerCase();
       if (key === "j" || key === "k") {
-        const next = here < 0 ? rows[firstInView(rows)] : rows[here + (key === "j" ? 1 : -1)];
+        const next = here < 0 ? rows[firstInView(rows)] : beside(rows, here, key === "j" ? 1 : -1);
         if (event.shiftKey) for (const row of [rows[here], next]) choose(row, true);
         const link = next?.querySelector<HTMLElement>("a[href]");
         link?.focus({ preventScroll: true });
-        next?.scrollIntoView?.({ block: "nearest" });
+        // Whoever has scrolled far away is brought back, and the rows around with them.
+        (next ?? rows[here])?.scrollIntoView?.({ block: "nearest" });
       } else if (key === "x" && here >= 0) {
         choose(rows[here]);
       } else return;
@@ -25,6 +26,13 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, [table]);
+}
+
+/** The next one in the list, which is not there while it is far from view. */
+function beside(rows: readonly HTMLElement[], here: number, by: 1 | -1): HTMLElement | undefined {
+  const placeOf = (row: HTMLElement | undefined) => Number(row?.getAttribute("aria-rowindex"));
+  const next = rows[here + by];
+  return placeOf(next) === 0 || placeOf(next) === placeOf(rows[here]) + by ? next : undefined;
 }
 
 /** Where somebody has scrolled to, that is where the keys begin. */

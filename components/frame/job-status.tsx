@@ -20,5 +20,5 @@ export function JobStatus({ word, state = toJobState(word) }: { word: string; st
 
 /** The same without a component of its own, for lists of many. */
 export function statusBadge(t: ReturnType<typeof useTranslations<"frame.states">>, word: string, state: JobState): ReactNode {
-  return <StatusBadge tone={jobTone[state]} word={state === "unknown" ? word : t(state)} title={t("raw", { word })} />;
+  return StatusBadge({ tone: jobTone[state], word: state === "unknown" ? word : t(state), title: t("raw", { word }) });
 }

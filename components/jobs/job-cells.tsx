@@ -5,7 +5,7 @@ import { type ReactNode, useSyncExternalStore } from "react";
 import { statusBadge } from "@/components/frame/job-status";
 import { durationText, RunningDuration } from "@/components/ui/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { AgoTime, type AgoWords } from "@/components/ui/relative-time";
 import { type JobRow } from "./job-row";
 import { rowPart } from "./job-row-link";
 
@@ -14,6 +14,7 @@ export type CellWords = {
   t: ReturnType<typeof useTranslations<"jobs">>;
   states: ReturnType<typeof useTranslations<"frame.states">>;
   durations: ReturnType<typeof useTranslations<"common.duration">>;
+  ago: AgoWords;
 };
 type Cell = { row: JobRow; words: CellWords; hrefOf: (id: string) => string };
 
@@ -73,9 +74,8 @@ export function whatCell({ row, words: { t }, hrefOf }: Cell): ReactNode {
   );
 }
 
-export function submittedCell({ row: { id, createdMs }, words: { t }, hrefOf }: Cell): ReactNode {
-  if (createdMs === undefined) return t("nothing");
-  return rowPart(hrefOf(id), <RelativeTime ms={createdMs} />);
+export function submittedCell({ row: { createdMs }, words: { t, ago } }: Cell): ReactNode {
+  return createdMs === undefined ? t("nothing") : <AgoTime ms={createdMs} words={ago} />;
 }
 
 export function ranCell({ row: { state, startedMs, endedMs }, words: { t, durations } }: Cell): ReactNode {

@@ -3,8 +3,8 @@
 import { columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
-import { Cut } from "@/components/ui/cut";
-import { Picture } from "@/components/ui/picture";
+import { Cut, cutWhereLong } from "@/components/ui/cut";
+import { plainPicture } from "@/components/ui/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ColumnChoice, isValueId, shownColumns, valueOf } from "./column-choice";
 import { type CellWords, ranCell, stateCell, submittedCell, whatCell } from "./job-cells";
@@ -29,7 +29,7 @@ const HERE = "\u0001";
 /** The chosen columns in the chosen order; the boxes to select by stand first. */
 export function jobColumns(words: CellWords, where: Where, choice: ColumnChoice) {
   const { t } = words;
-  const named = namedColumns(words, where);
+  const named = namedColumns(words, where, (id) => choice.widths[id] !== undefined);
   // The sentence is put together once, not a thousand times.
   const selectLabel = t("select", { id: HERE });
   return [
@@ -54,7 +54,7 @@ export function jobColumns(words: CellWords, where: Where, choice: ColumnChoice)
   ];
 }
 
-function namedColumns(words: CellWords, { connection, linked }: Where) {
+function namedColumns(words: CellWords, { connection, linked }: Where, isSized: (id: string) => boolean) {
   const { t } = words;
   const copyLabel = t("copyId");
   const hrefOf = (id: string) => rowHref(id, linked);
@@ -63,15 +63,13 @@ function namedColumns(words: CellWords, { connection, linked }: Where) {
       id: "preview",
       header: t("column.preview"),
       meta: jobLooks.preview,
-      cell: ({ row }) => (
-        <Picture
-          src={row.original.preview && thumbnailUrl({ connection, file: row.original.preview, edge: 128 })}
-          alt=""
-          width={52}
-          height={36}
-          className="h-9 w-[52px]"
-        />
-      ),
+      cell: ({ row }) =>
+        plainPicture({
+          src: row.original.preview && thumbnailUrl({ connection, file: row.original.preview, edge: 128 }),
+          width: 52,
+          height: 36,
+          className: "h-9 w-[52px]",
+        }),
     }),
     status: column.display({
       id: "status",
@@ -84,17 +82,19 @@ function namedColumns(words: CellWords, { connection, linked }: Where) {
       header: t("column.job"),
       meta: jobLooks.job,
       cell: ({ row }) => (
-        <span className="inline-flex items-center gap-0.5">
+        <>
           {rowLink(row.original.id, hrefOf(row.original.id))}
           {copyButton(copyLabel)}
-        </span>
+        </>
       ),
     }),
     workflow: column.display({
       id: "workflow",
       header: t("column.workflow"),
       meta: jobLooks.workflow,
-      cell: ({ row }) => <Cut text={row.original.workflow ?? ""} />,
+      // A column that somebody narrowed cuts whatever it holds.
+      cell: ({ row: { original } }) =>
+        isSized("workflow") ? <Cut text={original.workflow ?? ""} /> : cutWhereLong(original.workflow ?? ""),
     }),
     what: column.display({
       id: "what",

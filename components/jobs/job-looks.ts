@@ -4,7 +4,7 @@ import { type ColumnLook } from "@/components/data-table/features";
 export const jobLooks = {
   select: { width: "w-10 md:w-[46px]", shown: "whole-cell", isRigid: true },
   preview: { width: "w-[72px]", shown: "whole-cell", hiddenHeader: true, isRigid: true },
-  status: { width: "w-[128px] max-sm:w-auto" },
+  status: { width: "w-[128px] max-sm:takes-rest" },
   job: { width: "w-[118px]" },
   workflow: { width: "w-[180px]", shown: "max-lg:hidden max-xl:in-[.with-panel]:hidden" },
   what: { shown: "max-lg:hidden", hiddenHeader: true },

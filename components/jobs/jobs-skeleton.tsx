@@ -19,7 +19,7 @@ export function JobsSkeleton() {
       </ToolBar>
       <TableSkeleton
         label={t("loading")}
-        isFixed
+        isLong
         columns={[
           { look: jobLooks.select, width: "none" },
           { look: jobLooks.preview, width: "thumb" },

@@ -6,6 +6,7 @@ import { DataTable } from "@/components/data-table/data-table";
 import { type Sizing, type Sorting } from "@/components/data-table/features";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { type Opened } from "@/components/frame/use-opened";
+import { useAgoWords } from "@/components/ui/relative-time";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type ColumnChoice, type ColumnId } from "./column-choice";
 import { jobColumns } from "./job-columns";
@@ -35,6 +36,7 @@ export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
   const t = useTranslations("jobs");
   const states = useTranslations("frame.states");
   const durations = useTranslations("common.duration");
+  const ago = useAgoWords();
   const nameOf = useColumnName(choice);
   const onPress = useRowPress(linked, opened.open);
   const lightText = useCallback(
@@ -44,8 +46,8 @@ export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
   );
   useEffect(() => selection.list(rows.map(rowId)), [selection, rows]);
   const columns = useMemo(
-    () => jobColumns({ t, states, durations }, { connection, linked, selection }, choice),
-    [t, states, durations, connection, linked, selection, choice],
+    () => jobColumns({ t, states, durations, ago }, { connection, linked, selection }, choice),
+    [t, states, durations, ago, connection, linked, selection, choice],
   );
   const sizing: Sizing = {
     widths: choice.widths,

@@ -1,3 +1,4 @@
+import { type ReactNode } from "react";
 import { cn } from "./cn";
 
 /** What is longer than this may be cut by the narrowest column it stands in. */
@@ -10,4 +11,9 @@ export function Cut({ text, className }: { text: string; className?: string }) {
       {text}
     </span>
   );
+}
+
+/** Words in a column that is wide enough for all that are not cut: as they are, since a list of many has them in each row. */
+export function cutWhereLong(text: string): ReactNode {
+  return text.length > SHOWN ? <Cut text={text} /> : text;
 }

@@ -69,3 +69,37 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
     />
   );
 }
+
+/** For lists of many: the same box, without state. What does not come is marked, and drawn by the stylesheet. Not lazy: such a list draws only what is near. */
+export function plainPicture({ src, width, height, className }: Pick<PictureProps, "src" | "width" | "height" | "className">): ReactNode {
+  if (!src) return <span aria-hidden="true" className={cn("picture", className)} />;
+  return (
+    <img
+      key={src}
+      ref={watch}
+      src={src}
+      alt=""
+      width={width}
+      height={height}
+      decoding="async"
+      onError={({ currentTarget }) => markLost(currentTarget)}
+      className={cn("picture", className)}
+    />
+  );
+}
+
+function markLost(image: HTMLImageElement): void {
+  image.dataset.lost = "";
+}
+
+/** As `attach` above. */
+function watch(image: HTMLImageElement): () => void {
+  if (image.complete && image.naturalWidth === 0 && image.currentSrc) markLost(image);
+  const { dropped } = image.dataset;
+  if (dropped !== undefined && !image.hasAttribute("src")) image.src = dropped;
+  return () => {
+    if (image.complete) return;
+    image.dataset.dropped = image.src;
+    image.removeAttribute("src");
+  };
+}

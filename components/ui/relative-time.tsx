@@ -1,19 +1,42 @@
 "use client";
 
-import { useTranslations } from "next-intl";
-import { agoOf } from "./elapsed";
-import { useClock } from "./use-clock";
-import { useReading } from "./use-now";
+import { useLocale, useTranslations } from "next-intl";
+import { useMemo } from "react";
+import { type Ago, agoOf } from "./elapsed";
+import { clockText } from "./use-clock";
+import { useHydrated, useReadingFrom, useRenderedMs } from "./use-now";
+
+/** What every time of a page needs to say itself. */
+export type AgoWords = { textOf: (ago: Ago) => string; locale: string; renderedMs: number };
+
+export function useAgoWords(): AgoWords {
+  const t = useTranslations("common.time");
+  const locale = useLocale();
+  const renderedMs = useRenderedMs();
+  return useMemo(() => {
+    const texts = new Map<Ago, string>();
+    const textOf = (ago: Ago) => {
+      const text = texts.get(ago) ?? (ago.unit === "now" ? t("now") : t(ago.unit, { count: ago.count }));
+      texts.set(ago, text);
+      return text;
+    };
+    return { textOf, locale, renderedMs };
+  }, [t, locale, renderedMs]);
+}
 
 /** "4 min ago"; the exact time with its zone is one hover away. */
 export function RelativeTime({ ms, className }: { ms: number; className?: string }) {
-  const t = useTranslations("common.time");
-  const ago = useReading((nowMs) => agoOf(ms, nowMs));
+  return <AgoTime ms={ms} words={useAgoWords()} className={className} />;
+}
+
+/** The same for lists of many: what each of them would find by itself is found once for all. */
+export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords; className?: string }) {
+  const ago = useReadingFrom(words.renderedMs, (nowMs) => agoOf(ms, nowMs));
   // The reader's zone is known in the browser only.
-  const title = useClock()(ms, "exact");
+  const title = useHydrated() ? clockText(words.locale, ms, "exact") : undefined;
   return (
     <time dateTime={new Date(ms).toISOString()} title={title} className={className} suppressHydrationWarning>
-      {ago.unit === "now" ? t("now") : t(ago.unit, { count: ago.count })}
+      {words.textOf(ago)}
     </time>
   );
 }

@@ -11,10 +11,11 @@ type StatusBadgeProps = {
   className?: string;
 };
 
+/** Without state, so that a list of many may call it instead of mounting it. */
 export function StatusBadge({ tone, word, title, className }: StatusBadgeProps) {
   return (
     <span title={title} data-tone={tone} className={cn("status", toneStyle[tone], className)}>
-      <ToneIcon tone={tone} />
+      {ToneIcon({ tone })}
       {word}
     </span>
   );

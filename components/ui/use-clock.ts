@@ -20,9 +20,13 @@ function formatOf(locale: string, look: keyof typeof looks): Intl.DateTimeFormat
   return known;
 }
 
+export function clockText(locale: string, ms: number, look: keyof typeof looks): string {
+  return formatOf(locale, look).format(ms);
+}
+
 /** Moments in the reader's own zone and the page's language. Only the browser knows the zone: undefined on the server and in the first render, so that both agree. */
 export function useClock(): (ms: number, look: keyof typeof looks) => string | undefined {
   const locale = useLocale();
   const isHydrated = useHydrated();
-  return (ms, look) => (isHydrated ? formatOf(locale, look).format(ms) : undefined);
+  return (ms, look) => (isHydrated ? clockText(locale, ms, look) : undefined);
 }

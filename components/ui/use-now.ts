@@ -25,8 +25,16 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** What `read` makes of the clock: whoever shows it is drawn again only when that is another value, so equal ones must be the same. */
-export function useReading<T>(read: (nowMs: number) => T): T {
-  const renderedMs = usePageNow().getTime();
+function useReading<T>(read: (nowMs: number) => T): T {
+  return useReadingFrom(useRenderedMs(), read);
+}
+
+/** The moment at which the server rendered the page. */
+export function useRenderedMs(): number {
+  return usePageNow().getTime();
+}
+
+export function useReadingFrom<T>(renderedMs: number, read: (nowMs: number) => T): T {
   return useSyncExternalStore(
     subscribe,
     () => read(clockMs || Date.now()),
