@@ -1,11 +1,18 @@
 "use client";
 
-import { type ReactNode, type RefObject, useEffect } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect } from "react";
 
-type ViewerDialogProps = { dialog: RefObject<HTMLDialogElement | null>; label: string; onClose: () => void; children: ReactNode };
+type ViewerDialogProps = {
+  dialog: RefObject<HTMLDialogElement | null>;
+  label: string;
+  onClose: () => void;
+  /** Keys that nothing inside has answered, nor needs for itself. */
+  onKey?: (event: KeyboardEvent) => void;
+  children: ReactNode;
+};
 
 /** Before everything else, over the whole window: Esc closes it and gives the focus back. */
-export function ViewerDialog({ dialog, label, onClose, children }: ViewerDialogProps) {
+export function ViewerDialog({ dialog, label, onClose, onKey, children }: ViewerDialogProps) {
   useEffect(() => {
     const element = dialog.current;
     if (element && !element.open) {
@@ -22,6 +29,11 @@ export function ViewerDialog({ dialog, label, onClose, children }: ViewerDialogP
       onClose={(event) => {
         // React hands on what a dialog inside this one tells of itself.
         if (event.target === event.currentTarget) onClose();
+      }}
+      onKeyDown={(event) => {
+        if (event.defaultPrevented || !(event.target instanceof Element)) return;
+        const isOwn = event.target.closest("dialog") === event.currentTarget;
+        if (isOwn && !event.target.closest("select, input, video, audio")) onKey?.(event);
       }}
       className="m-0 h-dvh max-h-none w-screen max-w-none bg-bg p-0 text-ink"
     >

@@ -60,7 +60,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, readWorkflow }: Vie
   };
   const next = itemAt(at + 1);
   return (
-    <ViewerDialog dialog={dialog} label={t("label", { name: item?.name ?? "", at: at + 1, count })} onClose={onClose}>
+    <ViewerDialog dialog={dialog} label={t("label", { name: item?.name ?? "", at: at + 1, count })} onClose={onClose} onKey={onKey}>
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
         <span className="min-w-0 flex-1 truncate">
           {item?.href ? (

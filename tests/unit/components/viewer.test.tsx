@@ -75,6 +75,15 @@ it("keys turn the page, and stop at both ends", async () => {
   expect(shown()).toBe("1 of 4");
 });
 
+it("keys turn the page also from a button of the bar, and not where a list of choices needs them", async () => {
+  show();
+  await click("Mark to compare");
+  await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Mark to compare" }), { key: "ArrowRight" }));
+  expect(shown()).toBe("2 of 4");
+  await act(async () => void fireEvent.keyDown(screen.getByRole("combobox", { name: "Time for each" }), { key: "End" }));
+  expect(shown()).toBe("2 of 4");
+});
+
 it("a slideshow gives each its whole time after it has come, goes on from the last to the first, and waits where somebody stops it", async () => {
   show(2);
   await press("s");
