@@ -84,7 +84,13 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
       {state.kind === "opening" ? (
         <Opening share={state.share} />
       ) : (
-        <MaskRefused refusal={state.refusal} name={source.title} onRetry={() => again()} onFile={again} />
+        <MaskRefused
+          refusal={state.refusal}
+          name={source.title}
+          isListed={source.assetId !== undefined}
+          onRetry={() => again()}
+          onFile={again}
+        />
       )}
     </div>
   );

@@ -10,16 +10,24 @@ import { formatBytes } from "@/lib/shared/format";
 import { LONGEST_EDGE, MOST_BYTES, MOST_PIXELS } from "./file/limits";
 import { isNotHandedOut, type OpenRefusal } from "./file/open-mask";
 
-type MaskRefusedProps = { refusal: OpenRefusal; name: string; onRetry: () => void; onFile: (file: File) => void };
+type MaskRefusedProps = {
+  refusal: OpenRefusal;
+  name: string;
+  /** The service lists it: that it hands out no file does not mean that there is none. */
+  isListed: boolean;
+  onRetry: () => void;
+  onFile: (file: File) => void;
+};
 
 /** Why nothing can be drawn on, and what can be done about it. */
-export function MaskRefused({ refusal, name, onRetry, onFile }: MaskRefusedProps) {
+export function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedProps) {
   const t = useTranslations("masks.refused");
   const locale = useLocale();
   const number = useNumber();
   const pick = <PickOriginal onFile={onFile} />;
   if (refusal.kind === "failed") {
     if (!isNotHandedOut(refusal.failure)) return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
+    if (isListed) return <EmptyState title={t("notHandedOut")} text={t("pickText")} action={pick} />;
     return (
       <>
         <FailureMessage failure={refusal.failure} onRetry={onRetry} actions={pick} className="m-4 md:mx-5" />

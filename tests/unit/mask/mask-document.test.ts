@@ -95,6 +95,40 @@ describe("a large brush", () => {
   });
 });
 
+it("a small brush is seen from afar at once, also where it began near by", () => {
+  const drawing = createMaskDocument(emptyCoverage(size));
+  const mean = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 175 + Math.floor(x / 4)];
+  const brush = { diameter: 30, hardness: 1, isErasing: false };
+  drawing.begin(brush, pen(50, 50), true);
+  expect(mean(50, 50)).toBe(255);
+  drawing.extend([pen(120, 50)], true);
+  expect(mean(85, 50)).toBe(255);
+  drawing.end();
+  drawing.begin(brush, pen(50, 250), false);
+  drawing.extend([pen(120, 250)], false);
+  drawing.extend([pen(190, 250)], true);
+  expect([mean(50, 250), mean(85, 250), mean(190, 250)]).toEqual([255, 255, 255]);
+});
+
+it.each([
+  [64, 9],
+  [61, 8],
+  [3, 2],
+])("from afar each value is the rounded mean of the pixels it stands for: %i by %i", (width, height) => {
+  const { coverage, coarse } = createMaskDocument(emptyCoverage({ width, height }));
+  coverage.data.forEach((_, index) => (coverage.data[index] = (index * 97 + (index >> 3) * 31) & 255));
+  coarse.update(wholeOf(coverage));
+  const expected = Array.from(coarse.data, (_, index) => {
+    const [left, top] = [(index % coarse.width) * 4, Math.floor(index / coarse.width) * 4];
+    const pixels = [];
+    for (let y = top; y < Math.min(height, top + 4); y += 1)
+      pixels.push(...coverage.data.subarray(y * width + left, y * width + Math.min(width, left + 4)));
+    return Math.round(pixels.reduce((sum, value) => sum + value, 0) / pixels.length);
+  });
+  expect([...coarse.data]).toEqual(expected);
+  expect(coarse.paintedShare()).toBeCloseTo(expected.reduce((sum, value) => sum + value, 0) / expected.length / 255, 9);
+});
+
 describe("a drawing", () => {
   it("goes back step by step to its first bytes and forth to its last, also when its steps were put aside to stay within their budget", async () => {
     await fc.assert(
