@@ -7,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { chipStyle } from "@/components/ui/chip";
 import { Dialog } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
+import { readTags } from "@/lib/shared/read-tags";
 import { useTags } from "./use-tags";
 
 type TagsDialogProps = {
@@ -34,11 +35,13 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
   const { tags: listed } = useTags(isClosed ? undefined : connectionId, wanted.includes(",") ? "" : wanted);
   const known = [...new Set([...seen, ...listed.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
   const offered = known.filter((tag) => tag.toLowerCase().includes(wanted.toLowerCase())).slice(0, OFFERED);
-  const take = (tag: string) => {
-    setTags([...tags.filter((other) => other !== tag), tag]);
+  // A tag that is there may have a comma in it, given by somebody else.
+  const meant = known.includes(wanted) ? [wanted] : readTags(wanted);
+  const take = (taken: readonly string[]) => {
+    setTags([...tags.filter((other) => !taken.includes(other)), ...taken]);
     setTyped("");
   };
-  const all = wanted === "" || tags.includes(wanted) ? tags : [...tags, wanted];
+  const all = [...new Set([...tags, ...meant])];
   return (
     <Dialog isOpen onClose={onClose} title={title}>
       <form
@@ -74,14 +77,14 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
             // A second Enter, with nothing typed, is the one that acts.
             if (event.key !== "Enter" || wanted === "") return;
             event.preventDefault();
-            take(wanted);
+            take(meant);
           }}
         />
         {offered.length > 0 ? (
           <ul aria-label={t("list")} className="mt-2 flex max-h-40 flex-wrap gap-1.5 overflow-y-auto">
             {offered.map((tag) => (
               <li key={tag} className="max-w-full min-w-0">
-                <button type="button" onClick={() => take(tag)} className={chipStyle(false, "max-w-full")}>
+                <button type="button" onClick={() => take([tag])} className={chipStyle(false, "max-w-full")}>
                   <span className="truncate">{tag}</span>
                 </button>
               </li>

@@ -12,6 +12,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { toAssetView } from "@/lib/contract/asset-view";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { readTags } from "@/lib/shared/read-tags";
 import { AssetChoices } from "./asset-choices";
 import { assetValue } from "./asset-value";
 import { type PictureContext } from "./picture-context";
@@ -50,7 +51,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [chosen, setChosen] = useState<ReadonlyMap<string, PickedPicture>>(new Map());
   const askedName = useSettled(name, SETTLED_MS);
   const askedTags = useSettled(tags, SETTLED_MS);
-  const query = { name_contains: askedName.trim().slice(0, LONGEST_NAME), include_tags: tagsOf(askedTags), offset, limit: PAGE };
+  const query = { name_contains: askedName.trim().slice(0, LONGEST_NAME), include_tags: readTags(askedTags), offset, limit: PAGE };
   const read = async () => {
     const answer = await picture.listAssets(query);
     if (!answer.ok) throw answer.failure;
@@ -146,13 +147,6 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
 /** The dialog may stand in a form, which Enter would send. */
 function keepInside(event: { key: string; preventDefault: () => void }): void {
   if (event.key === "Enter") event.preventDefault();
-}
-
-function tagsOf(text: string): string[] {
-  return text
-    .split(",")
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== "");
 }
 
 function PickerSkeleton() {

@@ -3,6 +3,7 @@
 
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, type JsonObject, parseJson } from "@/lib/contract/json";
+import { readTags } from "@/lib/shared/read-tags";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
 export type About = {
@@ -27,10 +28,6 @@ export const newDraft: AboutDraft = { name: "", tags: DEFAULT_TAG, metadata: "",
 export function draftOf({ name, tags, metadata, previewId }: About): AboutDraft {
   const text = Object.keys(metadata).length === 0 ? "" : writeExactJson(metadata, 2);
   return { name, tags: tags.join(", "), metadata: text, preview: previewId ?? "" };
-}
-
-function readTags(text: string): string[] {
-  return [...new Set(text.split(/[,\n，]/).map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }
 
 export function readDraft({ name, tags: tagText, metadata: metadataText, preview }: AboutDraft): Result<About, DraftFaults> {

@@ -9,6 +9,7 @@ import { chipStyle } from "@/components/ui/chip";
 import { cn } from "@/components/ui/cn";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
+import { readTags } from "@/lib/shared/read-tags";
 import { type AssetRights } from "../use-asset-rights";
 import { useTags } from "../use-tags";
 import { type AssetEdits, type EditSaid } from "./use-asset-edits";
@@ -54,7 +55,7 @@ export function AssetTags({ asset, connectionId, connection, rights, edits }: As
         ))}
         {mayAdd ? (
           <li>
-            <TagField connectionId={connectionId} has={asset.tags} onTag={edits.addTag} />
+            <TagField connectionId={connectionId} has={asset.tags} onTags={edits.addTags} />
           </li>
         ) : null}
       </ul>
@@ -63,7 +64,7 @@ export function AssetTags({ asset, connectionId, connection, rights, edits }: As
   );
 }
 
-function TagField({ connectionId, has, onTag }: { connectionId?: string; has: readonly string[]; onTag: (tag: string) => void }) {
+function TagField({ connectionId, has, onTags }: { connectionId?: string; has: readonly string[]; onTags: (tags: string[]) => void }) {
   const t = useTranslations("assets.details");
   const [typed, setTyped] = useState<string>();
   const list = useId();
@@ -71,8 +72,8 @@ function TagField({ connectionId, has, onTag }: { connectionId?: string; has: re
   return (
     <form
       action={() => {
-        const tag = (typed ?? "").trim();
-        if (tag !== "") onTag(tag);
+        const wanted = readTags(typed ?? "");
+        if (wanted.length > 0) onTags(wanted);
         setTyped("");
       }}
     >

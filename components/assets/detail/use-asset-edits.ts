@@ -29,20 +29,23 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     setSaid(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
   }
 
-  async function tag(kind: "add" | "remove", tag: string): Promise<void> {
+  async function tag(kind: "add" | "remove", tags: string[]): Promise<void> {
     if (!asset) return;
     const before = asset.tags;
-    const wanted = kind === "add" ? [...before.filter((other) => other !== tag), tag] : before.filter((other) => other !== tag);
+    const others = before.filter((other) => !tags.includes(other));
+    const wanted = kind === "add" ? [...others, ...tags] : others;
     setSaid(undefined);
     setBusy("tags");
     onPatch((now) => ({ ...now, tags: wanted }));
-    const init = kind === "add" ? requests.addTags([tag]) : requests.removeTags([tag]);
+    const init = kind === "add" ? requests.addTags(tags) : requests.removeTags(tags);
     const result = await callApi<TagsAnswer>(assetPath(id, connectionId, "/tags"), init);
     setBusy(undefined);
     onPatch((now) => ({ ...now, tags: result.ok ? result.value.total_tags : before }));
     if (!result.ok) return refuse(result.failure, kind === "remove" ? "tags.remove" : undefined);
-    if (result.value.already_present.includes(tag)) setSaid({ kind: "hadIt", tag });
-    if (result.value.not_present.includes(tag)) setSaid({ kind: "hadNot", tag });
+    const [hadIt] = result.value.already_present;
+    const [hadNot] = result.value.not_present;
+    if (hadIt !== undefined) setSaid({ kind: "hadIt", tag: hadIt });
+    if (hadNot !== undefined) setSaid({ kind: "hadNot", tag: hadNot });
     onDone();
   }
 
@@ -69,8 +72,8 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   return {
     said,
     busy,
-    addTag: (name: string) => void tag("add", name),
-    removeTag: (name: string) => void tag("remove", name),
+    addTags: (names: string[]) => void tag("add", names),
+    removeTag: (name: string) => void tag("remove", [name]),
     edit,
     remove,
     dismiss: () => setSaid(undefined),
