@@ -186,7 +186,10 @@ test("nobody reads or changes the downloads of somebody else's connection, and a
   const [row] = await store.downloadTasks.list(own.id);
   expect((await harness.request(`/api/console/tasks?connection=${own.id}`, { as: "operator" })).status).toBe(404);
   for (const verb of ["retry", "cancel", "forget"] as const) {
-    expect([verb, (await act(row?.id, verb)).status]).toEqual([verb, 404]);
+    // In the very words in which it is said that there is none: neither tells that there is one.
+    const [foreign, unknown] = await Promise.all([row?.id, "unknown"].map(async (id) => act(id, verb)));
+    const messages = await Promise.all([foreign, unknown].map(async (answer) => (await answer?.json())?.message));
+    expect([verb, foreign?.status, messages[0]]).toEqual([verb, 404, messages[1]]);
     expect([verb, (await act(row?.id, verb, "viewer")).status]).toEqual([verb, 403]);
   }
 });

@@ -56,6 +56,8 @@ test("what a download was asked with is sealed anew too, and can be asked once m
   const [kept, left] = await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.get(id)));
   expect(kept && openRequest(parseKeyRing(young), kept)).toEqual(body);
   expect(left && openRequest(lost, left)).toEqual(body);
+  // What was sealed for one download opens for no other.
+  expect(kept && openRequest(parseKeyRing(young), { ...kept, id: "another" })).toBeUndefined();
   await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.remove(id)));
 });
 

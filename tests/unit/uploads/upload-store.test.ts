@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "@/lib/shared/result";
+import { tallyOf } from "@/components/uploads/upload-state";
 import { until } from "@/tests/support/until";
 import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
 
@@ -83,6 +84,19 @@ describe("the queue", () => {
     await until("a is done", () => item().status.kind === "done");
     store.cancelAll();
     expect(kinds()).toEqual(["a done"]);
+  });
+
+  it("counts bytes and not files in how far it is, so that a film among notes is what takes long", async () => {
+    const { add, answer, store, waiting } = line();
+    add("a film of nineteen", "x");
+    await answer("hash", hashed("a film of nineteen"));
+    await answer("hash", hashed("x"));
+    await answer("fromHash", unknownHash);
+    await answer("fromHash", stored());
+    await until("the film is sent", () => waiting("send").length === 1);
+    waiting("send")[0]?.progress?.(0.5);
+    // 18 and 1 bytes, and one more for each as a step of its own.
+    expect(tallyOf(store.get().items).share).toBeCloseTo((19 * 0.5 + 2) / 21);
   });
 
   it("takes failed ones off the list with one press, and nothing else", async () => {
