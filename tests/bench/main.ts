@@ -9,6 +9,7 @@ import { mask } from "./sections/mask";
 import { pages } from "./sections/pages";
 import { screens } from "./sections/screens";
 import { submissions } from "./sections/submissions";
+import { thumbnails } from "./sections/thumbnails";
 import { uploads } from "./sections/uploads";
 import { longWall, wall } from "./sections/wall";
 import { largeWayIn, waysIn } from "./sections/ways-in";
@@ -24,6 +25,7 @@ const sections: readonly Section[] = [
   waysIn,
   longText,
   mask,
+  thumbnails,
   wall,
   longWall,
   largeWayIn,
