@@ -9,7 +9,7 @@ import { PUBLIC_OWNER } from "../users/user";
 import { forOwner, type ReadFilter } from "./asset-filter";
 import { type Bits, countBits, eachBit, intersect, newBits, subtract, union, withBit } from "./search-bits";
 import { type Sets } from "./search-sets";
-import { found, ownedBy, type Table } from "./search-table";
+import { ownedBy, type Table } from "./search-table";
 
 type Known = { database: Database; sets: Sets; table: Table };
 
@@ -47,7 +47,7 @@ function withTag({ database, sets, table }: Known, owners: readonly number[], ta
   return together(
     codes.map(({ id }) => {
       const test = (seq: number) => table.codes.holds(seq, id);
-      return sets.get({ name: `tag ${id}`, kinds: assetChanges.tags, find: () => found(table, test), test });
+      return sets.get({ name: `tag ${id}`, kinds: assetChanges.tags, find: () => table.codes.find(id, table.end), test });
     }),
   );
 }
@@ -66,7 +66,7 @@ function withMetadata({ database, sets, table }: Known, owner: number, filter: R
 function keepNamed({ sets, table }: Known, bits: Bits, name: string): void {
   const piece = table.names.piece(name);
   const test = (seq: number) => table.names.holds(seq, piece);
-  const recipe = { name: `name ${name}`, kinds: assetChanges.name, find: () => found(table, test), test };
+  const recipe = { name: `name ${name}`, kinds: assetChanges.name, find: () => table.names.find(piece, table.end), test };
   if (!sets.isKept(recipe.name) && countBits(bits) <= FEW) eachBit(bits, (seq) => void (test(seq) || withBit(bits, seq, false)));
   else intersect(bits, sets.get(recipe));
 }

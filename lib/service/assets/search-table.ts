@@ -55,13 +55,9 @@ export function catchUp(table: Table, database: Database, changes: Changes): boo
   return true;
 }
 
-export function ownedBy(table: Table, owner: number): Bits {
-  return found(table, (seq) => table.owners[seq] === owner);
-}
-
-export function found(table: Table, test: (seq: number) => boolean): Bits {
-  const bits = newBits(table.end);
-  for (let seq = 0; seq < table.end; seq += 1) if (test(seq)) withBit(bits, seq, true);
+export function ownedBy({ owners, end }: Table, owner: number): Bits {
+  const bits = newBits(end);
+  for (let seq = 0; seq < end; seq += 1) if (owners[seq] === owner) withBit(bits, seq, true);
   return bits;
 }
 
