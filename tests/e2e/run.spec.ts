@@ -3,6 +3,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Page } from "@playwright/test";
+import { slowGraph, submit } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const sample = readFileSync(join(process.cwd(), "public", "samples", "01-invert.json"), "utf8");
@@ -27,10 +28,13 @@ async function expectNoViolations(page: Page): Promise<void> {
 test("a double click makes one job, which opens again as a form with what was typed", async ({ signedIn: page, desk }) => {
   await openSample(page, desk.url);
   const before = await jobsTotal(page, desk.url);
+  let presses = 0;
+  page.on("request", (request) => void (request.method() === "POST" && request.url().includes("/api/prompt") && presses++));
   await page.getByRole("textbox", { name: "width" }).fill("72");
   await runButton(page).dblclick();
   const receipt = page.getByRole("link", { name: /^Open job/ });
   await expect(receipt).toBeVisible();
+  expect(presses).toBe(1);
   expect(await jobsTotal(page, desk.url)).toBe(before + 1);
   const id = ((await receipt.getAttribute("href")) ?? "").split("/").at(-1) ?? "";
 
@@ -57,13 +61,16 @@ test("an answer that is lost on the way is asked after, and nothing is sent twic
 test("where nobody can tell, the jobs that may be it are named, and the person decides", async ({ signedIn: page, desk }) => {
   await openSample(page, desk.url);
   await page.route("**/api/console/presses/**", (route) => route.abort("connectionreset"));
+  let other = "";
   await page.route("**/api/prompt*", async (route) => {
     await route.fetch();
+    other = await submit(page.request, desk, slowGraph(0.02, "-of-another-workflow"));
     await route.abort("connectionreset");
   });
   await runButton(page).click();
   const note = page.getByRole("alert").filter({ hasText: "may or may not have been accepted" });
   await expect(note.locator("a[href*='/jobs/']").first()).toBeVisible();
+  await expect(note.locator(`a[href*='${other}']`)).toHaveCount(0);
   await expect(note.getByRole("button", { name: "It did not arrive, send again" })).toBeVisible();
   await expectNoViolations(page);
   await page.unroute("**/api/console/presses/**");
@@ -80,7 +87,10 @@ test("a stored file and a picture that a service saved open as forms", async ({ 
   await page.getByRole("button", { name: "hero.json" }).click();
   await expect(page.getByRole("heading", { name: "hero" })).toBeVisible();
   await page.getByRole("button", { name: /^Pin width of/ }).click();
-  await expect(page.getByRole("region", { name: "Pinned" }).getByRole("textbox", { name: "width" })).toHaveValue("512");
+  const pinned = page.getByRole("region", { name: "Pinned" }).getByRole("textbox", { name: "width" });
+  await expect(pinned).toHaveValue("512");
+  await page.reload();
+  await expect(pinned).toHaveValue("512");
   await runButton(page).click();
   const href = (await page.getByRole("link", { name: /^Open job/ }).getAttribute("href")) ?? "";
   const output = async () => {
