@@ -238,6 +238,17 @@ describe("fill", () => {
     expect(at(coverage, 5, 5)).toBe(0);
   });
 
+  it.each([
+    [127, 100],
+    [128, 40],
+  ])("is stopped by a line from half its strength on: one of %i lets it fill %i columns", (strength, columns) => {
+    const coverage = emptyCoverage({ width: 100, height: 3 });
+    for (let y = 0; y < 3; y += 1) coverage.data[y * 100 + 40] = strength;
+    run(floodFill(coverage, { x: 5, y: 1 }, false));
+    const filled = coverage.data.subarray(100, 200).filter((value, x) => value === 255 && x !== 40);
+    expect(filled.length).toBe(columns === 100 ? 99 : 40);
+  });
+
   it("begins nowhere outside the picture, nor on what is painted already", () => {
     const coverage = emptyCoverage({ width: 10, height: 10 });
     for (const x of [-1, 10, 11.5]) expect([...floodFill(coverage, { x, y: 5 }, false)]).toEqual([]);
