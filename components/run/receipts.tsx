@@ -2,28 +2,60 @@
 
 import Link from "next/link";
 import { useTranslations } from "next-intl";
+import { useConnection } from "@/components/frame/connection-context";
 import { buttonStyle } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
+import { Picture } from "@/components/ui/picture";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { ToneIcon } from "@/components/ui/tone-icon";
+import { type Tone } from "@/components/ui/tone";
+import { thumbnailUrl } from "@/lib/browser/urls";
+import { type JobState } from "@/lib/contract/states";
 import { type Receipt } from "./run-state";
+import { useStartedJob } from "./use-started-job";
 
 const SHORT_ID = 8;
 
-/** The newest job that this page started. The region stands from the start, so that a screen reader hears it fill. */
+type StandingState = Exclude<JobState, "unknown">;
+const boxes: Readonly<Record<StandingState, { tone: Tone; style: string; ink: string }>> = {
+  pending: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
+  in_progress: { tone: "run", style: "border-run bg-run-soft", ink: "text-run" },
+  completed: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
+  failed: { tone: "bad", style: "border-bad bg-bad-soft", ink: "text-bad" },
+  cancelled: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
+};
+
+/** The newest job that this page started, and where it stands. The region stands from the start, so that a screen reader hears it fill. */
 export function NewestReceipt({ receipt, fallbackName }: { receipt?: Receipt; fallbackName: string }) {
   const t = useTranslations("run.answer");
+  const connection = useConnection()?.id;
+  const job = useStartedJob(receipt?.jobId, connection);
+  const state = !job || job.state === "unknown" ? "pending" : job.state;
+  const { tone, style, ink } = boxes[state];
+  const picture = job?.preview?.file;
   return (
     <div role="status" className="empty:-mb-3.5">
       {receipt ? (
         <div
-          className="flex flex-wrap items-center gap-x-2.5 gap-y-2 rounded-lg border border-ok bg-ok-soft px-3.5 py-2.5"
+          className={cn("flex min-h-16 flex-wrap items-center gap-x-2.5 gap-y-2 rounded-lg border px-3.5 py-2.5", style)}
           data-job={receipt.jobId}
         >
-          <span className="text-ok">
-            <ToneIcon tone="ok" />
-          </span>
+          {picture ? (
+            <Picture
+              src={thumbnailUrl({ connection, file: picture, edge: 128 })}
+              alt=""
+              width={52}
+              height={36}
+              eager
+              className="h-9 w-[52px]"
+            />
+          ) : (
+            <span className={ink}>
+              <ToneIcon tone={tone} />
+            </span>
+          )}
           <div className="min-w-0 flex-1 basis-64">
-            <p className="font-semibold">{t("accepted")}</p>
+            <p className="font-semibold">{t(`standing.${state}`)}</p>
             <p className="text-ink-2">
               {t("acceptedText", { name: receipt.name || fallbackName, id: receipt.jobId.slice(0, SHORT_ID) })}
               {receipt.nodesRefused > 0 ? ` ${t("partial", { count: receipt.nodesRefused })}` : null}
