@@ -26,7 +26,10 @@ describe("what a job's page tells", () => {
     expect(screen.queryByRole("button", { name: "Show in the graph" })).toBeNull();
   });
 
-  it("both views' own words, and where they do not agree", () => {
+  it("both views' own words, once where they are the same, and where they do not agree", () => {
+    renderInApp(<JobDetails facts={factsOf({ status: "completed" }, "completed")} />);
+    expect(screen.getAllByText("completed")).toHaveLength(1);
+    cleanup();
     renderInApp(<JobDetails facts={factsOf({ status: "failed" }, "non_retryable_error")} />);
     expect(screen.getByText("non_retryable_error")).toBeDefined();
     expect(screen.queryByText("The two views do not agree.")).toBeNull();
