@@ -77,7 +77,6 @@ export const repeatWhileLess = (a: Code, b: Code, ...body: readonly Code[]): Cod
 export const splat = (value: Code): Code => [...value, ...vector(0x11)];
 export const loadSplat = (from: Code, offset = 0): Code => [...from, ...vector(0x09, ...at(offset))];
 export const loadVector = (from: Code, offset = 0): Code => [...from, ...vector(0x00, ...at(offset))];
-export const storeVector = (to: Code, value: Code, offset = 0): Code => [...to, ...value, ...vector(0x0b, ...at(offset))];
 /** Eight bytes as eight words of 16 bits. */
 export const loadBytesAsWords = (from: Code): Code => [...from, ...vector(0x02, ...at(0))];
 /** Two neighbouring pixels of three bytes, the first of them pixel 0 to 3 of sixteen bytes: channel after channel, their words side by side. */
