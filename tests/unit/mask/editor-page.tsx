@@ -1,0 +1,100 @@
+// The editor as a page for tests: shown, pressed, saved. jsdom draws nothing, so the saved PNG says what was drawn.
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import sharp from "sharp";
+import { afterEach, beforeEach, expect, vi } from "vitest";
+import { emptyCoverage } from "@/components/mask/drawing/coverage";
+import { encodeMask } from "@/components/mask/file/encode-png";
+import { takeWork } from "@/components/mask/file/kept-work";
+import { type MaskSource } from "@/components/mask/file/mask-source";
+import { type OpenMask } from "@/components/mask/file/open-mask";
+import { type SavePorts } from "@/components/mask/file/save-mask";
+import { MaskOpening } from "@/components/mask/mask-opening";
+import { ok } from "@/lib/shared/result";
+import { renderPage } from "@/tests/unit/run/render";
+
+export const size = { width: 400, height: 300 };
+let lastKey = 0;
+
+/** What jsdom lacks, before each test; nothing of one is left for the next. */
+export function prepareEditorPage(): void {
+  beforeEach(() => {
+    // A frame of twice the picture's size and its margins: one step of the cursor is four pixels.
+    vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(size.width * 2 + 32);
+    vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(size.height * 2 + 32);
+    vi.stubGlobal("PointerEvent", TestPointerEvent);
+    HTMLDialogElement.prototype.showModal = function showModal() {
+      this.open = true;
+    };
+    HTMLDialogElement.prototype.close = function close() {
+      this.open = false;
+    };
+  });
+  afterEach(() => {
+    cleanup();
+    // What a test left unsaved is kept in the tab; the next one begins without.
+    for (let key = 1; key <= lastKey; key += 1) takeWork(`test ${key}`);
+  });
+}
+
+/** jsdom has none. */
+class TestPointerEvent extends MouseEvent {
+  readonly pointerId: number;
+  readonly pointerType: string;
+  readonly pressure: number;
+  constructor(type: string, { pointerId = 0, pointerType = "mouse", pressure = 0.5, ...rest }: PointerEventInit) {
+    super(type, rest);
+    this.pressure = pressure;
+    this.pointerId = pointerId;
+    this.pointerType = pointerType;
+  }
+}
+
+type Shown = { canSave?: boolean; key?: string; open?: OpenMask; send?: SavePorts["send"]; onKept?: () => void };
+
+export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, send, onKept }: Shown = {}) {
+  const sent: { file: Blob; name: string }[] = [];
+  const source: MaskSource = { key, title: "hero.png", files: [{ filename: "blake3:ab" }], known: {} };
+  const opens: OpenMask = async () =>
+    ok({ coverage: emptyCoverage(size), earlier: "none", refs: [{ filename: "blake3:ab" }], isPreview: false });
+  const sends: SavePorts["send"] = async (file, { filename }, options) => {
+    sent.push({ file, name: filename });
+    return send ? send(file, { filename }, options) : ok({ name: "cd.png", display_name: "hero-masked.png" });
+  };
+  const page = (
+    <MaskOpening source={source} open={open ?? opens} ports={{ encode: encodeMask, send: sends }} canSave={canSave} onKept={onKept} />
+  );
+  return { sent, key, ...renderPage(page) };
+}
+
+/** It has the focus once it hears keys. */
+export const drawing = async () => {
+  const canvas = await screen.findByRole("application", { name: "Mask of hero.png" });
+  await waitFor(() => expect(document.activeElement).toBe(canvas));
+  return canvas;
+};
+export const press = (key: string, more: object = {}) =>
+  act(async () => void fireEvent.keyDown(document.activeElement ?? document.body, { key, ...more }));
+export const click = async (name: string | RegExp) => {
+  // A step that takes longer than a slice keeps the buttons from a second one meanwhile.
+  await waitFor(() => expect(screen.queryByText("Working…")).toBeNull());
+  const button = await screen.findByRole("button", { name });
+  await act(async () => void fireEvent.click(button));
+};
+export const save = () => click("Save mask");
+
+/** jsdom's blobs are read the old way only. */
+const bytesOf = (file: Blob) =>
+  new Promise<ArrayBuffer>((resolve) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result instanceof ArrayBuffer ? reader.result : new ArrayBuffer(0));
+    reader.readAsArrayBuffer(file);
+  });
+
+/** Alpha at places of the last file that was sent. */
+export async function alpha(sent: readonly { file: Blob }[], ...places: [number, number][]): Promise<number[]> {
+  await waitFor(() => expect(sent).not.toHaveLength(0));
+  const bytes = Buffer.from(await bytesOf(sent.at(-1)?.file ?? new Blob()));
+  const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+  expect([info.width, info.height]).toEqual([400, 300]);
+  return places.map(([x, y]) => data[(y * info.width + x) * 4 + 3] ?? -1);
+}
