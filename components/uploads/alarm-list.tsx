@@ -1,14 +1,12 @@
 "use client";
 
-import { SquareArrowOutUpRight, X } from "lucide-react";
-import Link from "next/link";
+import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
-import { buttonStyle } from "@/components/ui/button";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { type KeptAlarm, keptAlarms } from "./alarm-book";
+import { OpenAsset } from "./open-asset";
 import { Act } from "./upload-row";
 
 /** Alarms of an earlier visit. Each stays until somebody says that it was dealt with. */
@@ -39,14 +37,7 @@ export function AlarmList({ alarms }: { alarms: readonly KeptAlarm[] }) {
               <p className="text-sm text-ink-2">{t("item.alarm")}</p>
             </div>
             <span className="flex shrink-0">
-              <Link
-                href={withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection })}
-                aria-label={`${t("act.open")}: ${name}`}
-                title={t("act.open")}
-                className={buttonStyle({ tone: "quiet", size: "icon", className: "size-7" })}
-              >
-                <SquareArrowOutUpRight aria-hidden="true" className="size-3.5" />
-              </Link>
+              <OpenAsset assetId={assetId} name={name} connection={connection} />
               <Act icon={X} label={t("act.dismissAlarm", { name })} onClick={() => keptAlarms.remove(id)} />
             </span>
           </li>

@@ -1,19 +1,17 @@
 "use client";
 
-import { RotateCw, Square, SquareArrowOutUpRight, X } from "lucide-react";
-import Link from "next/link";
+import { RotateCw, Square, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure-text";
-import { buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { withQuery } from "@/lib/browser/urls";
 import { type DownloadState, type DownloadTask } from "@/lib/contract/download-task";
 import { formatBytes } from "@/lib/shared/format";
+import { OpenAsset } from "./open-asset";
 import { Act } from "./upload-row";
 import { type Downloads } from "./use-downloads";
 
@@ -88,16 +86,7 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
         {refused ? <p className="text-sm text-bad">{refusalText(refused, t, errors)}</p> : null}
       </div>
       <span className="flex shrink-0">
-        {assetId ? (
-          <Link
-            href={withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection })}
-            aria-label={`${t("act.open")}: ${name}`}
-            title={t("act.open")}
-            className={buttonStyle({ tone: "quiet", size: "icon", className: "size-7" })}
-          >
-            <SquareArrowOutUpRight aria-hidden="true" className="size-3.5" />
-          </Link>
-        ) : null}
+        {assetId ? <OpenAsset assetId={assetId} name={name} connection={connection} /> : null}
         {canAdd && task.canCancel ? <Act icon={Square} label={t("act.cancel", { name })} busy={isBusy} onClick={act("cancel")} /> : null}
         {canAdd && task.canRetry ? <Act icon={RotateCw} label={t("act.again", { name })} busy={isBusy} onClick={act("retry")} /> : null}
         {canAdd && state !== "working" ? <Act icon={X} label={t("act.dismiss", { name })} busy={isBusy} onClick={act("forget")} /> : null}
