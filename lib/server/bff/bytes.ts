@@ -1,7 +1,9 @@
 // Content of a service on its way to a browser: which headers pass, what may be shown and what is only saved.
-// Guarantees: only pictures, films and sounds are shown in place; everything else, SVG and HTML first, is a download of bytes.
+// Guarantees: only pictures, films and sounds are shown in place; everything else, SVG and HTML first, is a download of bytes; a header in
+// which the service says the key of the connection back does not pass.
 
 import "server-only";
+import { spellingsOf } from "@/lib/contract/secret-texts";
 import { failureAnswer } from "./answers";
 
 const asked = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
@@ -16,28 +18,36 @@ export function passedRequestHeaders(request: Request): Record<string, string> {
   return headers;
 }
 
-export function bytesAnswer(from: Response): Response {
+export function bytesAnswer(from: Response, apiKey: string | undefined): Response {
   const headers = new Headers();
+  const read = (name: string) => cleanHeader(from, name, apiKey);
   for (const name of answered) {
-    const value = from.headers.get(name);
+    const value = read(name);
     if (value !== null) headers.set(name, value);
   }
-  const type = (from.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  const type = (read("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const shown = isMedia(type);
   headers.set("content-type", shown ? type : "application/octet-stream");
-  headers.set("content-disposition", `${shown ? "inline" : "attachment"}${nameOf(from.headers.get("content-disposition"))}`);
+  headers.set("content-disposition", `${shown ? "inline" : "attachment"}${nameOf(read("content-disposition"))}`);
   // Private, and asked for again each time: the validator makes that cheap, and a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
 }
 
 /** The envelope with the size of the whole, so that the caller can ask again. */
-export async function refusedRange(from: Response, requestId: string): Promise<Response> {
+export async function refusedRange(from: Response, requestId: string, apiKey: string | undefined): Promise<Response> {
   await from.body?.cancel();
   const answer = failureAnswer({ code: "RANGE_NOT_SATISFIABLE", message: "The file does not have this range.", status: 416 }, requestId);
-  const range = from.headers.get("content-range");
+  const range = cleanHeader(from, "content-range", apiKey);
   if (range !== null) answer.headers.set("content-range", range);
   return answer;
+}
+
+/** Null where there is none, or where it holds the key: half a validator or half a name is worth nothing. */
+function cleanHeader(from: Response, name: string, apiKey: string | undefined): string | null {
+  const value = from.headers.get(name);
+  const isTold = value !== null && apiKey !== undefined && spellingsOf([apiKey]).some((spelling) => value.includes(spelling));
+  return isTold ? null : value;
 }
 
 function isMedia(type: string): boolean {

@@ -1,10 +1,12 @@
 // Asks a service who the key belongs to: one call to GET /api/user, four different answers.
-// Guarantees: what is remembered is what the service said last. Must never: try with another key than the connection's own.
+// Guarantees: what is remembered is what the service said last; what is repeated of its words holds no key, whoever asks.
+// Must never: try with another key than the connection's own.
 
 import "server-only";
 import { type ConnectionCheck, isAccepted } from "@/lib/contract/console";
 import { isObject } from "@/lib/contract/json";
 import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
+import { maskSecrets } from "@/lib/contract/mask-secrets";
 import { operations } from "@/lib/contract/operations";
 import { composition } from "../composition";
 import { openApiKey } from "../keys/api-keys";
@@ -34,7 +36,8 @@ export async function askWhoseKey(
 ): Promise<ConnectionCheck> {
   const { capabilities, upstreamFor } = composition();
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
-  const answer = await upstream.call(operations.getUser, { signal });
+  // Before anything is cut to a line: half a key would not be recognised.
+  const answer = maskSecrets(await upstream.call(operations.getUser, { signal }), apiKey === undefined ? [] : [apiKey]);
   const hasNoUsers = !answer.ok && (answer.failure.status === 404 || answer.failure.status === 405);
   const system = hasNoUsers ? await upstream.call(operations.getSystemStats, { signal }) : undefined;
   capabilities.forget(id);

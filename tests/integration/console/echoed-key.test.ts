@@ -1,0 +1,148 @@
+// A service knows the key that it is called with, and may say it back in any place: a careless one in an error, a hostile one anywhere.
+// Generated over every route: whoever uses a shared connection must not learn its key, whatever the service answers.
+import { type ServerResponse } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { loadRoutes, type Route } from "@/tests/support/routes";
+
+const KEY = "team-key-9f3b6c1d2e4a";
+const ID = "00000000-0000-4000-8000-000000000000";
+const said = `the key ${KEY} again`;
+const asset = { id: said, name: said, size: 1, created_at: said, updated_at: said, tags: [said], mime_type: said, asset_hash: said };
+const job = { id: said, status: said, create_time: said, workflow_id: said, execution_error: { exception_message: said, [said]: said } };
+/** Fits the schema of every answer, so that nothing is refused for its shape. */
+const everything = {
+  ...asset,
+  ...job,
+  jobs: [job],
+  pagination: { total: 1 },
+  history: [{ prompt_id: said, create_time: 1, prompt: { prompt_id: said, extra_data: { [said]: said } } }],
+  assets: [asset],
+  total: 1,
+  has_more: false,
+  ...{ deleted: [said], cleared: true, code: said, message: said, prompt_id: said, task_id: said, error_message: said },
+  ...{
+    total_tags: [said],
+    added: [said],
+    removed: [said],
+    node_errors: { [said]: said },
+    cancelled: [said],
+    queue_running: [],
+    queue_pending: [],
+  },
+  ...{ subfolder: said, type: said, path: said, modified: said, metadata: { [said]: said }, result: { error: said, filename: said } },
+};
+
+const asHeader = `"${KEY}"`;
+const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  "in an answer": (response) => answerJson(response, everything),
+  "in a list": (response) => answerJson(response, [{ path: said, size: 1, modified: said }]),
+  "in a refusal": (response) => answerJson(response, { code: said, message: said, details: { [said]: said } }, 400),
+  "in a refusal of the account": (response) => answerJson(response, { message: said }, 403),
+  "in a fault": (response) => answerJson(response, { error: said, message: said }, 500),
+  "in a plain text": (response) => void response.writeHead(422, { "content-type": "text/plain" }).end(said),
+  "in a refusal of the key": (response) => answerJson(response, { message: said, code: KEY }, 401),
+  "in a task that was started": (response) => answerJson(response, { task_id: KEY, status: KEY, message: said }, 202),
+  "in a redirect": (response) => void response.writeHead(302, { location: `https://203.0.113.1/${KEY}?key=${KEY}`, etag: asHeader }).end(),
+  "in the headers of a file": (response) =>
+    void response
+      .writeHead(200, {
+        "content-type": `image/${KEY}`,
+        "content-disposition": `inline; filename=${asHeader}`,
+        etag: asHeader,
+        "last-modified": KEY,
+        "accept-ranges": KEY,
+        "retry-after": KEY,
+        "x-request-id": KEY,
+        "set-cookie": `a=${KEY}`,
+      })
+      .end("bytes"),
+  "in a refused range": (response) => void response.writeHead(416, { "content-range": `bytes */${KEY}`, etag: asHeader }).end(said),
+  "in the words of its status line": (response) => void response.writeHead(418, said).end(),
+};
+
+let harness: Harness;
+let service: LittleServer;
+let connection: string;
+let way = "in an answer";
+
+beforeAll(async () => {
+  harness = await createHarness({ settings: { LIGHTDESK_LOG_LEVEL: "trace" }, upstreamLimits: { firstRetryMs: 1, longestWaitMs: 1 } });
+  service = await startLittleServer((_, response) => ways[way]?.(response));
+  connection = await harness.connect(service.url, KEY);
+});
+afterAll(async () => {
+  await harness.dispose();
+  await service.close();
+});
+
+/** What each route takes, where an empty object is refused before the service is asked. */
+const bodies: Readonly<Record<string, unknown>> = {
+  submitPrompt: { prompt: { "1": { class_type: "A", inputs: {} } } },
+  manageQueue: { clear: true },
+  manageHistory: { clear: true },
+  addTags: { tags: ["a"] },
+  removeTags: { tags: ["a"] },
+  createAssetFromHash: { hash: "blake3:aa", tags: ["a"] },
+  downloadAsset: { source_url: "https://huggingface.co/a" },
+  cancelJobs: { job_ids: [ID] },
+  stopJobs: { ids: [ID] },
+  exportJobs: { format: "json", ids: [ID] },
+  updateAsset: { name: "a" },
+  createConnection: { name: "x", baseUrl: "", key: KEY },
+};
+
+async function ask({ method, path, guard, handler }: Route, params: Record<string, string | string[]>) {
+  const changes = method !== "GET" && method !== "HEAD";
+  const multipart = path.startsWith("/api/upload") || (path === "/api/assets" && changes);
+  const body = multipart
+    ? '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n'
+    : JSON.stringify(
+        guard?.action === "createConnection" ? { name: "x", baseUrl: service.url, key: KEY } : (bodies[guard?.action ?? ""] ?? {}),
+      );
+  const headers = {
+    host: "desk.test",
+    cookie: harness.cookieOf("owner"),
+    range: "bytes=0-1",
+    ...(changes && { origin: "http://desk.test", "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json" }),
+  };
+  const query = `?connection=${connection}&filename=a&asset=${ID}&url=https%3A%2F%2Fhuggingface.co%2Fa&dir=a%2F`;
+  return handler(new Request(`http://desk.test${path}${query}`, { method, headers, ...(changes && { body }) }), {
+    params: Promise.resolve(params),
+  });
+}
+
+const routes = (await loadRoutes()).filter(
+  ({ path, guard }) => guard?.role !== "public" && (guard?.connection || path.startsWith("/api/console/connections")),
+);
+
+describe.each(Object.keys(ways))("a service that says the key %s", (name) => {
+  test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))("%s", async (_label, route) => {
+    way = name;
+    const before = harness.log().length;
+    const segments = route.path.split("/").slice(1);
+    const isConnection = route.path.startsWith("/api/console/connections/");
+    if (isConnection && route.method === "DELETE") return;
+    const value = isConnection ? connection : ID;
+    const folders = route.file.slice(route.file.indexOf("/api/") + 1).split("/");
+    const params = Object.fromEntries(
+      folders.flatMap((folder, index): [string, string | string[]][] => {
+        const param = folder.match(/^\[(?:\.\.\.)?(\w+)\]$/)?.[1];
+        return param === undefined ? [] : [[param, folder.startsWith("[...") ? segments.slice(index) : value]];
+      }),
+    );
+    const answer = await ask(route, params);
+    // What a file holds is its service's word, and passes as it is.
+    const isContent = answer.ok && answer.headers.has("content-disposition");
+    const seen = [isContent ? "" : await answer.text(), JSON.stringify([...answer.headers]), harness.log().slice(before)].join("\n");
+    expect(answer.status).not.toBe(500);
+    expect(seen).not.toContain(KEY);
+  });
+});
+
+test("what the console keeps of what a service said holds no key either", async () => {
+  const { downloadTasks, audit } = harness.console.store;
+  const kept = JSON.stringify([await audit.listNewest(10_000), await downloadTasks.list(connection)]);
+  expect(kept).not.toContain(KEY);
+});
