@@ -76,7 +76,7 @@ export function MarkWord({ mark }: { mark: NodeMark }) {
       {fromMs === undefined || mark.state === "cached" || mark.state === "unreached" ? null : (
         <span className="text-ink-3">
           {toMs !== undefined ? (
-            <Duration fromMs={fromMs} toMs={toMs} withTenths />
+            <Duration fromMs={fromMs} toMs={toMs} />
           ) : mark.state === "running" ? (
             <RunningDuration fromMs={fromMs} />
           ) : null}

@@ -128,7 +128,7 @@ export function historyColumns({ t, connection, linked, canRemove, count, select
         original.startedMs === undefined || original.endedMs === undefined ? (
           t("nothing")
         ) : (
-          <Duration fromMs={original.startedMs} toMs={original.endedMs} withTenths="short" />
+          <Duration fromMs={original.startedMs} toMs={original.endedMs} />
         ),
     }),
   ]);

@@ -80,7 +80,7 @@ export function submittedCell({ row: { createdMs }, words: { t, ago } }: Cell): 
 
 export function ranCell({ row: { state, startedMs, endedMs }, words: { t, durations } }: Cell): ReactNode {
   if (startedMs === undefined) return t("nothing");
-  if (endedMs !== undefined) return durationText(durations, endedMs - startedMs, "short");
+  if (endedMs !== undefined) return durationText(durations, endedMs - startedMs);
   return state === "in_progress" ? <RunningDuration fromMs={startedMs} /> : t("nothing");
 }
 

@@ -41,12 +41,12 @@ export function JobDetails({ facts: { job, workflow, label, words } }: { facts: 
         )}
         {createdMs === undefined || (waitedTo === undefined && job.state !== "pending") ? null : (
           <Fact name={t("waited")}>
-            {waitedTo === undefined ? <RunningDuration fromMs={createdMs} /> : <Duration fromMs={createdMs} toMs={waitedTo} withTenths />}
+            {waitedTo === undefined ? <RunningDuration fromMs={createdMs} /> : <Duration fromMs={createdMs} toMs={waitedTo} />}
           </Fact>
         )}
         {startedMs === undefined || (endedMs === undefined && job.terminal) ? null : (
           <Fact name={t("ran")}>
-            {endedMs === undefined ? <RunningDuration fromMs={startedMs} /> : <Duration fromMs={startedMs} toMs={endedMs} withTenths />}
+            {endedMs === undefined ? <RunningDuration fromMs={startedMs} /> : <Duration fromMs={startedMs} toMs={endedMs} />}
           </Fact>
         )}
         {job.assignedTo ? (

@@ -33,7 +33,7 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
           <b className="font-semibold">{title}</b>{" "}
           {startedAtMs !== undefined && endedAtMs !== undefined ? (
             <span className="text-ink-2">
-              {t("after")} <Duration fromMs={startedAtMs} toMs={endedAtMs} withTenths />
+              {t("after")} <Duration fromMs={startedAtMs} toMs={endedAtMs} />
               {timeline.length > 1 ? `, ${t("nodes", { done: nodesDone, total: timeline.length })}` : null}
             </span>
           ) : null}

@@ -2,7 +2,7 @@
 
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { durationOf } from "@/components/ui/elapsed";
+import { durationText } from "@/components/ui/duration";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { usePoll } from "@/lib/browser/use-poll";
@@ -51,17 +51,13 @@ export function RunBars({ runs, jobId, linked }: { runs: readonly Run[]; jobId: 
   if (runs.length < 2) return null;
   const longest = Math.max(1, ...runs.map(({ runMs = 0 }) => runMs));
   const failed = runs.filter(({ state }) => state === "failed").length;
-  const lengthOf = (runMs: number) => {
-    const { unit, ...parts } = durationOf(runMs, true);
-    return time(unit, parts);
-  };
   return (
     <Card title={t("title", { count: runs.length })} bodyClassName="flex flex-col gap-2">
       <ol className="flex h-12 items-stretch gap-0.5">
         {runs.toReversed().map(({ id, state, runMs }) => {
           const word = state === "unknown" ? t("unknown") : states(state);
           const name = { id: id.slice(0, 8), state: word };
-          const label = runMs === undefined ? t("run", name) : t("ranFor", { ...name, time: lengthOf(runMs) });
+          const label = runMs === undefined ? t("run", name) : t("ranFor", { ...name, time: durationText(time, runMs) });
           const isThis = id === jobId;
           return (
             <li key={id} className="max-w-8 min-w-0 flex-1">

@@ -68,7 +68,7 @@ function Line({ name, note, isMuted = false, bar, fill, fromMs, toMs }: LineProp
         <span />
       )}
       <span className="text-right whitespace-nowrap text-ink-3">
-        {note ?? (bar && fromMs !== undefined && toMs !== undefined ? <Duration fromMs={fromMs} toMs={toMs} withTenths /> : null)}
+        {note ?? (bar && fromMs !== undefined && toMs !== undefined ? <Duration fromMs={fromMs} toMs={toMs} /> : null)}
       </span>
     </li>
   );

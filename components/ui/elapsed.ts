@@ -27,16 +27,14 @@ export type Duration =
   | { unit: "minutes"; minutes: string; seconds: string }
   | { unit: "hours"; hours: string; minutes: string };
 
-/** Up to here whole seconds say too little: many jobs take less than one. */
-const SHORT_MS = 9_950;
-
-/** Where tenths are wanted `0.4 s` under a minute, or only for what is short; else `0m 46s`, else `2h 07m`. */
-export function durationOf(spanMs: number, withTenths: boolean | "short" = false): Duration {
+/** The one way in which lengths are written: `46.4 s` under a minute, `1m 07s`, `2h 07m`. What still counts up has no tenths, which would flicker. */
+export function durationOf(spanMs: number, isCounting = false): Duration {
   const ms = Math.max(0, spanMs);
   // What rounds to 60.0 s is a minute.
-  const tenthsUntil = { short: SHORT_MS, true: 59_950, false: 0 }[`${withTenths}`];
-  if (ms < tenthsUntil) return { unit: "seconds", seconds: (ms / 1000).toFixed(1) };
-  const seconds = withTenths ? Math.round(ms / 1000) : Math.floor(ms / 1000);
+  if (ms < (isCounting ? 60_000 : 59_950)) {
+    return { unit: "seconds", seconds: isCounting ? String(Math.floor(ms / 1000)) : (ms / 1000).toFixed(1) };
+  }
+  const seconds = isCounting ? Math.floor(ms / 1000) : Math.round(ms / 1000);
   if (seconds < 3_600) return { unit: "minutes", minutes: String(Math.floor(seconds / 60)), seconds: two(seconds % 60) };
   return { unit: "hours", hours: String(Math.floor(seconds / 3_600)), minutes: two(Math.floor((seconds % 3_600) / 60)) };
 }

@@ -11,21 +11,16 @@ describe("how long something took", () => {
     [3_599_999, { unit: "hours", hours: "1", minutes: "00" }],
     [7_500_000, { unit: "hours", hours: "2", minutes: "05" }],
     [-5, { unit: "seconds", seconds: "0.0" }],
-  ])("%d ms with tenths are %j", (ms, parts) => {
-    expect(durationOf(ms, true)).toEqual(parts);
+  ])("%d ms are %j", (ms, parts) => {
+    expect(durationOf(ms)).toEqual(parts);
   });
 
   it.each([
-    [412, { unit: "seconds", seconds: "0.4" }],
-    [9_949, { unit: "seconds", seconds: "9.9" }],
-    [9_950, { unit: "minutes", minutes: "0", seconds: "10" }],
-    [46_400, { unit: "minutes", minutes: "0", seconds: "46" }],
-  ])("%d ms in a list, with tenths only where they matter, are %j", (ms, parts) => {
-    expect(durationOf(ms, "short")).toEqual(parts);
-  });
-
-  it("counts whole seconds while something still runs", () => {
-    expect(durationOf(46_900)).toEqual({ unit: "minutes", minutes: "0", seconds: "46" });
+    [46_900, { unit: "seconds", seconds: "46" }],
+    [59_999, { unit: "seconds", seconds: "59" }],
+    [60_000, { unit: "minutes", minutes: "1", seconds: "00" }],
+  ])("%d ms of what still runs, in whole seconds, are %j", (ms, parts) => {
+    expect(durationOf(ms, true)).toEqual(parts);
   });
 });
 
