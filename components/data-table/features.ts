@@ -26,9 +26,10 @@ export function columnsFor<Row extends RowData>() {
 /** By column: which way it sorts now, if it does, and what a press on its header asks for. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
 
-/** Widths that somebody gave to columns, in pixels; `label` names the handle of a column. */
+/** Widths that somebody gave to columns, in pixels; `label` names the handle of a column, `usual` stands for a width that nobody gave. */
 export type Sizing = {
   widths: Readonly<Record<string, number>>;
   onResize: (id: string, px: number) => void;
   label: (id: string) => string;
+  usual: string;
 };

@@ -49,8 +49,8 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
       aria-orientation="horizontal"
       aria-valuemin={NARROWEST_PX}
       aria-valuemax={WIDEST_PX}
-      aria-valuenow={px ?? 0}
-      aria-valuetext={px === undefined ? undefined : `${px} px`}
+      aria-valuenow={px ?? NARROWEST_PX}
+      aria-valuetext={px === undefined ? sizing.usual : `${px} px`}
       onPointerDown={drag}
       onKeyDown={press}
       className="resize-handle max-md:hidden"

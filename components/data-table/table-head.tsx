@@ -1,7 +1,7 @@
 "use client";
 
 import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
-import { type ReactNode } from "react";
+import { type ReactNode, useId } from "react";
 import { headCellStyle } from "./cell-style";
 import { ownWidth } from "./drawn-columns";
 import { type Features, type Sizing, type Sorting } from "./features";
@@ -44,24 +44,30 @@ type HeadCellProps<Row extends RowData> = {
 function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children }: HeadCellProps<Row>) {
   const look = header.column.columnDef.meta;
   const px = sizing?.widths[header.id];
+  // The width's own value would else be read out as a part of the column's name.
+  const nameId = useId();
+  const isSized = sizing !== undefined && !look?.isRigid;
   return (
     <th
       scope="col"
       data-column={header.id}
+      aria-labelledby={isSized ? nameId : undefined}
       aria-sort={sort?.direction && said[sort.direction]}
       role={isLong ? "columnheader" : undefined}
       style={ownWidth(px)}
       className={headCellStyle(look, isLong)}
     >
       {sort ? (
-        <button type="button" onClick={sort.onSort} className="rounded-sm hover:text-ink">
+        <button type="button" id={nameId} onClick={sort.onSort} className="rounded-sm hover:text-ink">
           {children}
           {sort.direction ? <span aria-hidden="true"> {arrow[sort.direction]}</span> : null}
         </button>
       ) : (
-        <span className={look?.hiddenHeader ? "sr-only" : undefined}>{children}</span>
+        <span id={nameId} className={look?.hiddenHeader ? "sr-only" : undefined}>
+          {children}
+        </span>
       )}
-      {sizing && !look?.isRigid ? <ResizeHandle id={header.id} px={px} sizing={sizing} /> : null}
+      {isSized ? <ResizeHandle id={header.id} px={px} sizing={sizing} /> : null}
     </th>
   );
 }

@@ -53,6 +53,7 @@ export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
     widths: choice.widths,
     onResize: (id, px) => onChoose({ ...choice, widths: { ...choice.widths, [id]: px } }),
     label: (id) => t("columns.resize", { name: nameOf(choice.order.find((each): each is ColumnId => each === id) ?? "job") }),
+    usual: t("columns.usualWidth"),
   };
   return (
     <DataTable

@@ -268,7 +268,7 @@ describe("the chosen columns", () => {
 });
 
 describe("a header", () => {
-  it("sorts by a button, says how, and is widened by keys", () => {
+  it("is called what it heads and nothing else, sorts by a button, says how, and is widened by keys", () => {
     const column = columnsFor<{ id: string }>();
     const onSort = vi.fn();
     const onResize = vi.fn();
@@ -279,10 +279,10 @@ describe("a header", () => {
         rows={[{ id: "a" }]}
         rowId={({ id }) => id}
         sorting={{ id: { direction: "asc", onSort } }}
-        sizing={{ widths: {}, onResize, label: (id) => `Width of ${id}` }}
+        sizing={{ widths: {}, onResize, label: (id) => `Width of ${id}`, usual: "as usual" }}
       />,
     );
-    const header = screen.getByRole("columnheader", { name: /Id/ });
+    const header = screen.getByRole("columnheader", { name: "Id" });
     expect(header.getAttribute("aria-sort")).toBe("ascending");
     fireEvent.click(within(header).getByRole("button"));
     fireEvent.keyDown(within(header).getByRole("slider", { name: "Width of id" }), { key: "ArrowRight" });
