@@ -6,7 +6,7 @@ import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, objectOf, parseJson, textOf } from "@/lib/contract/json";
 import { openWorkflow } from "./open-workflow";
 import { own } from "./own";
-import { type Shelf } from "./shelf";
+import { forgetText, keepText, keptText, type Shelf } from "./shelf";
 import { type Edit, type OpenedFile, type OpenWorkflow } from "./run-state";
 
 export const draftLimit = 1_000_000;
@@ -14,33 +14,22 @@ const KEY = "lightdesk.run";
 
 export type Draft = { file: OpenedFile; edits: Edit[]; ownNames?: Record<string, string> };
 
-/** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either. */
+/** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
 export function keepDraft(shelf: Shelf, memberId: string, opened: OpenWorkflow): boolean {
   const { name, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
   const text = writeExactJson({ memberId, name, workflow, edits: editsOf(opened), ownNames });
-  try {
-    if (text.length <= draftLimit) {
-      shelf().setItem(KEY, text);
-      return true;
-    }
-  } catch {
-    // Full or forbidden: the page warns before it is left instead.
-  }
+  if (text.length <= draftLimit && keepText(shelf, KEY, text)) return true;
   forgetDraft(shelf);
   return false;
 }
 
 export function forgetDraft(shelf: Shelf): void {
-  try {
-    shelf().removeItem(KEY);
-  } catch {
-    // Where nothing can be kept there is nothing to forget.
-  }
+  forgetText(shelf, KEY);
 }
 
 export function readDraft(shelf: Shelf, memberId: string): Draft | undefined {
-  const kept = objectOf(parseJson(textIn(shelf) ?? ""));
+  const kept = objectOf(parseJson(keptText(shelf, KEY)));
   if (!kept) return undefined;
   const opened = kept.memberId === memberId ? openWorkflow(writeExactJson(kept.workflow)) : undefined;
   if (!opened?.ok) {
@@ -58,14 +47,6 @@ export function readDraft(shelf: Shelf, memberId: string): Draft | undefined {
   };
 }
 
-function textIn(shelf: Shelf): string | undefined {
-  try {
-    return shelf().getItem(KEY) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function editsOf({ graph, original }: OpenWorkflow): Edit[] {
   return Object.entries(graph).flatMap(([nodeId, node]) => {
     const before = own(original, nodeId);
@@ -74,7 +55,7 @@ function editsOf({ graph, original }: OpenWorkflow): Edit[] {
   });
 }
 
-function readEdit(edit: unknown): Edit[] {
+export function readEdit(edit: unknown): Edit[] {
   if (!isObject(edit) || typeof edit.nodeId !== "string" || typeof edit.name !== "string" || !("value" in edit)) return [];
   return [{ nodeId: edit.nodeId, name: edit.name, value: edit.value }];
 }

@@ -4,40 +4,25 @@
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { isPressKey } from "@/lib/contract/press";
 import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json";
-import { type Shelf } from "./shelf";
+import { forgetText, keepText, keptText, type Shelf } from "./shelf";
 
 export type Press = { key: string; memberId: string; connection?: string; workflowId: string; name: string; atMs: number };
 
 const NOTE = "lightdesk.run.press";
 
 export function notePress(shelf: Shelf, press: Press): void {
-  try {
-    shelf().setItem(NOTE, writeExactJson(press));
-  } catch {
-    // Full or forbidden: a reload in the middle then tells nothing of it, the key still holds.
-  }
+  // Where nothing is kept a reload in the middle tells nothing of it; the key still holds.
+  keepText(shelf, NOTE, writeExactJson(press));
 }
 
 export function forgetPress(shelf: Shelf): void {
-  try {
-    shelf().removeItem(NOTE);
-  } catch {
-    // Where nothing can be kept there is nothing to forget.
-  }
+  forgetText(shelf, NOTE);
 }
 
 export function notedPress(shelf: Shelf, memberId: string): Press | undefined {
-  const note = objectOf(parseJson(textIn(shelf)));
+  const note = objectOf(parseJson(keptText(shelf, NOTE)));
   const [key, workflowId, atMs] = [textOf(note?.key), textOf(note?.workflowId), numberOf(note?.atMs)];
   if (note?.memberId !== memberId || !key || !isPressKey(key) || !workflowId || atMs === undefined) return undefined;
   const connection = textOf(note.connection);
   return { key, memberId, workflowId, atMs, name: textOf(note.name) ?? "", ...(connection !== undefined && { connection }) };
-}
-
-function textIn(shelf: Shelf): string {
-  try {
-    return shelf().getItem(NOTE) ?? "";
-  } catch {
-    return "";
-  }
 }

@@ -11,6 +11,7 @@ import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/states";
+import { JobLink, useJobHrefs } from "./job-link";
 import { type Receipt } from "./run-state";
 import { useStartedJob } from "./use-started-job";
 
@@ -29,6 +30,7 @@ const boxes: Readonly<Record<StandingState, { tone: Tone; style: string; ink: st
 export function NewestReceipt({ receipt, fallbackName }: { receipt?: Receipt; fallbackName: string }) {
   const t = useTranslations("run.answer");
   const connection = useConnection()?.id;
+  const hrefs = useJobHrefs();
   const job = useStartedJob(receipt?.jobId, connection);
   const state = !job || job.state === "unknown" ? "pending" : job.state;
   const { tone, style, ink } = boxes[state];
@@ -61,10 +63,10 @@ export function NewestReceipt({ receipt, fallbackName }: { receipt?: Receipt; fa
               {receipt.nodesRefused > 0 ? ` ${t("partial", { count: receipt.nodesRefused })}` : null}
             </p>
           </div>
-          <Link href="/jobs" className={buttonStyle({ tone: "quiet" })}>
+          <Link href={hrefs.jobs()} className={buttonStyle({ tone: "quiet" })}>
             {t("allJobs")}
           </Link>
-          <Link href={`/jobs/${encodeURIComponent(receipt.jobId)}`} className={buttonStyle()}>
+          <Link href={hrefs.job(receipt.jobId)} className={buttonStyle()}>
             {t("openJob", { id: receipt.jobId.slice(0, SHORT_ID) })}
           </Link>
         </div>
@@ -76,15 +78,9 @@ export function NewestReceipt({ receipt, fallbackName }: { receipt?: Receipt; fa
 export function EarlierReceipts({ receipts, fallbackName }: { receipts: readonly Receipt[]; fallbackName: string }) {
   return (
     <ul className="flex flex-col">
-      {receipts.map(({ jobId, name, atMs }) => (
+      {receipts.map(({ jobId, name, atMs, connection }) => (
         <li key={jobId} className="flex items-center gap-2 py-1">
-          <Link
-            href={`/jobs/${encodeURIComponent(jobId)}`}
-            title={jobId}
-            className="font-mono text-sm text-accent underline-offset-2 hover:underline"
-          >
-            {jobId.slice(0, SHORT_ID)}
-          </Link>
+          <JobLink id={jobId} connection={connection} />
           <span className="min-w-0 flex-1 truncate">{name || fallbackName}</span>
           <RelativeTime ms={atMs} className="text-sm whitespace-nowrap text-ink-3" />
         </li>

@@ -1,13 +1,17 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
 import { Button } from "@/components/ui/button";
-import { CopiesCard } from "./copies/copies-card";
+import { CopiesAside } from "./copies/copies-aside";
+import { CopiesCard, type CopiesWork } from "./copies/copies-card";
+import { type CopiesSet } from "./copies/copies-state";
 import { type PlacedProblems } from "./node-problems";
 import { EarlierReceipts, NewestReceipt } from "./receipts";
 import { type RunPorts } from "./run-ports";
 import { TroubleNote } from "./trouble-note";
-import { type RunState } from "./run-state";
+import { type Receipt, type RunState } from "./run-state";
 import { unknownActs } from "./unknown-acts";
 import { type useRun } from "./use-run";
 
@@ -22,24 +26,40 @@ type RunNotesProps = {
 /** What became of what was sent from this page: its trouble, its copies, its newest job. */
 export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotesProps) {
   const t = useTranslations("run");
-  const { trouble, receipts, isSending, copies, errors } = run.state;
+  const connection = useConnection()?.id;
+  const { trouble, receipts, isSending, copies, errors, opened } = run.state;
   const unknown = { ...unknownActs(run, trouble), newestJobs, ...(onAnyway && { onSendAgain: onAnyway }) };
   return (
     <>
       {trouble ? (
         <TroubleNote trouble={trouble} placed={placed} missingClass={missingClassOf(errors)} unknown={unknown} onAnyway={onAnyway} />
       ) : null}
-      {copies ? <CopiesCard key={copies.id} set={copies} fallbackName={t("pasted")} canRun={canRun} work={run.copies} /> : null}
-      <NewestReceipt receipt={trouble || isSending ? undefined : receipts[0]} fallbackName={t("pasted")} />
+      {copies ? <CopiesPlace key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
+      <NewestReceipt receipt={trouble || isSending ? undefined : newestOn(connection, receipts)} fallbackName={t("pasted")} />
     </>
   );
+}
+
+type CopiesPlaceProps = { set: CopiesSet; opened: string | undefined; canRun: boolean; work: CopiesWork };
+
+/** In full at the workflow they are copies of; beside another one, or on another connection, they do not stand in its way. */
+function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
+  const t = useTranslations("run");
+  const connection = useConnection()?.id;
+  const [isAsked, setAsked] = useState(false);
+  const isElsewhere = set.connection !== connection;
+  const isOther = opened !== undefined && opened !== set.workflowId;
+  const shared = { set, fallbackName: t("pasted"), work };
+  if (isElsewhere || (isOther && !isAsked)) return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setAsked(true)} />;
+  return <CopiesCard {...shared} canRun={canRun} />;
 }
 
 /** Below the form: the way back, and what was started before. */
 export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");
+  const connection = useConnection()?.id;
   const { before, receipts, trouble } = run.state;
-  const earlier = trouble ? receipts : receipts.slice(1);
+  const earlier = trouble || !newestOn(connection, receipts) ? receipts : receipts.slice(1);
   return (
     <>
       {before ? (
@@ -55,6 +75,11 @@ export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
       ) : null}
     </>
   );
+}
+
+/** A job of another connection is not where this page could follow it. */
+function newestOn(connection: string | undefined, [newest]: readonly Receipt[]): Receipt | undefined {
+  return newest && (newest.connection === undefined || newest.connection === connection) ? newest : undefined;
 }
 
 function missingClassOf(errors: RunState["errors"]): string | undefined {

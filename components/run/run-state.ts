@@ -41,7 +41,7 @@ export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" |
 
 export type Edit = { nodeId: string; name: string; value: unknown };
 
-export type Receipt = { jobId: string; name: string; atMs: number; nodesRefused: number };
+export type Receipt = { jobId: string; name: string; atMs: number; nodesRefused: number; connection?: string };
 
 export type Trouble = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; press?: Press };
 
@@ -200,7 +200,8 @@ function answered(state: RunState, { serial, outcome, press, atMs }: Extract<Run
   const next = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind === "accepted") {
     const nodesRefused = Object.keys(outcome.errors).length;
-    const receipt = { jobId: outcome.jobId, name: press?.name ?? state.opened?.name ?? "", atMs, nodesRefused };
+    const connection = press?.connection !== undefined && { connection: press.connection };
+    const receipt = { jobId: outcome.jobId, name: press?.name ?? state.opened?.name ?? "", atMs, nodesRefused, ...connection };
     const receipts = [receipt, ...state.receipts].slice(0, MOST_RECEIPTS);
     const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
     return { ...next, opened, receipts, ...(isCurrent && nodesRefused > 0 && { errors: outcome.errors, attention: state.attention + 1 }) };

@@ -23,7 +23,7 @@ export type Submission = {
 /** `press`: the key under which the console starts one job at most; `label`: what tells this job from the other copies of a run. */
 export type SendPrompt = (submission: Submission, press: string, label?: string) => Promise<Result<unknown, Failure>>;
 
-type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
+export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
 
 /** What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. */
 export function toSubmission(workflow: Submitted): Submission {

@@ -12,12 +12,12 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobView } from "@/lib/contract/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { JobLink, useJobHrefs } from "./job-link";
 import { type Press } from "./press";
 import { type RunPorts } from "./run-ports";
 
 /** The clocks of this browser and of a service need not agree. */
 const CLOCKS_APART_MS = 60_000;
-const SHORT_ID = 8;
 
 export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
 type UnknownNoteProps = UnknownActs & { failure: Failure; press?: Press; newestJobs: RunPorts["newestJobs"] };
@@ -47,6 +47,7 @@ export function UnknownNote({ failure, press, newestJobs, onLookAgain, onSendAga
 
 function MaybeJobs({ press, newestJobs }: { press: Press; newestJobs: RunPorts["newestJobs"] }) {
   const t = useTranslations("run.answer");
+  const hrefs = useJobHrefs(press.connection);
   const read = async () => {
     const answer = await newestJobs(press);
     if (!answer.ok) throw answer.failure;
@@ -66,18 +67,12 @@ function MaybeJobs({ press, newestJobs }: { press: Press; newestJobs: RunPorts["
         {jobs.map(({ id, word, state, createdAtMs = 0 }) => (
           <li key={id} className="flex items-center gap-2.5 py-1">
             <JobStatus word={word} state={state} />
-            <Link
-              href={`/jobs/${encodeURIComponent(id)}`}
-              title={id}
-              className="font-mono text-sm text-accent underline-offset-2 hover:underline"
-            >
-              {id.slice(0, SHORT_ID)}
-            </Link>
+            <JobLink id={id} connection={press.connection} />
             <RelativeTime ms={createdAtMs} className="text-sm text-ink-2" />
           </li>
         ))}
       </ul>
-      <Link href="/jobs" className="text-accent underline-offset-2 hover:underline">
+      <Link href={hrefs.jobs()} className="text-accent underline-offset-2 hover:underline">
         {t("lookInJobs")}
       </Link>
     </div>

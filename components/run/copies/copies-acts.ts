@@ -3,27 +3,16 @@
 // as soon as it is known.
 
 import { newPressKey } from "@/lib/browser/press-key";
-import { type SeedEdit } from "../seeds";
-import { withInput } from "../form-model";
-import { own } from "../own";
 import { askAfter } from "../press-outcome";
 import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";
 import { type RunStore } from "../run-store";
 import { tabShelf } from "../shelf";
-import { toSubmission } from "../submission";
 import { keepCopies, keptCopies } from "./copies-note";
+import { type CopiesOrder, planOf, plannedOf } from "./copies-plan";
 import { type CopiesAct, type CopiesSet, isOpen } from "./copies-state";
+import { forgetPlan, keepPlan, keptPlan } from "./plan-note";
 import { type Planned, sendCopies, toCopyOutcome } from "./send-copies";
-import { labelOf, type Literal } from "./variation";
-
-export type CopiesPlan = {
-  nodeId: string;
-  input: string;
-  values: readonly Literal[];
-  /** What changes with every run, for one copy. */
-  seedsOf: () => readonly SeedEdit[];
-};
 
 type Pressed = { memberId: string; connection?: string };
 type Running = { planned: readonly Planned[]; stop: AbortController };
@@ -60,10 +49,10 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
   }
 
   return {
-    async begin(opened: OpenWorkflow, name: string, plan: CopiesPlan): Promise<void> {
+    async begin(opened: OpenWorkflow, name: string, order: CopiesOrder): Promise<void> {
       if (isSendingCopies(store.get().copies)) return;
-      const planned = planOf(opened, name, plan);
-      const copies = planned.map(({ key, label }) => ({ key, label }));
+      const plan = planOf(opened, name, order);
+      const copies = plan.copies.map(({ key, label }) => ({ key, label }));
       const set: CopiesSet = {
         ...pressed,
         id: newPressKey(),
@@ -74,7 +63,8 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
         canGoOn: true,
       };
       tell({ act: "begun", set });
-      await send(set, planned);
+      keepPlan(tabShelf, plan);
+      await send(set, plannedOf(plan));
     },
     /** What is under way comes to its end. */
     stop() {
@@ -85,14 +75,15 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
     async goOn(): Promise<void> {
       const { copies } = store.get();
       const planned = running.get(store)?.planned;
-      if (!copies?.ending || !planned) return;
+      // What is shown beside another connection is sent on its own one alone.
+      if (!copies?.ending || !planned || copies.connection !== pressed.connection) return;
       tell({ act: "went-on", id: copies.id });
       await send(copies, planned);
     },
     /** `hasBegun`: what is known to run or to be over is not asked for. */
     async cancelWaiting(hasBegun: (jobId: string) => boolean): Promise<void> {
       const { copies: set } = store.get();
-      if (!set || set.isCancelling) return;
+      if (!set || set.isCancelling || set.connection !== pressed.connection) return;
       const { id } = set;
       const jobs = set.copies.flatMap(({ outcome }) =>
         outcome?.kind === "accepted" && !outcome.cancel && !hasBegun(outcome.jobId) ? [outcome.jobId] : [],
@@ -106,13 +97,18 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
       }
       tell({ act: "cancel-over", id });
     },
-    leave: () => tell({ act: "left" }),
-    /** After a reload: asks after what was under way, and sends nothing. */
+    leave() {
+      forgetPlan(tabShelf);
+      tell({ act: "left" });
+    },
+    /** After a reload: asks after what was under way, and sends nothing by itself. */
     async recall(): Promise<void> {
       if (store.get().copies) return;
       const set = keptCopies(tabShelf, pressed.memberId);
       if (!set) return;
-      tell({ act: "begun", set });
+      const plan = keptPlan(tabShelf, set);
+      if (plan) running.set(store, { planned: plannedOf(plan), stop: new AbortController() });
+      tell({ act: "begun", set: { ...set, canGoOn: plan !== undefined } });
       for (const { key, isBegun, outcome } of set.copies) {
         if (!isBegun || outcome) continue;
         const { memberId, workflowId, name, atMs } = set;
@@ -130,22 +126,4 @@ export function isSendingCopies(set: CopiesSet | undefined): boolean {
 /** Some are not sent yet: the browser asks before the page goes. */
 function keepPage(event: BeforeUnloadEvent): void {
   event.preventDefault();
-}
-
-function planOf(opened: OpenWorkflow, name: string, { nodeId, input, values, seedsOf }: CopiesPlan): Planned[] {
-  return values.map((value, index) => {
-    // Chosen now, so that going on later sends what was meant.
-    const seeds = seedsOf().filter((seed) => seed.nodeId !== nodeId || seed.name !== input);
-    return {
-      key: newPressKey(),
-      label: labelOf(input, own(opened.ownNames, String(value)) ?? value, { index, total: values.length }),
-      make: () => {
-        const graph = [...seeds, { nodeId, name: input, value }].reduce(
-          (now, edit) => withInput(now, edit.nodeId, edit.name, edit.value),
-          opened.graph,
-        );
-        return { graph, submission: toSubmission({ ...opened, name, graph }) };
-      },
-    };
-  });
 }

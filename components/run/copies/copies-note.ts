@@ -4,28 +4,23 @@
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { objectOf, parseJson, textOf, numberOf, isObject } from "@/lib/contract/json";
 import { isPressKey } from "@/lib/contract/press";
-import { type Shelf } from "../shelf";
+import { forgetText, keepText, keptText, type Shelf } from "../shelf";
 import { type CopiesSet, type Copy } from "./copies-state";
 import { mostCopies } from "./variation";
 
 const KEY = "lightdesk.run.copies";
 
 export function keepCopies(shelf: Shelf, set: CopiesSet | undefined): void {
-  try {
-    if (!set) return shelf().removeItem(KEY);
-    const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
-    shelf().setItem(
-      KEY,
-      writeExactJson({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), isOver: ending !== undefined }),
-    );
-  } catch {
-    // Full or forbidden: a reload then tells nothing of them; the jobs carry their labels all the same.
-  }
+  if (!set) return forgetText(shelf, KEY);
+  const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
+  const note = { memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), isOver: ending !== undefined };
+  // Where nothing is kept a reload tells nothing of them; the jobs carry their labels all the same.
+  keepText(shelf, KEY, writeExactJson(note));
 }
 
 /** After a reload: what was in the middle counts as left. */
 export function keptCopies(shelf: Shelf, memberId: string): CopiesSet | undefined {
-  const note = objectOf(parseJson(textIn(shelf)));
+  const note = objectOf(parseJson(keptText(shelf, KEY)));
   const [workflowId, atMs] = [textOf(note?.workflowId), numberOf(note?.atMs)];
   if (note?.memberId !== memberId || workflowId === undefined || atMs === undefined || !Array.isArray(note.copies)) return undefined;
   const copies = note.copies.slice(0, mostCopies).flatMap(fromNote);
@@ -70,12 +65,4 @@ function fromNote(note: unknown): Copy[] {
       outcome: { kind, failure: { code: textOf(note.code) ?? "UNKNOWN_ERROR", message: textOf(note.message) ?? "", status: 0 } },
     },
   ];
-}
-
-function textIn(shelf: Shelf): string {
-  try {
-    return shelf().getItem(KEY) ?? "";
-  } catch {
-    return "";
-  }
 }

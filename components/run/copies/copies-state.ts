@@ -35,7 +35,7 @@ export type CopiesSet = {
   ending?: Ending;
   isCancelling?: boolean;
   cancelFailure?: Failure;
-  /** The graphs are in this page's memory only: after a reload the rest cannot be sent. */
+  /** What the rest would send is known: after a reload, where this tab could keep it. */
   canGoOn: boolean;
 };
 

@@ -1,17 +1,16 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { JobStatus } from "@/components/frame/job-status";
 import { toSaidCode } from "@/components/frame/whose";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
-import { withQuery } from "@/lib/browser/urls";
+import { JobLink } from "../job-link";
 import { type Copy, type CopyJob } from "./copies-state";
 
-const SHORT_ID = 8;
+type CopyLineProps = { copy: Copy; job: CopyJob | undefined; connection?: string };
 
-/** What became of one copy; from when its job is seen, where that stands. `linked`: the connection, where the page is on another one. */
-export function CopyLine({ copy, job, linked }: { copy: Copy; job: CopyJob | undefined; linked?: string }) {
+/** What became of one copy; from when its job is seen, where that stands. */
+export function CopyLine({ copy, job, connection }: CopyLineProps) {
   const { label, outcome } = copy;
   const failure = outcome && outcome.kind !== "accepted" ? outcome.failure : undefined;
   const errors = useTranslations("errors");
@@ -26,16 +25,7 @@ export function CopyLine({ copy, job, linked }: { copy: Copy; job: CopyJob | und
         </span>
       ) : null}
       {job ? <Standing copy={copy} job={job} /> : <Sending copy={copy} />}
-      {outcome?.kind === "accepted" ? (
-        <Link
-          href={withQuery(`/jobs/${encodeURIComponent(outcome.jobId)}`, { connection: linked })}
-          prefetch={false}
-          title={outcome.jobId}
-          className="shrink-0 font-mono text-sm text-accent underline-offset-2 hover:underline"
-        >
-          {outcome.jobId.slice(0, SHORT_ID)}
-        </Link>
-      ) : null}
+      {outcome?.kind === "accepted" ? <JobLink id={outcome.jobId} connection={connection} /> : null}
     </li>
   );
 }

@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { type RunPorts } from "@/components/run/run-ports";
@@ -36,12 +38,13 @@ function desk(ports: Partial<RunPorts> = {}) {
     );
   const store = createRunStore();
   const all = portsTo(undefined, { sendPrompt, ...ports });
-  const show = (at = store) => renderPage(<RunScreen canRun memberId="ada" store={at} ports={all} />);
+  const show = (at = store, around: (page: ReactNode) => ReactNode = (page) => page) =>
+    renderPage(around(<RunScreen canRun memberId="ada" store={at} ports={all} />));
   return { sent, show };
 }
 
-async function runCopies(typed: { from: string; to: string; step: string }, press: string) {
-  await openText(sampleText("01-invert"));
+async function runCopies(typed: { from: string; to: string; step: string }, press: string, workflow: "new" | "open" = "new") {
+  if (workflow === "new") await openText(sampleText("01-invert"));
   fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
   const dialog = await screen.findByRole("dialog");
   for (const [label, value] of [
@@ -174,8 +177,78 @@ describe("copies of a run", () => {
     show(createRunStore());
     expect(await screen.findByText("2 in the queue · 1 not sent")).toBeTruthy();
     expect(screen.getByRole("link", { name: "found-32" })).toBeTruthy();
-    expect(screen.queryByRole("button", { name: /that was not started/ })).toBeNull();
     expect(sent).toHaveLength(2);
+  });
+
+  it("cut off by a reload can be sent to the end: the rest as it was meant, under the keys it had", async () => {
+    const { sent, show } = desk();
+    const page = show();
+    await runCopies({ from: "64", to: "192", step: "64" }, "Run 3 copies");
+    (await nth(sent, 1)).answer(refused(429, "QUEUE_LIMIT"));
+    await screen.findByText("1 refused · 2 not sent");
+    const kept = sent.map(({ key }) => key);
+    page.unmount();
+    show(createRunStore());
+    fireEvent.click(await screen.findByRole("button", { name: "Send the 3 that were not started" }));
+    for (const count of [2, 3, 4]) (await nth(sent, count)).answer(accepted(`job-${count}`));
+    expect(await screen.findByText("3 in the queue")).toBeTruthy();
+    expect(sent.slice(1).map(({ width, label }) => [width, label])).toEqual([
+      [64, "1/3 · width 64"],
+      [128, "2/3 · width 128"],
+      [192, "3/3 · width 192"],
+    ]);
+    expect(sent[1]?.key).toBe(kept[0]);
+  });
+
+  it("sent with extra data of their own are not kept over a reload, and that is said", async () => {
+    const { sent, show } = desk();
+    const page = show();
+    await openText(sampleText("01-invert"));
+    fireEvent.change(screen.getByRole("textbox", { name: "extra_data" }), { target: { value: '{ "token": "s3cret" }' } });
+    await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies", "open");
+    (await nth(sent, 1)).answer(refused(429, "QUEUE_LIMIT"));
+    await screen.findByText("1 refused · 1 not sent");
+    expect(Object.values({ ...sessionStorage }).join("")).not.toContain("s3cret");
+    page.unmount();
+    show(createRunStore());
+    expect(await screen.findByText(/What they would have sent was not kept/)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /^Send the/ })).toBeNull();
+  });
+
+  it("stand in one line beside another workflow, and in full when they are asked for", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
+    (await nth(sent, 1)).answer(accepted("one"));
+    (await nth(sent, 2)).answer(accepted("two"));
+    expect(await screen.findByRole("list", { name: "What became of each copy" })).toBeTruthy();
+    fireEvent.paste(document.body, { clipboardData: { files: [], getData: () => sampleText("05-slow") } });
+    await screen.findAllByText("Slow step");
+    const aside = screen.getByRole("region", { name: "2 copies of Pasted workflow" });
+    expect(within(aside).queryByRole("list")).toBeNull();
+    expect(aside.textContent).toContain("2 in the queue");
+    fireEvent.click(within(aside).getByRole("button", { name: "Show" }));
+    expect(screen.getByRole("list", { name: "What became of each copy" })).toBeTruthy();
+  });
+
+  it("of another connection are told of with the way there, and nothing is sent or cancelled from here", async () => {
+    const { sent, show } = desk();
+    const connections = ["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }));
+    const on = (currentId: string) => (page: ReactNode) => (
+      <ConnectionProvider currentId={currentId} connections={connections}>
+        {page}
+      </ConnectionProvider>
+    );
+    const page = show(undefined, on("studio"));
+    await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
+    (await nth(sent, 1)).answer(refused(429, "QUEUE_LIMIT"));
+    await screen.findByText("1 refused · 1 not sent");
+    page.unmount();
+    show(undefined, on("laptop"));
+    const aside = await screen.findByRole("region", { name: "2 copies of Pasted workflow" });
+    expect(aside.textContent).toContain("on studio");
+    expect(within(aside).getByRole("link", { name: "Show there" }).getAttribute("href")).toBe("/run?connection=studio");
+    expect(screen.queryByRole("button", { name: /^Send the/ })).toBeNull();
   });
 
   it("of another member are nobody's business after a reload", async () => {

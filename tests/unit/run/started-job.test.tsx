@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { act, cleanup, screen } from "@testing-library/react";
+import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
 import { NewestReceipt } from "@/components/run/receipts";
@@ -51,4 +52,16 @@ it("what became of the job that was just started is told and shown, and asked fo
   expect(document.querySelector("img")?.getAttribute("src")).toContain("filename=p.png");
   await pass(20 * BUSY_MS);
   expect(asked.map((path) => path.split("#")[0])).toEqual(Array(2).fill("/api/jobs?limit=20&connection=c1"));
+});
+
+it("the way to the job stays on the connection that the address names, as the job is nowhere else", () => {
+  renderPage(
+    <SearchParamsContext value={new URLSearchParams("connection=studio")}>
+      <ConnectionProvider currentId="laptop" connections={["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }))}>
+        <NewestReceipt receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
+      </ConnectionProvider>
+    </SearchParamsContext>,
+  );
+  const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+  expect(hrefs).toEqual(["/jobs?connection=studio", "/jobs/mine?connection=studio"]);
 });

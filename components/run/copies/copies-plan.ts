@@ -1,0 +1,43 @@
+// What the copies of a run send: the workflow that they share, and what each has for itself. Pure.
+// Guarantees: values and seeds are chosen once, so that going on later sends what was meant.
+
+import { newPressKey } from "@/lib/browser/press-key";
+import { withInput } from "../form-model";
+import { own } from "../own";
+import { type Edit, type OpenWorkflow } from "../run-state";
+import { type SeedEdit } from "../seeds";
+import { type Submitted, toSubmission } from "../submission";
+import { type Planned } from "./send-copies";
+import { labelOf, type Literal } from "./variation";
+
+export type CopiesOrder = {
+  nodeId: string;
+  input: string;
+  values: readonly Literal[];
+  /** What changes with every run, for one copy. */
+  seedsOf: () => readonly SeedEdit[];
+};
+
+export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
+
+export function planOf(opened: OpenWorkflow, name: string, { nodeId, input, values, seedsOf }: CopiesOrder): CopiesPlan {
+  return {
+    workflow: { ...opened, name },
+    copies: values.map((value, index) => ({
+      key: newPressKey(),
+      label: labelOf(input, own(opened.ownNames, String(value)) ?? value, { index, total: values.length }),
+      edits: [...seedsOf().filter((seed) => seed.nodeId !== nodeId || seed.name !== input), { nodeId, name: input, value }],
+    })),
+  };
+}
+
+export function plannedOf({ workflow, copies }: CopiesPlan): Planned[] {
+  return copies.map(({ key, label, edits }) => ({
+    key,
+    label,
+    make: () => {
+      const graph = edits.reduce((now, edit) => withInput(now, edit.nodeId, edit.name, edit.value), workflow.graph);
+      return { graph, submission: toSubmission({ ...workflow, graph }) };
+    },
+  }));
+}

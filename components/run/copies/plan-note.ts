@@ -1,0 +1,50 @@
+// What the copies of a run send, kept in this tab's sessionStorage, so that a reload in the middle can send the rest.
+// Guarantees: never throws; bounded as a draft is; what comes back went through the same reading as a file, and belongs to the copies it is asked for.
+// Must never: hold what was typed as extra data, which may be a secret. Such copies are not kept.
+
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { isObject, objectOf, parseJson } from "@/lib/contract/json";
+import { draftLimit, readEdit } from "../draft";
+import { openWorkflow } from "../open-workflow";
+import { type Edit } from "../run-state";
+import { forgetText, keepText, keptText, type Shelf } from "../shelf";
+import { type CopiesPlan } from "./copies-plan";
+import { type CopiesSet } from "./copies-state";
+
+const KEY = "lightdesk.run.copies.plan";
+
+export function keepPlan(shelf: Shelf, { workflow, copies }: CopiesPlan): void {
+  forgetPlan(shelf);
+  if (workflow.advanced?.extra?.trim()) return;
+  const kept = {
+    workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
+    targets: workflow.advanced?.targets,
+    copies: copies.map(({ key, edits }) => ({ key, edits })),
+  };
+  const text = writeExactJson(kept);
+  // Where it is not kept the rest cannot be sent after a reload, and the page says so.
+  if (text.length <= draftLimit) keepText(shelf, KEY, text);
+}
+
+export function forgetPlan(shelf: Shelf): void {
+  forgetText(shelf, KEY);
+}
+
+/** Undefined where it was not kept, or is that of other copies. */
+export function keptPlan(shelf: Shelf, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
+  const kept = objectOf(parseJson(keptText(shelf, KEY)));
+  const opened = kept && openWorkflow(writeExactJson(kept.workflow));
+  if (!opened?.ok || !Array.isArray(kept?.copies)) return undefined;
+  const edits = new Map(kept.copies.flatMap(readCopy));
+  const planned = copies.flatMap(({ key, label }) => {
+    const own = edits.get(key);
+    return own ? [{ key, label, edits: own }] : [];
+  });
+  if (planned.length !== copies.length) return undefined;
+  const targets = Array.isArray(kept.targets) ? kept.targets.filter((target) => typeof target === "string") : undefined;
+  return { workflow: { ...opened.value, name, workflowId, ...(targets && { advanced: { targets } }) }, copies: planned };
+}
+
+function readCopy(copy: unknown): [string, Edit[]][] {
+  return isObject(copy) && typeof copy.key === "string" && Array.isArray(copy.edits) ? [[copy.key, copy.edits.flatMap(readEdit)]] : [];
+}

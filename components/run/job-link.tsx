@@ -1,0 +1,33 @@
+"use client";
+
+import Link from "next/link";
+import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
+import { type QueryValues, withQuery } from "@/lib/browser/urls";
+
+const SHORT_ID = 8;
+
+/** Addresses of jobs that stay where those jobs are: on the connection that is named, else on that of the page, which its address may name. */
+export function useJobHrefs(named?: string) {
+  const current = useConnection()?.id;
+  const linked = useLinkedConnection();
+  const connection = named === undefined || named === current ? linked : named;
+  return {
+    job: (id: string) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection }),
+    jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),
+  };
+}
+
+/** A job by the beginning of its id. */
+export function JobLink({ id, connection }: { id: string; connection?: string }) {
+  const hrefs = useJobHrefs(connection);
+  return (
+    <Link
+      href={hrefs.job(id)}
+      prefetch={false}
+      title={id}
+      className="shrink-0 font-mono text-sm text-accent underline-offset-2 hover:underline"
+    >
+      {id.slice(0, SHORT_ID)}
+    </Link>
+  );
+}
