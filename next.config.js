@@ -18,6 +18,8 @@ const config = {
   serverExternalPackages: ["better-sqlite3", "sharp", "@node-rs/argon2", "@napi-rs/blake-hash", "pino", "undici"],
   // Types are one of the checks of `npm test`; a start must not wait for them, nor fail over a test's.
   typescript: { ignoreBuildErrors: true },
+  // Nothing here uses Next's optimiser, which anybody could let work: unoptimised, its address is none.
+  images: { unoptimized: true },
   headers: async () => [
     { source: "/:path*", headers: securityHeaders },
     { source: "/_next/static/chunks/:name(turbopack-worker-.*)", headers: workerHeaders },

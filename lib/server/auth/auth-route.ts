@@ -1,21 +1,42 @@
 // next-auth behind our own guard: its answers get our headers, and a refusal for too many attempts its status and Retry-After.
+// Guarantees: it is given a body that has been read within our bounds; by itself it would hold whatever a stranger sends.
 // Must never: let an error of next-auth's say more than its code.
 
 import "server-only";
 import NextAuth from "next-auth";
-import { ok } from "@/lib/shared/result";
+import { NextRequest } from "next/server";
+import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { type Failure } from "@/lib/contract/failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Handler, type RouteContext, unguarded } from "../bff/guard";
+import { LONGEST_OF_STRANGERS, readJson, readWhole } from "../bff/read-request";
 import { authOptions, RATE_LIMITED_PREFIX } from "./options";
 import { toViewer } from "./viewer";
 
 export function authRoute(): Handler {
   return unguarded("auth", async ({ request, params, note }) => {
+    const body = await readBody(request);
+    if (!body.ok) return body;
     // Made anew for each request: the options read the composition, which does not exist at import.
     const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(
       authOptions((action, member) => note({ action, viewer: toViewer(member) })),
     );
-    return ok(await withRateLimit(await handle(request, { params: Promise.resolve(params) })));
+    return ok(await withRateLimit(await handle(body.value, { params: Promise.resolve(params) })));
   });
+}
+
+/** Forms and small JSON objects of texts are all that next-auth understands. */
+async function readBody(request: Request): Promise<Result<Request, Failure>> {
+  const { url, method, headers } = request;
+  if (method !== "POST") return ok(request);
+  const isJson = headers.get("content-type")?.includes("json") ?? false;
+  const read = isJson
+    ? await readJson(request, z.record(z.string(), z.union([z.string(), z.boolean()])), LONGEST_OF_STRANGERS)
+    : await readWhole(request, LONGEST_OF_STRANGERS);
+  if (!read.ok) return failed(read.failure);
+  const body = read.value instanceof Uint8Array ? read.value : writeExactJson(read.value);
+  return ok(new NextRequest(url, { method, headers, body }));
 }
 
 async function withRateLimit(answer: Response): Promise<Response> {

@@ -35,8 +35,8 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
   const headers = new Headers();
   if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
   const status = statusOf(failure);
-  // The rest of a body that is too large is not read: the connection cannot be used again.
-  if (status === 413) headers.set("connection", "close");
+  // The rest of a body that is too large or too late is not read: the connection cannot be used again.
+  if (status === 413 || status === 408) headers.set("connection", "close");
   return jsonAnswer(body, status, headers);
 }
 

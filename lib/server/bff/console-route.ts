@@ -7,7 +7,7 @@ import { type Role } from "@/lib/contract/roles";
 import { failed, type Result } from "@/lib/shared/result";
 import { clientAddress } from "./client-address";
 import { type Asked, guarded, type Handler, type Opened, refusal, unguarded } from "./guard";
-import { readJson } from "./read-request";
+import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
 
@@ -27,7 +27,7 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
   return unguarded(action, async (opened) => {
     const waitMs = opened.console.tokenLimit.take(clientAddress(opened.request));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
-    const body = await readJson(opened.request, schema);
+    const body = await readJson(opened.request, schema, LONGEST_OF_STRANGERS);
     return body.ok ? run(opened, body.value) : body;
   });
 }

@@ -1,5 +1,6 @@
 // Reads what a caller sent, with the contract's schemas and within bounds.
-// Guarantees: a 400 names the field; a body beyond the bound is refused before it is held; nothing throws on bad input.
+// Guarantees: a 400 names the field; a body beyond the bound is refused before it is held, one that does not arrive in time is not waited
+// for; nothing throws on bad input.
 
 import "server-only";
 import { type z } from "zod";
@@ -8,10 +9,13 @@ import { type Failure } from "@/lib/contract/failure";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callerWentAway } from "../upstream/failures";
+import { composition } from "../composition";
 import { readBytes } from "../upstream/streams";
 import { refusal } from "./guard";
 
 const LONGEST_JSON = 16 * 1024 * 1024;
+/** Whoever has not signed in has a name, an address, a password or a token to send. */
+export const LONGEST_OF_STRANGERS = 64 * 1024;
 const DEEPEST_JSON = 100;
 
 /** The console's own parameter: which connection is meant. */
@@ -44,19 +48,26 @@ export function readQuery(search: URLSearchParams, schema: z.ZodType | undefined
 }
 
 /** The bytes as they came, for what is sent on and looked at as well. */
-export async function readWhole(request: Request): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
-  const bytes = await readBody(request);
+export async function readWhole(request: Request, longest = LONGEST_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
+  const { requestTimeoutMs } = composition().env.service;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), requestTimeoutMs);
+  });
+  // A body breaks off for one reason only: whoever sends it went away.
+  const bytes = await Promise.race([readBytes(request.body, longest).catch(() => "client-gone" as const), late]);
+  clearTimeout(timer);
   if (bytes === "client-gone") return failed(callerWentAway());
-  return bytes ? ok(new Uint8Array(bytes)) : failed(tooLarge());
+  if (bytes === "late") return failed(refusal("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
+  return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${longest} bytes.`));
 }
 
-export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promise<Result<T, Failure>> {
-  const bytes = await readBody(request);
-  if (bytes === "client-gone") return failed(callerWentAway());
-  if (bytes === undefined) return failed(tooLarge());
+export async function readJson<T>(request: Request, schema: z.ZodType<T>, longest?: number): Promise<Result<T, Failure>> {
+  const bytes = await readWhole(request, longest);
+  if (!bytes.ok) return bytes;
   let json: unknown;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
     // The service's own bound: beyond it the refusal would come from there, or from a stack that is full.
     if (isDeeperThan(text, DEEPEST_JSON))
       return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
@@ -66,19 +77,6 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promi
   }
   const parsed = schema.safeParse(json);
   return parsed.success ? ok(parsed.data) : failed(invalid("INVALID_BODY", parsed.error.issues));
-}
-
-/** A body breaks off for one reason only: whoever sends it went away. */
-async function readBody(request: Request): Promise<Uint8Array | "client-gone" | undefined> {
-  try {
-    return await readBytes(request.body, LONGEST_JSON);
-  } catch {
-    return "client-gone";
-  }
-}
-
-function tooLarge(): Failure {
-  return refusal("FILE_TOO_LARGE", `The body is larger than ${LONGEST_JSON} bytes.`);
 }
 
 type Issue = { path: readonly PropertyKey[]; message: string };
