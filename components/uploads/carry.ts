@@ -20,7 +20,8 @@ export type Asking = { connection?: string; signal: AbortSignal; onHold: (isHold
 export type UploadPorts = {
   hash: HashPool;
   byId: (id: string, asking: Asking) => Answer;
-  fromHash: (hash: string, file: File, about: About, asking: Asking) => Answer;
+  /** Undefined: the service does not know the hash. */
+  fromHash: (hash: string, file: File, about: About, asking: Asking) => Promise<Result<StoredAsset | undefined, ApiFailure>>;
   send: (upload: { id?: string; file: File; about: About }, sending: Asking & { onProgress: (share: number) => void }) => Answer;
   change: (id: string, changes: Changes, asking: Asking) => Promise<Result<unknown, ApiFailure>>;
   nowMs: () => number;
@@ -69,13 +70,11 @@ export async function carry(
   if (whole === undefined && hash !== undefined) {
     told.status({ kind: "asking" });
     const known = await ports.fromHash(hash, file, about, asking({ kind: "asking" }));
-    if (known.ok) return finished(known.value, 0, hash);
-    const why = whyNotFromHash(known.failure);
-    if (why === undefined) return { kind: "failed", failure: known.failure };
-    if (why !== "unknown-hash") {
-      learnt.service.hasNoFromHash = why;
-      told.know({ sentWhole: why });
-    } else told.know({ sentWhole: undefined });
+    if (known.ok && known.value) return finished(known.value, 0, hash);
+    const why = known.ok ? undefined : whyNotFromHash(known.failure);
+    if (!known.ok && why === undefined) return { kind: "failed", failure: known.failure };
+    if (why !== undefined) learnt.service.hasNoFromHash = why;
+    told.know({ sentWhole: why });
   } else told.know({ sentWhole: whole ?? "not-hashed" });
   return sendIt();
 
@@ -140,9 +139,8 @@ function reasonToSend({ file, hash, about }: UploadItem, { speeds, service }: Le
 }
 
 /** Undefined: a refusal that sending would meet as well. */
-function whyNotFromHash({ status, code, message }: ApiFailure): SentWhole | "unknown-hash" | undefined {
+function whyNotFromHash({ status, code, message }: ApiFailure): SentWhole | undefined {
   if (status === 405 || status === 501 || code === "NOT_IMPLEMENTED") return "no-from-hash";
-  if (status === 404) return "unknown-hash";
   // Some say it in words alone.
   return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
 }

@@ -10,6 +10,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
+import { offerHash } from "@/lib/browser/offer-hash";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type DraftFaults, newDraft, readDraft } from "./about";
@@ -26,6 +27,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
   const [faults, setFaults] = useState<DraftFaults & { hash?: true; noTags?: true }>({});
   const [failure, setFailure] = useState<ApiFailure>();
   const [made, setMade] = useState<StoredAsset>();
+  const [isUnknown, setUnknown] = useState(false);
   const [isBusy, setBusy] = useState(false);
 
   async function add() {
@@ -36,26 +38,28 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     if (!hash || !about.ok || noTags) return;
     setBusy(true);
     setFailure(undefined);
+    setUnknown(false);
     setMade(undefined);
     const { name, tags, metadata, previewId } = about.value;
     const body = { hash, tags, ...(name !== "" && { name }), ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
-    const answer = await callApi<StoredAsset>(withQuery("/api/assets/from-hash", { connection }), { method: "POST", json: body });
+    const answer = await offerHash<StoredAsset>(body, { connection });
+    const asset = answer.ok ? answer.value : undefined;
     const written =
-      answer.ok && previewId !== undefined
-        ? await callApi(withQuery(`/api/assets/${encodeURIComponent(answer.value.id)}`, { connection }), {
+      asset && previewId !== undefined
+        ? await callApi(withQuery(`/api/assets/${encodeURIComponent(asset.id)}`, { connection }), {
             method: "PUT",
             json: { preview_id: previewId },
           })
         : answer;
     setBusy(false);
-    if (answer.ok) {
-      setMade(answer.value);
-      tellStored(answer.value.id);
+    setUnknown(answer.ok && !asset);
+    if (asset) {
+      setMade(asset);
+      tellStored(asset.id);
     }
     if (!written.ok) setFailure(written.failure);
   }
 
-  const isUnknown = failure?.status === 404;
   const isAbsent = failure?.status === 405 || failure?.status === 501;
   return (
     <Dialog isOpen onClose={onClose} title={t("title")} className="w-[min(560px,calc(100vw-24px))]">
@@ -82,7 +86,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
         {faults.noTags ? <p className="text-sm text-bad">{t("tagsNeeded")}</p> : null}
         <div aria-live="polite">
           {isUnknown || isAbsent ? <p className="rounded-md bg-bad-soft px-3 py-2">{t(isAbsent ? "absent" : "unknown")}</p> : null}
-          {failure && !isUnknown && !isAbsent ? <FailureMessage failure={failure} /> : null}
+          {failure && !isAbsent ? <FailureMessage failure={failure} /> : null}
           {made ? (
             <p className="rounded-md bg-ok-soft px-3 py-2">
               {t(made.created_new === false ? "existing" : "made")}{" "}

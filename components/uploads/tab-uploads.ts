@@ -1,6 +1,7 @@
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { hashPool } from "@/lib/browser/hash-pool";
+import { offerHash } from "@/lib/browser/offer-hash";
 import { patiently } from "@/lib/browser/patient-call";
 import { upload } from "@/lib/browser/upload";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -18,20 +19,19 @@ export const tabUploads = createUploadStore(
   {
     hash: hashPool,
     byId: (id, asking) => call<StoredAsset>(asking, assetPath(id), {}),
-    fromHash: (hash, file, about, asking) =>
-      call<StoredAsset>(asking, "/api/assets/from-hash", {
-        method: "POST",
-        json: { hash: `blake3:${hash}`, tags: about.tags, ...(file.type && { mime_type: file.type }), ...written(file, about) },
-      }),
-    send: ({ id, file, about }, { connection, signal, onHold, onProgress }) => {
+    fromHash(hash, file, about, asking) {
+      const offer = { hash: `blake3:${hash}`, tags: about.tags, ...(file.type && { mime_type: file.type }), ...written(file, about) };
+      return waiting(asking, () => offerHash<StoredAsset>(offer, asking));
+    },
+    send: ({ id, file, about }, { onProgress, ...asking }) => {
+      const { connection, signal } = asking;
       const fields = { id, tags: about.tags, preview_id: about.previewId, ...written(file, about) };
       const form = new FormData();
       // Fields before the bytes, so that a streaming reader knows what comes.
       for (const [name, value] of Object.entries(fields))
         if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
       form.set("file", file, file.name);
-      const send = () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal });
-      return patiently(send, { signal, onWait: (ms) => onHold(ms !== undefined) });
+      return waiting(asking, () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal }));
     },
     change: writeChanges,
     nowMs: () => performance.now(),
@@ -46,8 +46,12 @@ export const tabUploads = createUploadStore(
   },
 );
 
-function call<T>({ connection, signal, onHold }: Asking, path: `/${string}`, init: CallInit) {
-  const ask = () => callApi<T>(withQuery(path, { connection }), { ...init, signal, cache: "no-store" });
+function call<T>(asking: Asking, path: `/${string}`, init: CallInit) {
+  const { connection, signal } = asking;
+  return waiting(asking, () => callApi<T>(withQuery(path, { connection }), { ...init, signal, cache: "no-store" }));
+}
+
+function waiting<T>({ signal, onHold }: Asking, ask: () => Promise<Result<T, ApiFailure>>) {
   return patiently(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
 }
 

@@ -3,9 +3,8 @@
 // sends the file then, and hears what is wrong from that.
 // Must never: send the bytes.
 
-import { callApi } from "./api";
 import { hashPool } from "./hash-pool";
-import { withQuery } from "./urls";
+import { offerHash } from "./offer-hash";
 
 type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };
 
@@ -13,12 +12,8 @@ type Offer = { tags: readonly string[]; connection: string | undefined; signal: 
 export async function findKnownContent(file: File, { tags, connection, signal }: Offer): Promise<string | undefined> {
   const outcome = await hashPool(file, { signal });
   if (outcome.kind !== "hashed" || signal.aborted) return undefined;
-  const json = { hash: `blake3:${outcome.hash}`, tags, name: file.name, ...(file.type && { mime_type: file.type }) };
-  const answer = await callApi<{ asset_hash?: string }>(withQuery("/api/assets/from-hash", { connection }), {
-    method: "POST",
-    json,
-    signal,
-    cache: "no-store",
-  });
-  return answer.ok && answer.value?.asset_hash === json.hash ? outcome.hash : undefined;
+  const hash = `blake3:${outcome.hash}`;
+  const offer = { hash, tags, name: file.name, ...(file.type && { mime_type: file.type }) };
+  const known = await offerHash<{ asset_hash?: string }>(offer, { connection, signal });
+  return known.ok && known.value?.asset_hash === hash ? outcome.hash : undefined;
 }

@@ -28,17 +28,18 @@ afterEach(() => vi.unstubAllGlobals());
 const find = (signal = new AbortController().signal) => findKnownContent(file, { tags: ["input"], connection: "c", signal });
 
 test("content is offered by the hash that was made here, and known where the service names the very same", async () => {
-  answer = () => Response.json({ id: "a", asset_hash: `blake3:${hash}` }, { status: 201 });
+  answer = () => Response.json({ asset: { id: "a", asset_hash: `blake3:${hash}` } });
   expect(await find()).toBe(hash);
   const offered = { hash: `blake3:${hash}`, tags: ["input"], name: "hello.png", mime_type: "image/png" };
-  expect(sent).toEqual([["/api/assets/from-hash?connection=c", offered]]);
+  expect(sent).toEqual([["/api/console/known-content?connection=c", offered]]);
 });
 
 test("whatever else the service says is not known, and nothing is offered after a stop", async () => {
   for (const other of [
-    () => Response.json({ id: "a", asset_hash: `blake3:${"0".repeat(64)}` }),
-    () => Response.json({ id: "a" }),
-    () => Response.json({ code: "NOT_FOUND", message: "", request_id: "r" }, { status: 404 }),
+    () => Response.json({ asset: { id: "a", asset_hash: `blake3:${"0".repeat(64)}` } }),
+    () => Response.json({ asset: { id: "a" } }),
+    () => Response.json({ asset: null }),
+    () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "", request_id: "r" }, { status: 502 }),
     () => new Response("<h1>Welcome", { status: 200 }),
   ]) {
     answer = other;

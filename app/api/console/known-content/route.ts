@@ -1,0 +1,13 @@
+import { operations } from "@/lib/contract/operations";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { guarded } from "@/lib/server/bff/guard";
+import { createOfKnownContent } from "@/lib/server/queries/known-content";
+import { ok } from "@/lib/shared/result";
+
+const { name: action, role } = operations.createAssetFromHash;
+
+/** POST /api/assets/from-hash for files that are hashed first: that the service does not know a hash is an answer here. */
+export const POST = guarded({ action, role, connection: true }, async (asked) => {
+  const known = await createOfKnownContent(asked);
+  return known.ok ? ok(jsonAnswer(known.value)) : known;
+});

@@ -1,0 +1,27 @@
+// An asset of content that the service may have. That it has none is the usual case for a new file and no failure: it is said as null, so
+// that a browser does not log each new file as an error. Guarantees: every other refusal stays one; who has no connection hears that first.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { type Asset } from "@/lib/contract/schemas/asset";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Asked } from "../bff/guard";
+import { outcomeOf } from "../bff/outcome";
+import { CONNECTION_PARAMETER, readJson, searchOf } from "../bff/read-request";
+import { toBrowser } from "../bff/to-browser";
+import { openConnection } from "../connections/access";
+
+const { createAssetFromHash } = operations;
+
+export async function createOfKnownContent({ request, viewer, note }: Asked): Promise<Result<{ asset: Asset | null }, Failure>> {
+  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  note({ connectionId: access.value.connection.id });
+  const json = await readJson(request, createAssetFromHash.body.schema);
+  if (!json.ok) return json;
+  const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: request.signal });
+  if (!made.ok && made.failure.status !== 404) return failed(toBrowser(made.failure, access.value));
+  note({ outcome: made.ok ? outcomeOf(made.value) : "unknown hash" });
+  return ok({ asset: made.ok ? toBrowser(made.value, access.value) : null });
+}
