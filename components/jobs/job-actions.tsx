@@ -2,11 +2,11 @@
 
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type MouseEvent, useState } from "react";
+import { WorkLine } from "@/components/data-table/work-line";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { ReceiptLine } from "@/components/ui/receipt-line";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobFacts } from "./job-facts";
 import { type useJobActs } from "./use-job-acts";
@@ -41,11 +41,11 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
             {t("edit")}
           </Link>
           {workflowParts.seeds > 0 ? (
-            <Button busy={busy === "again"} onClick={() => void acts.runAgain(true)}>
+            <Button busy={busy === "again"} onClick={oncePressed(() => void acts.runAgain(true))}>
               {t("newSeeds")}
             </Button>
           ) : null}
-          <Button tone={job.terminal ? "primary" : "plain"} busy={busy === "again"} onClick={() => void acts.runAgain(false)}>
+          <Button tone={job.terminal ? "primary" : "plain"} busy={busy === "again"} onClick={oncePressed(() => void acts.runAgain(false))}>
             {t("again")}
           </Button>
         </>
@@ -54,21 +54,22 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
   );
 }
 
-/** What is held, what became of the newest act, and what it needs before it can be done. */
+/** What is held, what became of the newest act, and what it needs before it can be done: over the page's lower edge, where it moves nothing. */
 export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) {
   const t = useTranslations("jobs.job.acts");
+  const common = useTranslations("common");
   const { held, receipt, failure, masked } = acts;
   return (
     <>
       {held ? (
-        <ReceiptLine tone="wait" text={t(`held.${held}`)}>
+        <WorkLine label={t("label")} tone="wait" text={t(`held.${held}`)}>
           <Button size="small" onClick={acts.undo}>
             {t("undo")}
           </Button>
-        </ReceiptLine>
+        </WorkLine>
       ) : null}
       {receipt ? (
-        <ReceiptLine tone={receipt.tone} text={receipt.text} onDismiss={acts.dismiss}>
+        <WorkLine label={t("label")} tone={receipt.tone} text={receipt.text} onDismiss={acts.dismiss}>
           {receipt.jobId ? (
             <Link
               href={withQuery(`/jobs/${encodeURIComponent(receipt.jobId)}`, { connection: linked })}
@@ -78,9 +79,13 @@ export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) 
             </Link>
           ) : null}
           {receipt.together ? <StopTogether count={receipt.together} onStop={() => void acts.stopTogether()} /> : null}
-        </ReceiptLine>
+        </WorkLine>
       ) : null}
-      {failure ? <FailureMessage failure={failure} /> : null}
+      {failure ? (
+        <div className="sticky bottom-16 z-30 mx-auto mt-auto w-[min(640px,calc(100%-32px))] rounded-lg bg-surface shadow-xl md:bottom-14">
+          <FailureMessage failure={failure} actions={<Button onClick={acts.dismiss}>{common("dismiss")}</Button>} />
+        </div>
+      ) : null}
       <Dialog
         isOpen={masked !== undefined}
         onClose={acts.dismiss}
@@ -105,6 +110,11 @@ export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) 
       </Dialog>
     </>
   );
+}
+
+/** The second click of a double click means the same press, even where the first was answered in between. */
+function oncePressed(act: () => void) {
+  return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
 }
 
 function editHref(id: string, connection: string | undefined) {

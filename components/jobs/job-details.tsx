@@ -63,8 +63,8 @@ export function JobDetails({ facts: { job, workflow, label, words } }: { facts: 
 function RawWords({ words: { details, status } }: { words: Words }) {
   const t = useTranslations("jobs.job.details");
   const raw = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };
-  if (status === details) return raw.code(details);
-  if (status === undefined) return <>{t.rich("wordOfDetails", { ...raw, word: details })}</>;
+  // Which view it is from says something only where there is another: a plain local server has none.
+  if (status === undefined || status === details) return raw.code(details);
   const isAgreed = toJobState(status) === toJobState(details);
   return (
     <>

@@ -57,6 +57,8 @@ export function useRowPress(linked: string | undefined, onOpen: (id: string) => 
         // Words that were marked to be copied are no press.
         if (!isLink && window.getSelection()?.isCollapsed === false) return;
         event.preventDefault();
+        // The second click of a double click: on this row, which is open by now, or on a dialog that has gone.
+        if (event.detail > 1) return;
         if (!onOpen(id)) router.push(pageOf(id, linked));
       } else if (!isLink && isForTab(event)) {
         window.open(rowHref(id, linked), "_blank", "noopener");

@@ -9,6 +9,7 @@ import { Freshness } from "@/components/frame/freshness";
 import { JobStatus } from "@/components/frame/job-status";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
+import { buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
@@ -23,6 +24,7 @@ import { JobMissing } from "./job-missing";
 import { JobOutputs } from "./job-outputs-card";
 import { JobProgress } from "./job-progress";
 import { JobRuns } from "./job-runs";
+import { JobTitle } from "./job-title";
 import { JobTimeline } from "./job-timeline-card";
 import { type JobFacts, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
 import { useJobActs } from "./use-job-acts";
@@ -36,7 +38,7 @@ const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
 export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const t = useTranslations("jobs");
   const first = use(job);
-  const connectionId = useConnection()?.id;
+  const { id: connectionId, isLocal = false } = useConnection() ?? {};
   const id = encodeURIComponent(jobId);
   const path = connectionId ? withQuery(`/api/jobs/${id}`, { connection: connectionId }) : undefined;
   const poll = usePoll(path, { ...initialOf(first), read: readJob, motion: motionOf });
@@ -44,7 +46,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const read = first.ok ? first.value.value : undefined;
   // The page polls the details; whenever their word changes, the status view is asked once for its own, and for the machine.
   const word = poll.value?.words.details;
-  const isKnown = word === undefined || (read?.words.status !== undefined && word === read.words.details);
+  const isKnown = isLocal || word === undefined || (read?.words.status !== undefined && word === read.words.details);
   const status = usePoll(
     connectionId && !isKnown ? (`${withQuery(`/api/job/${id}/status`, { connection: connectionId })}#${word}` as const) : undefined,
     { read: toStatusFacts, motion: once },
@@ -65,17 +67,31 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
             {t("job.trail")}
           </Link>
         }
-        title={<CopyableId id={jobId} shown={8} />}
-        badge={facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
+        title={<JobTitle facts={facts} />}
+        badge={
+          <>
+            <CopyableId id={jobId} shown={8} />
+            {facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
+          </>
+        }
       >
         {facts === undefined || facts.job.terminal ? null : (
           <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
         )}
-        {canRun && facts ? <JobActions facts={facts} linked={connection} acts={acts} /> : null}
+        {canRun && facts && !isGone && !isForbidden ? <JobActions facts={facts} linked={connection} acts={acts} /> : null}
       </PageHeader>
       <div className="flex flex-col gap-3.5 p-4 md:px-5">
-        {facts ? <JobActAnswer facts={facts} linked={connection} acts={acts} /> : null}
-        {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} isForbidden={isForbidden} connection={connection} /> : null}
+        {isGone || isForbidden ? (
+          <JobMissing
+            wasThere={facts !== undefined}
+            isForbidden={isForbidden}
+            back={
+              <Link href={withQuery("/jobs", { connection })} className={buttonStyle()}>
+                {t("job.missing.back")}
+              </Link>
+            }
+          />
+        ) : null}
         {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
         {facts ? (
           <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
@@ -101,6 +117,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
           </div>
         ) : null}
       </div>
+      {facts ? <JobActAnswer facts={facts} linked={connection} acts={acts} /> : null}
     </>
   );
 }

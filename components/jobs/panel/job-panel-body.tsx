@@ -4,7 +4,6 @@ import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { JobStatus } from "@/components/frame/job-status";
-import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
@@ -37,11 +36,11 @@ export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: 
   const acts = useJobActs({ jobId, connection, onDone: () => void poll.refresh() });
   const { value: facts, failure } = poll;
   const isGone = failure?.code === "NOT_FOUND";
+  const isForbidden = failure?.code === "FORBIDDEN";
   return (
     <div className="flex flex-col gap-3">
-      {isGone && facts ? <JobMissing wasThere connection={linked} /> : null}
-      {isGone && !facts ? <EmptyState title={t("gone")} text={t("goneText")} /> : null}
-      {failure && !isGone ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
+      {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} isForbidden={isForbidden} /> : null}
+      {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
       {facts ? (
         <>
           <p className="flex flex-wrap items-center gap-2">
@@ -52,11 +51,11 @@ export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: 
             {facts.job.terminal ? null : <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} />}
           </p>
           <JobPanelOutputs facts={facts} connection={connection} />
-          {canRun ? <JobActions facts={facts} linked={linked} acts={acts} /> : null}
-          <JobActAnswer facts={facts} linked={linked} acts={acts} />
+          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} linked={linked} acts={acts} /> : null}
           {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
           <JobProgress facts={facts} />
           <JobDetails facts={facts} />
+          <JobActAnswer facts={facts} linked={linked} acts={acts} />
         </>
       ) : null}
       {!facts && !failure ? (

@@ -6,23 +6,25 @@ import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { readThrough } from "../connections/access";
+import { findConnection, readThrough } from "../connections/access";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listJobs, { query });
 }
 
-/** Details decide; the status view adds what only it knows, and a service without it loses nothing. */
+/** Details decide; the status view adds what only it knows, and a service without it loses nothing. Of a local server it would be made up. */
 export async function getJob(
   viewer: Viewer,
   jobId: string,
   connection?: string,
 ): Promise<Result<{ detail: JobDetail; status?: JobStatus }, Failure>> {
   const params = { job_id: jobId };
+  const found = await findConnection(viewer, connection);
+  const isLocal = found.ok && found.value.dialect === "local";
   const [detail, status] = await Promise.all([
     readThrough(viewer, connection, operations.getJob, { params }),
-    readThrough(viewer, connection, operations.getJobStatus, { params }),
+    isLocal ? undefined : readThrough(viewer, connection, operations.getJobStatus, { params }),
   ]);
   if (!detail.ok) return detail;
-  return ok({ detail: detail.value, ...(status.ok && { status: status.value }) });
+  return ok({ detail: detail.value, ...(status?.ok && { status: status.value }) });
 }

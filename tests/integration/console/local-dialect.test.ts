@@ -1,5 +1,6 @@
 // A plain local server behind the console: recognised when it is saved, and then like any other connection.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { getJob } from "@/lib/server/queries/jobs";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
@@ -62,6 +63,14 @@ test("the short status of a job is made of its details, in the status view's wor
   expect(body).toMatchObject({ status: "completed" });
   expect(Date.parse(body.updated_at) - Date.parse(body.created_at)).toBeGreaterThan(0);
   expect((await get("/api/job/none/status")).status).toBe(404);
+});
+
+test("the page of a job tells the one word that a local server has for its state, and no second view of it", async () => {
+  reset();
+  const id = local.submit();
+  const job = await getJob(harness.viewerOf("owner"), id, connection);
+  expect(job).toMatchObject({ ok: true, value: { detail: { id, status: "pending" } } });
+  expect(job.ok && job.value).not.toHaveProperty("status");
 });
 
 test("the queue's tuples are those of the interface, in the order in which they will run", async () => {

@@ -81,6 +81,15 @@ it("cancelling is held, can be taken back, and then says job by job what became 
   expect(await receiptLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
 });
 
+it("a double click on Cancel does not take back what it began, wherever its second half falls", async () => {
+  const sent = outside(() => Response.json({ deleted: ["wait-1"] }));
+  show(ids("wait-1"));
+  await press("Cancel");
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Undo" }), { detail: 2 }));
+  await pass(HELD_MS);
+  expect(sent).toHaveLength(1);
+});
+
 it("what is held leaves at once with the page, in requests that outlive it", async () => {
   const sent = outside(() => Response.json({ code: "ok" }));
   const { unmount } = show(ids("done-1"));

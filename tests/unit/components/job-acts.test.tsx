@@ -107,6 +107,19 @@ describe("what a job's page offers", () => {
     expect(screen.getByText(/a new job may exist or not/)).toBeDefined();
   });
 
+  it("makes one job of a double click, also where the first press was answered before the second click", async () => {
+    const detail = { id: "job-1", status: "completed", workflow: { prompt: graph } };
+    const sent = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
+    renderInApp(<Acts facts={factsOf()} />);
+    for (const name of ["Run again", "New seeds"]) {
+      const button = screen.getByRole("button", { name });
+      await act(async () => void fireEvent.click(button, { detail: 1 }));
+      expect(screen.getByRole("link", { name: "Open new-job-" })).toBeDefined();
+      await act(async () => void fireEvent.click(button, { detail: 2 }));
+    }
+    expect(sent).toHaveLength(2);
+  });
+
   it("asks for masked inputs instead of sending them", async () => {
     const masked = { "4": { class_type: "Call", inputs: { api_key: "[REDACTED]" } } };
     const sent = answering({ "/api/jobs/job-1": { id: "job-1", status: "completed", workflow: { prompt: masked } } });

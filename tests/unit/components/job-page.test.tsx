@@ -5,6 +5,7 @@ import { JobDetails } from "@/components/jobs/job-details";
 import { JobError } from "@/components/jobs/job-error";
 import { type JobFacts } from "@/components/jobs/job-facts";
 import { JobOutputs } from "@/components/jobs/job-outputs-card";
+import { JobTitle } from "@/components/jobs/job-title";
 import { RunBars } from "@/components/jobs/job-runs";
 import { factsOf } from "./a-job";
 import { renderInApp } from "./render";
@@ -26,7 +27,7 @@ describe("what a job's page tells", () => {
     expect(screen.queryByRole("button", { name: "Show in the graph" })).toBeNull();
   });
 
-  it("both views' own words, once where they are the same, and where they do not agree", () => {
+  it("both views' own words, once where they are the same, where they do not agree, and one alone where there is one", () => {
     renderInApp(<JobDetails facts={factsOf({ status: "completed" }, "completed")} />);
     expect(screen.getAllByText("completed")).toHaveLength(1);
     cleanup();
@@ -36,6 +37,9 @@ describe("what a job's page tells", () => {
     cleanup();
     renderInApp(<JobDetails facts={factsOf({ status: "in_progress" }, "success")} />);
     expect(screen.getByText("The two views do not agree.")).toBeDefined();
+    cleanup();
+    renderInApp(<JobDetails facts={factsOf({ status: "failed" })} />);
+    expect(screen.getByText("State").nextElementSibling?.textContent).toBe("failed");
   });
 
   it("its workflow by name or id, and none where the service knows of none", () => {
@@ -48,6 +52,18 @@ describe("what a job's page tells", () => {
     expect(shown({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("0c5c7fd0");
     expect(shown({ workflow_name: "poster" })).toBe("poster");
     expect(shown({})).toBeUndefined();
+  });
+
+  it("its title is the workflow's name, and never a bare id", () => {
+    const titled = (extra: object) => {
+      const { container } = renderInApp(<JobTitle facts={factsOf(extra)} />);
+      const found = container.textContent;
+      cleanup();
+      return found;
+    };
+    expect(titled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444", workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
+    expect(titled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("Job");
+    expect(titled({})).toBe("Job");
   });
 
   it("the last runs, oldest first, each a link that says what became of it", () => {

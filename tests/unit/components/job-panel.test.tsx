@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { JobPanel } from "@/components/jobs/panel/job-panel";
 import { inApp, renderInApp } from "./render";
@@ -126,6 +126,26 @@ it("a job that is gone, and a service that does not answer, are said in its plac
   const down = jobAt(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));
   await show(down.id);
   expect(screen.getByText("The service cannot be reached")).toBeDefined();
+});
+
+it("a job that is somebody else's is said to be that, and one that went meanwhile is offered nothing more", async () => {
+  const foreign = jobAt(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
+  await show(foreign.id);
+  expect(screen.getByText("This job belongs to somebody else")).toBeDefined();
+  cleanup();
+  const workflow = { prompt: { "1": { class_type: "Wait", inputs: {} } } };
+  let isThere = true;
+  const { id } = jobAt((job) =>
+    isThere ? detail(job, { status: "pending", workflow }) : Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }),
+  );
+  await show(id);
+  expect(screen.getByRole("button", { name: "Run again" })).toBeDefined();
+  isThere = false;
+  await waitFor(async () => {
+    await act(async () => void window.dispatchEvent(new Event("online")));
+    screen.getByText(/The service no longer has this job/);
+  });
+  expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
 });
 
 it("who may not run is offered nothing that changes anything", async () => {

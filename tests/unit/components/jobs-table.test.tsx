@@ -103,6 +103,13 @@ it("where there is no room beside the list, the job's page opens, on the same co
   expect(pushed).toEqual(["/jobs/job-0002?connection=c1"]);
 });
 
+it("the second click of a double click opens nothing: it may have been meant for a dialog that has gone", () => {
+  const { opened, pushed } = show();
+  fireEvent.click(rowOf("job-0009")?.lastElementChild ?? document.body, { detail: 2 });
+  expect(fireEvent.click(screen.getByTitle("job-0009"), { detail: 2 })).toBe(false);
+  expect([opened, pushed]).toEqual([[], []]);
+});
+
 it("a press on a control of the row, or one that marked words, opens nothing", () => {
   const { opened, selection } = show();
   fireEvent.click(screen.getByRole("checkbox", { name: "Select job job-0004" }));
