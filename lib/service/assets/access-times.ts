@@ -8,21 +8,31 @@ export type AccessTimes = ReturnType<typeof createAccessTimes>;
 
 export function createAccessTimes(database: Database, now: () => number) {
   const unwritten = new Map<number, number>();
+  /** Those of the commit that is under way: no longer waiting, and in no row yet. */
+  let written = new Map<number, number>();
+  let underWay: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
-  async function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
+  async function write(): Promise<void> {
     if (unwritten.size === 0) return;
-    const batch = [...unwritten];
+    written = new Map(unwritten);
     unwritten.clear();
     try {
       await database.commit(() => {
-        for (const [seq, at] of batch) database.run(query.updateTable("assets").set({ last_access_time: at }).where("seq", "=", seq));
+        for (const [seq, at] of written) database.run(query.updateTable("assets").set({ last_access_time: at }).where("seq", "=", seq));
       });
     } catch {
       // A disk that takes nothing must not keep anybody from reading, and these times are told anew with the next read.
     }
+    written = new Map();
+  }
+
+  /** Resolves once every time that was told before is in its row. */
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    underWay = underWay.then(write);
+    return underWay;
   }
 
   return {
@@ -32,6 +42,9 @@ export function createAccessTimes(database: Database, now: () => number) {
       timer ??= setTimeout(() => void flush(), 1000).unref();
     },
     /** The row with a time that is not written yet. */
-    fresh: (asset: StoredAsset): StoredAsset => ({ ...asset, last_access_time: unwritten.get(asset.seq) ?? asset.last_access_time }),
+    fresh: (asset: StoredAsset): StoredAsset => ({
+      ...asset,
+      last_access_time: unwritten.get(asset.seq) ?? written.get(asset.seq) ?? asset.last_access_time,
+    }),
   };
 }

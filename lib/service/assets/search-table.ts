@@ -19,7 +19,7 @@ const MOST_CHANGED = 4000;
 const MOST_ROWS = 2 ** 22;
 const MOST_BYTES = 512 * 1024 * 1024;
 
-/** Numbers of users begin at 0. */
+/** Numbers of users begin at 0: what has no asset must not read as theirs whose number that is. */
 const GONE = 0xffffffff;
 
 const PIECE = `
@@ -29,7 +29,7 @@ const FROM_THERE = `${PIECE} WHERE seq > ? ORDER BY seq LIMIT ${AT_ONCE})`;
 const THESE = `${PIECE} WHERE seq IN (SELECT value FROM json_each(?)))`;
 
 function emptyTable(position: number) {
-  return { names: createNames(), codes: createCodes(), owners: new Uint32Array(1024), end: 0, position };
+  return { names: createNames(), codes: createCodes(), owners: new Uint32Array(1024).fill(GONE), end: 0, position };
 }
 
 /** As one piece after the other is read; undefined where there is too much to be kept. */
@@ -74,9 +74,9 @@ function take(table: Table, database: Database, text: string, from: number | str
 
 function put(table: Table, seq: number, owner: number, name: Uint8Array, codes: string): void {
   if (seq >= table.end) {
-    if (seq >= table.owners.length) table.owners = longer(table.owners, seq + 1);
-    // Numbers that were never seen belong to assets that came and went.
-    table.owners.fill(GONE, table.end, seq);
+    const room = table.owners.length;
+    // Numbers that were never put belong to assets that came and went, or are yet to come.
+    if (seq >= room) table.owners = longer(table.owners, seq + 1).fill(GONE, room);
     table.end = seq + 1;
   }
   table.owners[seq] = owner;

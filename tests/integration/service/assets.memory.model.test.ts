@@ -213,6 +213,18 @@ describe("lists of assets from memory", () => {
     expect(memory.list(1, everything, false, page)).toEqual({ total: left.length, seqs: left.slice(0, 5).map((row) => row.seq) });
   });
 
+  it("hold nothing that came and went between two questions, whoever had it", async () => {
+    const page = { sort: "created_at", order: "desc", limit: 5, offset: 0 } as const;
+    const everything = readFilter({ include_public: true });
+    await until("memory knows all", () => memory.list(1, everything, true, page) !== undefined);
+    const before = memory.list(1, everything, true, page);
+    await database.commit(() => {
+      const made = [1, 2, 3].map((time) => create(2, { kind: "create", at: 0, time, name: `brief ${time}`, tags: ["input"], width: 256 }));
+      database.run(query.deleteFrom("assets").where("seq", "in", made));
+    });
+    expect(memory.list(1, everything, true, page)).toEqual(before);
+  });
+
   it("say nothing for a user who has few, and read nothing for them", () => {
     expect(memory.list(2, readFilter({ include_public: true }), true, { sort: "name", order: "asc", limit: 5, offset: 0 })).toBeUndefined();
   });

@@ -1,0 +1,51 @@
+// When an asset was last read is written now and then, and told at once: also in the moment between, while it is being written.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAccessTimes } from "@/lib/service/assets/access-times";
+import { readAssets, type StoredAsset } from "@/lib/service/assets/asset-row";
+import { type Database, openDatabase } from "@/lib/service/store/database";
+import { createKeys } from "@/lib/service/users/keys";
+import { seedAssets } from "@/tests/bench/service/seed-assets";
+
+describe("the time an asset was last read", () => {
+  let folder: string;
+  let database: Database;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "lightdesk-access-"));
+    const file = join(folder, "service.sqlite");
+    database = openDatabase(file, Date.now);
+    createKeys(database, Date.now).createKey("ada");
+    database.close();
+    seedAssets(file, "ada", 3);
+    database = openDatabase(file, Date.now);
+  });
+  afterAll(async () => {
+    database.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function row(seq: number): StoredAsset {
+    const [asset] = readAssets(database, [seq]);
+    if (!asset) throw new Error(`there is no asset ${seq}`);
+    return asset;
+  }
+
+  it("is told while it is being written", async () => {
+    const times = createAccessTimes(database, () => 4e12);
+    times.touch(row(1));
+    const writing = times.flush();
+    expect(times.fresh(row(1)).last_access_time).toBe(4e12);
+    await writing;
+    expect(row(1).last_access_time).toBe(4e12);
+  });
+
+  it("is in the row for whoever waits for it, whoever began to write it", async () => {
+    const times = createAccessTimes(database, () => 5e12);
+    times.touch(row(2));
+    void times.flush();
+    await times.flush();
+    expect(row(2).last_access_time).toBe(5e12);
+  });
+});
