@@ -7,11 +7,23 @@ import { isInNetworks, networks } from "@/lib/shared/ip-address";
 const never = networks(
   "0.0.0.0/8",
   "169.254.0.0/16",
+  // Where three more clouds keep theirs.
+  "100.100.100.200/32",
+  "168.63.129.16/32",
+  "192.0.0.192/32",
   "::/128",
   "fe80::/10",
   "fd00:ec2::254/128",
   "::ffff:0.0.0.0/104",
   "::ffff:169.254.0.0/112",
+  "::ffff:100.100.100.200/128",
+  "::ffff:168.63.129.16/128",
+  "::ffff:192.0.0.192/128",
+  // The same through a translator between the two kinds of addresses.
+  "64:ff9b::169.254.0.0/112",
+  "64:ff9b::100.100.100.200/128",
+  "64:ff9b::168.63.129.16/128",
+  "64:ff9b::192.0.0.192/128",
 );
 
 export function isForbiddenAddress(address: string): boolean {

@@ -1,5 +1,6 @@
 // Reads an answer of a service: refusals become a Failure, JSON is parsed with the contract's schema for its status.
-// Guarantees: at most `jsonBytes` are held; a page of HTML with 200 is no answer. Must never: pass on what was not parsed.
+// Guarantees: at most `jsonBytes` are held, and no more lists and objects than can be looked through for secrets; a page of HTML with 200
+// is no answer. Must never: pass on what was not parsed.
 
 import "server-only";
 import { parseExactJson } from "@/lib/contract/exact-json";
@@ -11,6 +12,8 @@ import { parseRows } from "./good-rows";
 import { readBytes } from "./streams";
 
 const LONGEST_REFUSAL = 1024 * 1024;
+/** Beyond it maskSecrets hides what is left; sixty megabytes of empty lists would hold the whole process up for half a minute. */
+const MOST_CONTAINERS = 3_000_000;
 
 export type Answered = { status: number; value: unknown };
 
@@ -37,13 +40,21 @@ export async function readAnswer(
     return failed(unreadable(baseUrl, answer.status, "it answers a web page"));
   }
   const body = await readBytes(answer.body, context.jsonBytes);
-  if (body === undefined) return failed(unreadable(baseUrl, answer.status, "its answer is too large"));
+  if (body === undefined || hasTooMany(body)) return failed(unreadable(baseUrl, answer.status, "its answer is too large"));
   const json = parseJson(toText(body));
   if (!json.ok) return failed(unreadable(baseUrl, answer.status, "its answer is no JSON"));
   const parsed = parseRows(operation.name, expected.schema, json.value);
   if (!parsed.success)
     return failed(unreadable(baseUrl, answer.status, `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}`));
   return ok({ status: answer.status, value: parsed.data });
+}
+
+/** Counts brackets in texts too: an answer with millions of those is no answer either. */
+function hasTooMany(body: Uint8Array): boolean {
+  if (body.byteLength <= MOST_CONTAINERS) return false;
+  let count = 0;
+  for (const byte of body) if ((byte === 91 || byte === 123) && ++count > MOST_CONTAINERS) return true;
+  return false;
 }
 
 function answerFor(operation: Operation, status: number): OperationAnswer | undefined {

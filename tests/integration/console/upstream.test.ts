@@ -167,3 +167,16 @@ test("a redirect in a circle, to a file and to nowhere ends in a refusal", async
     expect(server.seen.length).toBeLessThanOrEqual(6);
   }
 });
+
+test("an answer of more lists than anybody could look through is refused before it is read", async () => {
+  const { upstream } = await against(
+    (_, response) => {
+      const many = "[],".repeat(4_000_000);
+      response.writeHead(200, { "content-type": "application/json" }).end(`{"jobs":[],"pagination":{},"more":[${many}[]]}`);
+    },
+    { readMs: 20_000 },
+  );
+  const result = await upstream.call(operations.listJobs);
+  expect(codeOf(result)).toBe("UPSTREAM_UNREADABLE");
+  expect(result.ok ? "" : result.failure.message).toContain("too large");
+});
