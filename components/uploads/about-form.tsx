@@ -14,11 +14,21 @@ type AboutFormProps = {
   withName?: boolean;
   /** There is no file that brings a name of its own. */
   isNameless?: boolean;
+  /** It has its name already. */
+  isStored?: boolean;
   withHashHint?: boolean;
 };
 
 /** Name, tags, metadata, preview. What few people need waits behind one press. */
-export function AboutForm({ draft, faults, onChange, withName = false, isNameless = false, withHashHint = false }: AboutFormProps) {
+export function AboutForm({
+  draft,
+  faults,
+  onChange,
+  withName = false,
+  isNameless = false,
+  isStored = false,
+  withHashHint = false,
+}: AboutFormProps) {
   const t = useTranslations("uploads.about");
   const field = (name: keyof AboutDraft) => ({
     value: draft[name],
@@ -28,7 +38,11 @@ export function AboutForm({ draft, faults, onChange, withName = false, isNameles
   return (
     <div className="flex flex-col gap-3 text-ink">
       {withName ? (
-        <FormField label={t("name")} hint={isNameless ? undefined : t("nameHint")} error={faults.name && t("nameFault")}>
+        <FormField
+          label={t("name")}
+          hint={isNameless ? undefined : t(isStored ? "nameHintStored" : "nameHint")}
+          error={faults.name && t("nameFault")}
+        >
           {(control) => <Input {...control} {...field("name")} />}
         </FormField>
       ) : null}

@@ -23,6 +23,8 @@ export type UploadPorts = {
   /** Undefined: the service does not know the hash. */
   fromHash: (hash: string, file: File, about: About, asking: Asking) => Promise<Result<StoredAsset | undefined, ApiFailure>>;
   send: (upload: { id?: string; file: File; about: About }, sending: Asking & { onProgress: (share: number) => void }) => Answer;
+  /** Undefined: no picture, or one that is not judged. */
+  canBeRead: (file: File) => Promise<boolean | undefined>;
   change: (id: string, changes: Changes, asking: Asking) => Promise<Result<unknown, ApiFailure>>;
   nowMs: () => number;
 };

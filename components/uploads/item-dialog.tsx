@@ -13,7 +13,7 @@ import { type About, draftOf, type DraftFaults, mergeAbout, newDraft, readDraft 
 import { AboutForm } from "./about-form";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";
-import { stateText } from "./upload-words";
+import { otherName, stateText } from "./upload-words";
 
 const WIDE = "w-[min(560px,calc(100vw-24px))]";
 
@@ -24,6 +24,8 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   const locale = useLocale();
   const { file, status, hash } = item;
   const stored = status.kind === "done" ? status.asset : undefined;
+  const other = otherName(item);
+  const describe = (about: About) => tabUploads.describe(new Set([item.key]), () => about);
   const facts: [string, ReactNode][] = [
     [t("item.state"), stateText(item, { t, errors, locale })],
     [t("item.size"), formatBytes(file.size, locale)],
@@ -59,11 +61,20 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
           </Link>
         </p>
       ) : null}
+      {other === undefined ? null : (
+        <p className="mb-4 flex flex-wrap items-center gap-2">
+          <span className="min-w-0 break-words">{t("item.knownAs", { name: other })}</span>
+          <Button size="small" onClick={() => describe({ ...item.about, name: file.name })}>
+            {t("item.rename", { name: file.name })}
+          </Button>
+        </p>
+      )}
       <Describe
         start={draftOf(item.about)}
         withName
+        isStored={stored !== undefined}
         label={t(stored ? "item.saveStored" : "item.save")}
-        onSave={(about) => tabUploads.describe(new Set([item.key]), () => about)}
+        onSave={describe}
         onClose={onClose}
       />
     </Dialog>
@@ -91,11 +102,12 @@ type DescribeProps = {
   start: ReturnType<typeof draftOf>;
   label: string;
   withName?: boolean;
+  isStored?: boolean;
   onSave: (about: About) => void;
   onClose: () => void;
 };
 
-function Describe({ start, label, withName, onSave, onClose }: DescribeProps) {
+function Describe({ start, label, withName, isStored, onSave, onClose }: DescribeProps) {
   const t = useTranslations("uploads.item");
   const [draft, setDraft] = useState(start);
   const [faults, setFaults] = useState<DraftFaults>({});
@@ -109,7 +121,7 @@ function Describe({ start, label, withName, onSave, onClose }: DescribeProps) {
         onClose();
       }}
     >
-      <AboutForm draft={draft} faults={faults} onChange={setDraft} withName={withName} />
+      <AboutForm draft={draft} faults={faults} onChange={setDraft} withName={withName} isStored={isStored} />
       <div className="mt-4 flex justify-end gap-2">
         <Button onClick={onClose}>{t("close")}</Button>
         <Button type="submit" tone="primary">

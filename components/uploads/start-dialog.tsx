@@ -36,11 +36,14 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   const [faults, setFaults] = useState<DraftFaults>({});
   const [use, setUse] = useState<FolderUse>("none");
   const [isLast, setLast] = useState(false);
+  const [isEmptyOut, setEmptyOut] = useState(true);
   const limit = useUploadLimit(connection?.id);
   const atOnce = hashFirstUpTo(tabUploads.speeds());
 
   if (!dropped) return <Dialog isOpen onClose={onClose} title={t("reading")} actions={<Button onClick={onClose}>{t("cancel")}</Button>} />;
-  const { files, unreadable, isCut } = dropped;
+  const { unreadable, leftOut, isCut } = dropped;
+  const empty = dropped.files.filter(({ file }) => file.size === 0).length;
+  const files = isEmptyOut ? dropped.files.filter(({ file }) => file.size > 0) : dropped.files;
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const tooLarge = limit === undefined ? 0 : files.filter(({ file }) => file.size > limit).length;
   const hasFolders = files.some(({ path }) => path.includes("/"));
@@ -61,7 +64,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
           start();
         }}
       >
-        {files.length === 0 ? <p>{t("none")}</p> : null}
+        {dropped.files.length === 0 ? <p>{t("none")}</p> : null}
         <ul className="rounded-md bg-sunken px-3 py-2 text-ink empty:hidden">
           {files.slice(0, SHOWN).map(({ path, file }, at) => (
             <li key={at} className="flex gap-3">
@@ -77,6 +80,13 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
           {t("size", { size: formatBytes(bytes, locale), connection: connection?.name ?? "" })}{" "}
           {atOnce === undefined ? t("hashFirst") : t("atOnce", { size: formatBytes(atOnce, locale) })}
         </p>
+        {leftOut > 0 ? <p>{t("leftOut", { count: leftOut })}</p> : null}
+        {empty > 0 ? (
+          <label className="flex items-center gap-2 text-ink">
+            <Checkbox checked={isEmptyOut} onChange={({ target }) => setEmptyOut(target.checked)} />
+            {t("empty", { count: empty })}
+          </label>
+        ) : null}
         {unreadable > 0 ? <p className="text-bad">{t("unreadable", { count: unreadable })}</p> : null}
         {isCut ? <p className="text-bad">{t("cut", { count: files.length })}</p> : null}
         {tooLarge > 0 ? <p className="text-bad">{t("tooLarge", { count: tooLarge, limit: formatBytes(limit ?? 0, locale) })}</p> : null}

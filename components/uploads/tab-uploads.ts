@@ -4,6 +4,7 @@ import { hashPool } from "@/lib/browser/hash-pool";
 import { offerHash } from "@/lib/browser/offer-hash";
 import { patiently } from "@/lib/browser/patient-call";
 import { upload } from "@/lib/browser/upload";
+import { canBeRead } from "@/lib/browser/picture-check";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/exact-json";
@@ -33,6 +34,7 @@ export const tabUploads = createUploadStore(
       form.set("file", file, file.name);
       return waiting(asking, () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal }));
     },
+    canBeRead,
     change: writeChanges,
     nowMs: () => performance.now(),
   },

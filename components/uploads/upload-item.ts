@@ -2,10 +2,19 @@
 
 import { type HashPoint } from "@/lib/browser/hash-file";
 import { type Failure } from "@/lib/contract/failure";
+import { type JsonObject } from "@/lib/contract/json";
 import { type About } from "./about";
 
 /** What a service answers of an asset that was made or found. */
-export type StoredAsset = { id: string; name?: string; size?: number; asset_hash?: string; created_new?: boolean };
+export type StoredAsset = {
+  id: string;
+  name?: string;
+  size?: number;
+  asset_hash?: string;
+  created_new?: boolean;
+  tags?: readonly string[];
+  user_metadata?: Readonly<JsonObject>;
+};
 
 /** Why a file is sent without having been offered by its hash. */
 export type SentWhole =
@@ -51,6 +60,8 @@ export type UploadItem = {
   /** It was sent before and no clear answer came: the service is asked by its id first. */
   mayBeThere: boolean;
   sentWhole?: SentWhole;
+  /** It calls itself a picture, and this browser cannot read it as one. */
+  isNoPicture?: boolean;
   /** What shall stand on the stored asset is being written there, or could not be. */
   changing?: "now" | Failure;
   status: UploadStatus;

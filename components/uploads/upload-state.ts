@@ -43,17 +43,18 @@ export function nextToStart({ items, isPaused }: UploadQueue): UploadItem | unde
   return items.find(({ status }) => status.kind === "waiting");
 }
 
-export type Tally = { all: number; unfinished: number; problems: number; stored: number; underWay: number; paused: number; share: number };
+export type Tally = Record<"all" | "unfinished" | "problems" | "stored" | "noPictures" | "underWay" | "paused" | "share", number>;
 
 /** Bytes count, so that one film among a hundred notes does not make the bar a liar. */
 export function tallyOf(items: readonly UploadItem[]): Tally {
-  const tally = { all: items.length, unfinished: 0, problems: 0, stored: 0, underWay: 0, paused: 0, share: 0 };
+  const tally = { all: items.length, unfinished: 0, problems: 0, stored: 0, noPictures: 0, underWay: 0, paused: 0, share: 0 };
   let [bytes, through] = [0, 0];
   for (const item of items) {
     if (isUnfinished(item)) tally.unfinished += 1;
     if (isUnderWay(item)) tally.underWay += 1;
     if (isProblem(item)) tally.problems += 1;
     if (item.status.kind === "done") tally.stored += 1;
+    if (item.isNoPicture) tally.noPictures += 1;
     if (item.status.kind === "paused") tally.paused += 1;
     // An empty file is a step as well.
     const weight = item.file.size + 1;

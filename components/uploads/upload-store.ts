@@ -6,7 +6,7 @@
 import { newUuid } from "@/lib/browser/new-uuid";
 import { type Speeds, withSample } from "@/lib/browser/speeds";
 import { carry, type Learnt, type UploadPorts } from "./carry";
-import { type About, changesBetween } from "./about";
+import { type About, changesBetween, mergeAbout } from "./about";
 import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadStatus } from "./upload-item";
 import { nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 
@@ -64,11 +64,29 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       news.stored?.(status.asset.id);
       const ended = find(key);
       if (ended && isAlarm(ended)) news.alarm?.(ended);
-      // An asset that was made from a hash took no preview along; and somebody may have described the file meanwhile.
-      const carried = status.sentBytes > 0 ? item.about : { ...item.about, previewId: undefined };
-      void write(key, carried);
+      void judge(key);
+      void describeStored(key, item.about);
     }
     pump();
+  }
+
+  /** Bytes are stored whatever they are; that a picture is none is worth a word beside it. */
+  async function judge(key: number): Promise<void> {
+    const item = find(key);
+    if (item && (await ports.canBeRead(item.file)) === false) change(key, { isNoPicture: true });
+  }
+
+  /** `carried` went along with the file; somebody may have described it meanwhile. */
+  function describeStored(key: number, carried: About): Promise<void> {
+    const item = find(key);
+    if (item?.status.kind !== "done") return Promise.resolve();
+    const { asset, sentBytes } = item.status;
+    // An asset that was made from a hash took no preview along.
+    if (asset.created_new !== false) return write(key, sentBytes > 0 ? carried : { ...carried, previewId: undefined });
+    // One that was there keeps what stands on it, and gets what somebody wants of this file besides.
+    const before = { name: asset.name ?? "", tags: asset.tags ?? carried.tags, metadata: asset.user_metadata ?? {} };
+    change(key, { about: { ...mergeAbout(before, item.about), name: item.about.name } });
+    return write(key, before);
   }
 
   /** What shall stand on the stored asset and does not yet. */
@@ -82,6 +100,10 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const asking = { connection, signal: new AbortController().signal, onHold: () => undefined };
     const result = await ports.change(item.status.asset.id, changes, asking);
     change(key, { changing: result.ok ? undefined : result.failure });
+    const now = find(key);
+    if (result.ok && typeof changes.fields.name === "string" && now?.status.kind === "done") {
+      change(key, { status: { ...now.status, asset: { ...now.status.asset, name: changes.fields.name } } });
+    }
   }
 
   function stop(key: number) {

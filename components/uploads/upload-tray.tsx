@@ -123,6 +123,7 @@ function Summary({ shown, tally, isPaused, underWay }: SummaryProps) {
   if (isPaused) parts.push(t("allPaused"));
   else if (tally.underWay > 0) parts.push(t("underWay", { count: tally.underWay }));
   if (tally.problems > 0) parts.push(t("problems", { count: tally.problems }));
+  if (tally.noPictures > 0) parts.push(t("unreadable", { count: tally.noPictures }));
   return parts.join(" · ");
 }
 

@@ -9,6 +9,7 @@ type Words = { t: ReturnType<typeof useTranslations<"uploads">>; errors: ReturnT
 export function toneOf(item: UploadItem): Tone {
   const { kind } = item.status;
   if (kind === "failed" || isAlarm(item)) return "bad";
+  if (kind === "done" && item.isNoPicture) return "unknown";
   if (kind === "done") return "ok";
   if (kind === "paused") return "off";
   return kind === "waiting" || kind === "holding" ? "wait" : "run";
@@ -35,6 +36,7 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
       return joined([
         // An alarm is what the eye meets first.
         isAlarm(item) ? checkText(item, t) : undefined,
+        item.isNoPicture ? t("state.noPicture") : undefined,
         doneText(item, { t, errors, locale }),
         isAlarm(item) ? undefined : checkText(item, t),
         changingText(item, { t, errors, locale }),
@@ -45,9 +47,14 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
 function doneText({ status, file, about }: UploadItem, { t, locale }: Words): string | undefined {
   if (status.kind !== "done") return undefined;
   if (status.sentBytes > 0 || file.size === 0) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
-  const name = status.asset.name;
-  const isOther = name !== undefined && name !== "" && name !== (about.name || file.name);
-  return isOther ? t("state.knownAs", { name }) : t("state.known");
+  const other = otherName({ status, file, about });
+  return other === undefined ? t("state.known") : t("state.knownAs", { name: other });
+}
+
+/** Content that was there keeps the name that it had. */
+export function otherName({ status, file, about }: Pick<UploadItem, "status" | "file" | "about">): string | undefined {
+  const name = status.kind === "done" ? status.asset.name : undefined;
+  return name === "" || name === (about.name || file.name) ? undefined : name;
 }
 
 function checkText({ status }: UploadItem, t: Words["t"]): string | undefined {

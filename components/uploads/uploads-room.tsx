@@ -82,8 +82,12 @@ function Room({ request, connection, canAdd }: RoomProps) {
       if (!isWanted) return;
       const habits = readHabits();
       const about = readDraft({ ...newDraft, tags: habits.tags });
-      // Bounds that were met are something to read before anything begins.
-      const isPlain = dropped.files.length > 0 && dropped.unreadable === 0 && !dropped.isCut;
+      // Bounds that were met are something to read before anything begins, and so is what is empty or left out.
+      const isPlain =
+        dropped.files.length > 0 &&
+        dropped.files.every(({ file }) => file.size > 0) &&
+        dropped.unreadable + dropped.leftOut === 0 &&
+        !dropped.isCut;
       if (habits.ask || !isPlain || !about.ok) setOpen({ kind: "start", dropped });
       else add(dropped.files.map(({ file, path }) => ({ file, about: aboutFile(about.value, path, "none") })));
     });

@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useEffectEvent, useState } from "react";
-import { type Dropped, filesOfDrop } from "@/lib/browser/dropped-files";
+import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/dropped-files";
 import { pastedName } from "./pasted-name";
 
 /** Longer than the pause between two events of a drag, so that leaving the window in any way ends it. */
@@ -42,7 +42,7 @@ export function useWindowFiles({ isOn, onFiles }: WindowFiles): boolean {
       if (event.defaultPrevented || files.length === 0 || isField(event.target)) return;
       event.preventDefault();
       const named = files.map((file) => pastedName(file, new Date()));
-      take(Promise.resolve({ files: named.map((file) => ({ path: file.name, file })), unreadable: 0, isCut: false }));
+      take(Promise.resolve(droppedOf(named.map((file) => ({ path: file.name, file })))));
     });
     return () => {
       end();

@@ -3,7 +3,8 @@
 // Must never: be called after an await in a drop's handler, since the browser empties the drop when its handler returns.
 
 export type NamedFile = { path: string; file: File };
-export type Dropped = { files: NamedFile[]; unreadable: number; isCut: boolean };
+/** `leftOut`: files that a system keeps beside those of a person. */
+export type Dropped = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
 
 const MOST_FILES = 10_000;
 
@@ -12,23 +13,35 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
     .flatMap((item) => (item.kind === "file" ? [item.webkitGetAsEntry()] : []))
     .filter((entry) => entry !== null);
   const plain = [...transfer.files].map((file) => ({ path: file.name, file }));
-  return entries.length === 0 ? Promise.resolve({ files: plain, unreadable: 0, isCut: false }) : walk(entries);
+  return entries.length === 0 ? Promise.resolve(droppedOf(plain)) : walk(entries);
 }
 
 /** An input with `webkitdirectory` names its files from the chosen folder on. */
 export function filesOfInput(files: FileList | null): Dropped {
-  const all = [...(files ?? [])];
-  const named = all.slice(0, MOST_FILES).map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-  return { files: named, unreadable: 0, isCut: all.length > MOST_FILES };
+  const named = [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+  const wanted = named.filter(({ path }) => !isOfSystem(path));
+  return { ...droppedOf(wanted.slice(0, MOST_FILES)), leftOut: named.length - wanted.length, isCut: wanted.length > MOST_FILES };
+}
+
+/** Files that somebody named one by one. */
+export function droppedOf(files: NamedFile[]): Dropped {
+  return { files, unreadable: 0, leftOut: 0, isCut: false };
+}
+
+/** What macOS and Windows leave in folders; a file that was chosen by itself is wanted, whatever its name. */
+function isOfSystem(path: string): boolean {
+  return /\/(\.DS_Store|\._[^/]*|(eh)?thumbs\.db|desktop\.ini)$/i.test(path);
 }
 
 async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
-  const found: Dropped = { files: [], unreadable: 0, isCut: false };
+  const found = droppedOf([]);
   const waiting = [...entries];
   for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
     if (found.files.length >= MOST_FILES) return { ...found, isCut: true };
     try {
-      if (isFile(entry)) found.files.push({ path: entry.fullPath.replace(/^\/+/, ""), file: await fileOf(entry) });
+      const path = entry.fullPath.replace(/^\/+/, "");
+      if (isOfSystem(path)) found.leftOut += 1;
+      else if (isFile(entry)) found.files.push({ path, file: await fileOf(entry) });
       else if (isFolder(entry)) waiting.push(...(await childrenOf(entry)));
     } catch {
       // Locked, or gone since it was dropped: told by its count.

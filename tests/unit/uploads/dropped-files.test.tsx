@@ -42,6 +42,23 @@ describe("what is dropped", () => {
     expect([dropped.unreadable, dropped.isCut]).toEqual([0, false]);
   });
 
+  it("leaves out what a system keeps in folders, and says how much that is; a file that was chosen by itself is wanted", async () => {
+    const kept = ["a.png", "Thumbs.db.png", "x.ini"];
+    const own = [".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini", "._a.png"];
+    const dropped = await dropOf(
+      fileAt("/.DS_Store"),
+      folderAt(
+        "/shots",
+        [...kept, ...own].map((name) => fileAt(`/shots/${name}`)),
+      ),
+    );
+    expect(dropped).toMatchObject({ leftOut: own.length, unreadable: 0, isCut: false });
+    expect(dropped.files.map(({ path }) => path).sort()).toEqual([".DS_Store", ...kept.map((name) => `shots/${name}`)].sort());
+    const inFolder = (name: string) => Object.assign(new File([], name), { webkitRelativePath: `shots/${name}` });
+    const picked = filesOfInput([...kept, ...own].map(inFolder) as unknown as FileList); // no browser makes one by hand
+    expect([picked.files.length, picked.leftOut]).toEqual([kept.length, own.length]);
+  });
+
   it("is counted where it cannot be read, and said to be cut where it is too much", async () => {
     expect(await dropOf(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
     const folders = Array.from({ length: 120 }, (_, at) =>

@@ -8,7 +8,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 
-type Step = "hash" | "byId" | "fromHash" | "send" | "change";
+type Step = "canBeRead" | "hash" | "byId" | "fromHash" | "send" | "change";
 type Call = {
   step: Step;
   what: string;
@@ -26,6 +26,8 @@ export const refused = (status: number, code: string, more: Partial<ApiFailure> 
   failed({ code, message: "", status, ...more });
 export const unknownHash: Result<undefined, ApiFailure> = ok(undefined);
 
+const isPicture = ({ name }: File) => name.endsWith(".png");
+
 export function line() {
   const calls: Call[] = [];
   let nowMs = 0;
@@ -41,6 +43,7 @@ export function line() {
     byId: (id, { signal }) => ask("byId", id, signal),
     fromHash: (hash, file, _about, { signal }) => ask("fromHash", `${file.name} ${hash}`, signal),
     send: ({ id, file }, { signal, onProgress }) => ask("send", `${file.name} ${id ?? "no id"}`, signal, { progress: onProgress }),
+    canBeRead: (file) => (isPicture(file) ? ask("canBeRead", file.name, new AbortController().signal) : Promise.resolve(undefined)),
     change: (id, changes, { signal }) => ask("change", `${id} ${JSON.stringify(changes)}`, signal),
     nowMs: () => nowMs,
   };

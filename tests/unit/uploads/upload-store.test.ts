@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "@/lib/shared/result";
 import { tallyOf } from "@/components/uploads/upload-state";
+import { otherName, toneOf } from "@/components/uploads/upload-words";
 import { until } from "@/tests/support/until";
 import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
 
@@ -124,6 +125,20 @@ describe("the queue", () => {
     await until("both are done", () => kinds().join() === "a done,b done");
   });
 
+  it("stores a picture that cannot be read as any file, and has a word for it beside what is stored", async () => {
+    const { add, answer, item, store } = line();
+    add("broken.png", "good.png", "notes.txt");
+    for (const name of ["broken.png", "good.png", "notes.txt"]) {
+      await answer("hash", hashed(name));
+      await answer("fromHash", stored());
+    }
+    await answer("canBeRead", false);
+    await answer("canBeRead", true);
+    await until("it is judged", () => item().isNoPicture);
+    expect(tallyOf(store.get().items)).toMatchObject({ stored: 3, problems: 0, noPictures: 1 });
+    expect(store.get().items.map((one) => toneOf(one))).toEqual(["unknown", "ok", "ok"]);
+  });
+
   it("takes another id where the service refuses the first one", async () => {
     const { add, answer, item, store } = line();
     add("a");
@@ -164,6 +179,38 @@ describe("what shall stand on an asset", () => {
     expect(written.what).toContain('"addedTags":["cats"]');
     expect(written.what).toContain('"preview_id":"11111111');
     await until("it is written", () => item().changing === undefined);
+  });
+
+  it("is added to content that was there already, which keeps its own name, tags and metadata", async () => {
+    const { add, answer, item, store, waiting } = line();
+    const there = stored({ created_new: false, name: "first.bin", tags: ["old", "input"], user_metadata: { shot: 1 } });
+    add("again.bin");
+    store.describe(new Set([item().key]), (one) => ({ ...one.about, metadata: { roll: 2 } }));
+    await answer("hash", hashed("a"));
+    await answer("fromHash", there);
+    const { what } = await answer("change", ok(undefined));
+    const changes = { addedTags: [], removedTags: [], fields: { user_metadata: { shot: 1, roll: 2 } } };
+    expect(what).toBe(`asset-1 ${JSON.stringify(changes)}`);
+    expect(item().about).toEqual({ name: "", tags: ["old", "input"], metadata: { shot: 1, roll: 2 }, previewId: undefined });
+    expect(otherName(item())).toBe("first.bin");
+    // Until somebody wants the file's own.
+    store.describe(new Set([item().key]), (one) => ({ ...one.about, name: "again.bin" }));
+    expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"again.bin"}');
+    await until("it is called so", () => otherName(item()) === undefined);
+    expect(waiting("change")).toEqual([]);
+  });
+
+  it("is given to content that was there already where somebody typed a name, and nothing is written where nothing is wanted", async () => {
+    const { add, answer, item, store, waiting } = line();
+    const there = stored({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
+    add("a", "b");
+    store.describe(new Set([item(1).key]), (one) => ({ ...one.about, name: "Mine" }));
+    for (const name of ["a", "b"]) {
+      await answer("hash", hashed(name));
+      await answer("fromHash", there);
+    }
+    expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"Mine"}');
+    expect(waiting("change")).toEqual([]);
   });
 
   it("is written to a stored asset on request, and a refusal stays beside the file", async () => {
