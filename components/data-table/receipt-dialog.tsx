@@ -21,6 +21,8 @@ type ReceiptDialogProps<Entry extends { id: string }> = {
   words: Words;
   toneOf: (entry: Entry) => Tone;
   textOf: (entry: Entry) => string;
+  /** What people call it, where more than its id is known. */
+  nameOf?: (entry: Entry) => string | undefined;
   onClose: () => void;
 };
 
@@ -34,9 +36,10 @@ export function ReceiptDialog<Entry extends { id: string }>({
   words,
   toneOf,
   textOf,
+  nameOf,
   onClose,
 }: ReceiptDialogProps<Entry>) {
-  const asText = () => entries.map((entry) => `${entry.id}\t${textOf(entry)}`).join("\n");
+  const asText = () => entries.map((entry) => [entry.id, ...(nameOf ? [nameOf(entry) ?? ""] : []), textOf(entry)].join("\t")).join("\n");
   return (
     <Dialog
       isOpen={isOpen}
@@ -65,7 +68,10 @@ export function ReceiptDialog<Entry extends { id: string }>({
           <tbody>
             {entries.slice(0, SHOWN).map((entry) => (
               <tr key={entry.id} className="border-b border-line align-top last:border-0">
-                <td className="py-1.5 pr-3 font-mono text-sm break-all">{entry.id}</td>
+                <td className="py-1.5 pr-3">
+                  {nameOf?.(entry) ? <span className="block break-words text-ink">{nameOf(entry)}</span> : null}
+                  <span className="font-mono text-sm break-all">{entry.id}</span>
+                </td>
                 <td className="py-1.5 text-ink">
                   <span className="flex items-start gap-1.5 break-words">
                     <ToneIcon tone={toneOf(entry)} />

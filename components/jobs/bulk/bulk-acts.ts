@@ -19,7 +19,9 @@ export async function runBulk(act: BulkAct, jobs: readonly BulkJob[], work: Work
   const unfit = jobs.filter((job) => !fits(act, job));
   work.onDone(unfit.length);
   const entries = await actOn[act](meant, work);
-  return [...entries, ...unfit.map(({ id }) => ({ id, outcome: act === "cancel" ? ("over" as const) : ("notEnded" as const) }))];
+  const left = unfit.map(({ id }): ReceiptEntry => ({ id, outcome: act === "cancel" ? "over" : "notEnded" }));
+  const known = new Map(jobs.map(({ id, workflow, label, createdMs }) => [id, { workflow, label, createdMs }]));
+  return [...entries, ...left].map((entry) => ({ ...known.get(entry.id), ...entry }));
 }
 
 const actOn: Readonly<Record<BulkAct, (jobs: readonly BulkJob[], work: Work) => Promise<ReceiptEntry[]>>> = {

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { ReceiptDialog } from "@/components/data-table/receipt-dialog";
+import { useClock } from "@/components/ui/use-clock";
 import { failureText } from "@/components/frame/failure-text";
 import { type ReceiptEntry, toneOf } from "./receipt-entry";
 
@@ -12,6 +13,7 @@ export function BulkReceipt({ isOpen, entries, onClose }: BulkReceiptProps) {
   const t = useTranslations("jobs.bulk.receipt");
   const outcomes = useTranslations("jobs.bulk.outcome");
   const errors = useTranslations("errors");
+  const clock = useClock();
   return (
     <ReceiptDialog
       isOpen={isOpen}
@@ -28,6 +30,9 @@ export function BulkReceipt({ isOpen, entries, onClose }: BulkReceiptProps) {
       toneOf={({ outcome }) => toneOf(outcome)}
       textOf={({ outcome, newId, failure }) =>
         [outcomes(outcome), newId && outcomes("as", { id: newId }), failure && failureText(errors, failure)].filter(Boolean).join(" ")
+      }
+      nameOf={({ workflow, label, createdMs }) =>
+        [workflow, label, createdMs !== undefined && clock(createdMs, "until")].filter(Boolean).join(" · ")
       }
       onClose={onClose}
     />

@@ -1,13 +1,14 @@
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState, jobStates, isTerminalWord, type KnownJobState } from "@/lib/contract/states";
 import { type JobRow } from "../job-row";
+import { type JobNames } from "./receipt-entry";
 
 /** Chosen jobs by id, or everything that a query matches, on whatever page. */
 export type BulkSelection = { kind: "ids"; ids: readonly string[] } | { kind: "matching"; query: JobsQuery; total: number };
 
 export type BulkAct = "cancel" | "runAgain" | "remove";
 /** `word` and `state` are absent where the job is not on the page that is shown. */
-export type BulkJob = { id: string; word?: string; state?: JobState };
+export type BulkJob = JobNames & { id: string; word?: string; state?: JobState };
 
 const moving: readonly KnownJobState[] = ["pending", "in_progress"];
 const ended: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
@@ -23,8 +24,12 @@ export function chosenJobs(ids: readonly string[], rows: readonly JobRow[]): Bul
   const known = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => {
     const row = known.get(id);
-    return row ? { id, word: row.word, state: row.state } : { id };
+    return row ? toBulkJob(row) : { id };
   });
+}
+
+export function toBulkJob({ id, word, state, workflow, label, createdMs }: JobRow): BulkJob {
+  return { id, word, state, workflow, label, createdMs };
 }
 
 /** The part of a query that an act is for; nothing where none of its states is. */

@@ -22,8 +22,11 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
+/** How people know a job again: ids tell them nothing. */
+export type JobNames = { workflow?: string; label?: string; createdMs?: number };
+
 /** What became of one job. */
-export type ReceiptEntry = { id: string; outcome: Outcome; newId?: string; failure?: ApiFailure };
+export type ReceiptEntry = JobNames & { id: string; outcome: Outcome; newId?: string; failure?: ApiFailure };
 
 const done: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
 const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "failed"]);

@@ -1,10 +1,10 @@
 import { callPatiently, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { toJobState } from "@/lib/contract/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { toJobRow } from "../job-row";
 import { jobsApiPath } from "../jobs-address";
-import { type BulkJob } from "./bulk-selection";
+import { type BulkJob, toBulkJob } from "./bulk-selection";
 
 const PAGE = 1000;
 /** What one press may set in motion. */
@@ -19,7 +19,7 @@ export async function walkJobs(query: JobsQuery, work: Work): Promise<Result<{ j
     if (!result.ok) return failed(result.failure);
     const { jobs, pagination, unreadable = 0 } = result.value;
     const before = found.size;
-    for (const { id, status } of jobs) found.set(id, { id, word: status, state: toJobState(status) });
+    for (const job of jobs) found.set(job.id, toBulkJob(toJobRow(job)));
     work.onDone(found.size - before);
     offset += jobs.length + unreadable;
     const isOver = pagination.has_more === undefined ? offset >= (pagination.total ?? Number.POSITIVE_INFINITY) : !pagination.has_more;

@@ -27,7 +27,8 @@ afterEach(() => {
 });
 
 const row = (id: string, state: JobState): JobRow => ({ id, word: state, state });
-const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed")];
+const named: JobRow = { ...row("made-1", "completed"), workflow: "poster", label: "seed 7", createdMs: Date.UTC(2026, 2, 1, 9, 5) };
+const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed"), named];
 const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
 
 type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
@@ -79,6 +80,26 @@ it("cancelling is held, can be taken back, and then says job by job what became 
   expect(onDone).toHaveBeenCalledTimes(1);
   expect(screen.getByText("1 cancelled, 1 stopped, 1 had already started")).toBeDefined();
   expect(await receiptLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
+});
+
+it("a receipt calls each job what people know it by, beside its id, also where the jobs come from other pages", async () => {
+  const created = "2026-03-01T09:05:00Z";
+  const item = { id: "far-1", status: "failed", create_time: created, workflow_id: "w-1", workflow_name: "poster", job_label: "seed 8" };
+  outside(({ method }) =>
+    method === "POST"
+      ? Response.json({ code: "OK", message: "" })
+      : Response.json({ jobs: [item], pagination: { offset: 0, limit: 1000, total: 1, has_more: false } }),
+  );
+  show(ids("made-1"));
+  await press("Delete from history");
+  await pass(HELD_MS);
+  expect(await receiptLines()).toEqual(["poster · seed 7 · Mar 1, 2026, 9:05 AMmade-1Deleted from history"]);
+  cleanup();
+  show({ kind: "matching", query, total: 1 });
+  await press("Delete from history");
+  await press("Delete 1 job from history");
+  await pass(0);
+  expect(await receiptLines()).toEqual(["poster · seed 8 · Mar 1, 2026, 9:05 AMfar-1Deleted from history"]);
 });
 
 it("a double click on Cancel does not take back what it began, wherever its second half falls", async () => {
