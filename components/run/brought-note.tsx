@@ -5,11 +5,9 @@ import { Button } from "@/components/ui/button";
 import { Picture } from "@/components/ui/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type Brought, type BroughtPicture } from "./brought";
-import { type FormNode } from "./form-model";
+import { type PictureInput } from "./picture-inputs";
 
 const SHOWN = 8;
-
-export type PictureInput = { nodeId: string; name: string; title: string };
 
 type BroughtNoteProps = {
   brought: Brought;
@@ -18,11 +16,21 @@ type BroughtNoteProps = {
   inputs?: readonly PictureInput[];
   onUse?: (input: PictureInput, picture: BroughtPicture) => void;
   onCopies?: (input: PictureInput) => void;
+  /** Lets go of the open workflow, which has no place for them; one press leads back to it. */
+  onElsewhere?: () => void;
   onDismiss: () => void;
 };
 
 /** Pictures that came to be used: where they can go, and nothing is replaced before somebody says so. */
-export function BroughtNote({ brought: { pictures, lost }, connection, inputs, onUse, onCopies, onDismiss }: BroughtNoteProps) {
+export function BroughtNote({
+  brought: { pictures, lost },
+  connection,
+  inputs,
+  onUse,
+  onCopies,
+  onElsewhere,
+  onDismiss,
+}: BroughtNoteProps) {
   const t = useTranslations("run.brought");
   const [first] = pictures;
   const isMany = pictures.length > 1;
@@ -57,6 +65,11 @@ export function BroughtNote({ brought: { pictures, lost }, connection, inputs, o
           {t("dismiss")}
         </Button>
       </div>
+      {next === "noInput" && onElsewhere ? (
+        <Button className="self-start" onClick={onElsewhere}>
+          {t("elsewhere")}
+        </Button>
+      ) : null}
       {inputs && inputs.length > 0 && first ? (
         <div className="flex flex-wrap gap-2">
           {inputs.map((input) => (
@@ -67,11 +80,5 @@ export function BroughtNote({ brought: { pictures, lost }, connection, inputs, o
         </div>
       ) : null}
     </section>
-  );
-}
-
-export function pictureInputs(form: readonly FormNode[]): PictureInput[] {
-  return form.flatMap(({ id, title, fields }) =>
-    fields.flatMap(({ name, control }) => (control.kind === "image" ? [{ nodeId: id, name, title }] : [])),
   );
 }

@@ -6,12 +6,14 @@ import { type ReactNode, useId, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { Textarea } from "@/components/ui/textarea";
-import { samples, type SampleName } from "./samples";
+import { pictureSamples, samples, type SampleName } from "./samples";
 
 type EmptyRunProps = {
   connectionName?: string;
   isOver: boolean;
   note?: ReactNode;
+  /** Pictures wait for a workflow: those that take one come first, and no others are offered. */
+  recent?: ReactNode;
   stored?: ReactNode;
   onFiles: (files: File[]) => void;
   onText: (text: string) => void;
@@ -19,11 +21,30 @@ type EmptyRunProps = {
 };
 
 /** Nothing is open: what would be here, and every way to bring it. */
-export function EmptyRun({ connectionName, isOver, note, stored, onFiles, onText, onSample }: EmptyRunProps) {
+export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles, onText, onSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
+  const offered = (
+    <section aria-labelledby="samples">
+      <h2 id="samples" className="font-semibold">
+        {t(recent ? "pictureSamples" : "samples")}
+        <span className="ml-2 font-normal text-ink-3 max-sm:ml-0 max-sm:block">{t("samplesNote")}</span>
+      </h2>
+      <ul className="mt-2.5 grid gap-2.5 sm:grid-cols-2 lg:grid-cols-3">
+        {(recent ? pictureSamples : samples).map((name) => (
+          <SampleCard key={name} name={name} onSample={onSample} />
+        ))}
+      </ul>
+    </section>
+  );
   return (
     <div className="mx-auto flex w-full max-w-[960px] flex-col gap-6 px-4 py-6 md:px-5">
       {note}
+      {recent ? (
+        <>
+          {recent}
+          {offered}
+        </>
+      ) : null}
       <div
         className={cn(
           "flex flex-col items-center gap-2 rounded-lg border border-dashed px-6 py-10 text-center",
@@ -38,17 +59,7 @@ export function EmptyRun({ connectionName, isOver, note, stored, onFiles, onText
           <span className="text-ink-3 max-sm:hidden">{t("keys")}</span>
         </div>
       </div>
-      <section aria-labelledby="samples">
-        <h2 id="samples" className="font-semibold">
-          {t("samples")}
-          <span className="ml-2 font-normal text-ink-3 max-sm:ml-0 max-sm:block">{t("samplesNote")}</span>
-        </h2>
-        <ul className="mt-2.5 grid gap-2.5 sm:grid-cols-2 lg:grid-cols-3">
-          {samples.map((name) => (
-            <SampleCard key={name} name={name} onSample={onSample} />
-          ))}
-        </ul>
-      </section>
+      {recent ? null : offered}
       {stored}
       <PasteField onText={onText} />
     </div>

@@ -1,7 +1,9 @@
 "use client";
 
 import Link from "next/link";
+import { useTranslations } from "next-intl";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
+import { CopyButton } from "@/components/ui/copy-button";
 import { type QueryValues, withQuery } from "@/lib/browser/urls";
 
 const SHORT_ID = 8;
@@ -19,15 +21,14 @@ export function useJobHrefs(named?: string) {
 
 /** A job by the beginning of its id. */
 export function JobLink({ id, connection }: { id: string; connection?: string }) {
+  const t = useTranslations("common");
   const hrefs = useJobHrefs(connection);
   return (
-    <Link
-      href={hrefs.job(id)}
-      prefetch={false}
-      title={id}
-      className="shrink-0 font-mono text-sm text-accent underline-offset-2 hover:underline"
-    >
-      {id.slice(0, SHORT_ID)}
-    </Link>
+    <span className="inline-flex shrink-0 items-center gap-0.5">
+      <Link href={hrefs.job(id)} prefetch={false} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
+        {id.slice(0, SHORT_ID)}
+      </Link>
+      <CopyButton text={id} label={t("copy", { id })} />
+    </span>
   );
 }

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { AdvancedCard, EXTRA_FIELD } from "./advanced-card";
-import { BroughtNote, pictureInputs } from "./brought-note";
+import { BroughtNote } from "./brought-note";
 import { checkGraph } from "./check";
 import { isSendingCopies } from "./copies/copies-acts";
 import { type CopiesAsk, CopiesDialog } from "./copies/copies-dialog";
@@ -13,6 +13,7 @@ import { FaultsCard } from "./faults-card";
 import { focusProblem } from "./field-ids";
 import { NodeCard } from "./node-card";
 import { own } from "./own";
+import { pictureInputs } from "./picture-inputs";
 import { PinnedCard } from "./pinned-card";
 import { useRunKey } from "./run-button";
 import { RunGraph } from "./run-graph";
@@ -157,6 +158,7 @@ export function OpenRun({ canRun, run, opened, ports, place, isOver, note }: Ope
                   for (const { value, name: ownName } of state.brought?.pictures ?? []) onNamed(value, ownName);
                   askCopies({ nodeId, name: input, values: state.brought?.pictures.map(({ value }) => value) ?? [] });
                 }}
+                onElsewhere={() => dispatch({ type: "closed" })}
                 onDismiss={() => dispatch({ type: "brought", brought: undefined })}
               />
             ) : null}

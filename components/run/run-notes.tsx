@@ -58,15 +58,11 @@ function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
 export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
-  const { before, receipts, trouble } = run.state;
+  const { receipts, trouble } = run.state;
   const earlier = trouble || !newestOn(connection, receipts) ? receipts : receipts.slice(1);
   return (
     <>
-      {before ? (
-        <Button className="self-start" onClick={() => run.dispatch({ type: "went-back" })}>
-          {t("open.back", { name: before.name || t("pasted") })}
-        </Button>
-      ) : null}
+      <WayBack run={run} />
       {earlier.length > 0 ? (
         <section aria-label={t("answer.earlier")}>
           <h2 className="font-semibold">{t("answer.earlier")}</h2>
@@ -74,6 +70,18 @@ export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
         </section>
       ) : null}
     </>
+  );
+}
+
+/** To what the newest opening or closing put away, with everything typed into it. */
+export function WayBack({ run }: { run: ReturnType<typeof useRun> }) {
+  const t = useTranslations("run");
+  const { before } = run.state;
+  if (!before) return null;
+  return (
+    <Button className="self-start" onClick={() => run.dispatch({ type: "went-back" })}>
+      {t("open.back", { name: before.name || t("pasted") })}
+    </Button>
   );
 }
 

@@ -28,6 +28,8 @@ export type RunPorts = ArrivalPorts & {
   reportPress: (key: string) => Promise<Result<PressReport, ApiFailure>>;
   /** The newest jobs of the press's workflow. */
   newestJobs: (press: Press) => Promise<Result<JobsAnswer, ApiFailure>>;
+  /** The newest jobs of all. */
+  recentJobs: () => Promise<Result<JobsAnswer, ApiFailure>>;
   sendPicture: SendPicture;
   /** Which of them were still waiting is in the answer. */
   cancelJobs: (ids: readonly string[]) => Promise<Result<QueueAnswer, ApiFailure>>;
@@ -42,6 +44,8 @@ export type RunPorts = ArrivalPorts & {
   decode?: Decode;
 };
 
+const RECENT_JOBS = 50;
+
 export function portsOf(connection: string | undefined, isLocal = false): RunPorts {
   return {
     sendPrompt: (submission, press, label) => {
@@ -51,6 +55,7 @@ export function portsOf(connection: string | undefined, isLocal = false): RunPor
     reportPress: (key) => callApi(`/api/console/presses/${key}`, { cache: "no-store" }),
     newestJobs: (press) =>
       callApi(withQuery("/api/jobs", { workflow_id: press.workflowId, limit: 5, connection: press.connection }), { cache: "no-store" }),
+    recentJobs: () => callApi(withQuery("/api/jobs", { limit: RECENT_JOBS, connection }), { cache: "no-store" }),
     sendPicture: async (file, options) => {
       // A plain local server knows pictures by their names in its folders, and not by their content.
       const hash = isLocal ? undefined : await findKnownContent(file, { tags: ["input"], connection, signal: options.signal });

@@ -5,11 +5,14 @@ import { lazy, Suspense, useMemo } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
+import { showToast } from "@/components/ui/toast-store";
 import { type Arrival } from "./arrivals";
 import { BroughtNote } from "./brought-note";
 import { EmptyRun } from "./empty-run";
+import { type Placed } from "./picture-inputs";
+import { RecentWorkflows } from "./recent-workflows-list";
 import { RefusalNote } from "./refusal-note";
-import { RunNotes } from "./run-notes";
+import { RunNotes, WayBack } from "./run-notes";
 import { RunSkeleton } from "./run-skeleton";
 import { portsOf, type RunPorts } from "./run-ports";
 import { type RunStore, tabRun } from "./run-store";
@@ -45,10 +48,16 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   useFollowCounts(`${run.state.receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind} ${copies?.isCancelling}`);
   useTopOnOpening(run.state.opened?.serial);
   const isOver = useArrivals({ onFiles: (files) => void run.openFiles(files), onText: run.openText });
-  const { refusal, opened, before, brought } = run.state;
+  const { refusal, opened, brought } = run.state;
   const note = refusal ? (
     <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={() => run.dispatch({ type: "refusal-read" })} />
   ) : null;
+
+  function tellPlaced(placed: Placed | undefined) {
+    if (!placed) return;
+    const { picture, input } = placed;
+    showToast({ tone: "ok", text: t("brought.placed", { name: picture.name, input: input.name, id: input.nodeId, title: input.title }) });
+  }
 
   if (run.state.isArriving) return <RunSkeleton />;
   if (opened) {
@@ -70,12 +79,14 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
             {brought ? (
               <BroughtNote brought={brought} connection={id} onDismiss={() => run.dispatch({ type: "brought", brought: undefined })} />
             ) : null}
-            {before ? null : <RunNotes run={run} canRun={canRun} placed={placedNowhere} newestJobs={ports.newestJobs} />}
+            <WayBack run={run} />
+            <RunNotes run={run} canRun={canRun} placed={placedNowhere} newestJobs={ports.newestJobs} />
           </>
         }
         onFiles={(files) => void run.openFiles(files)}
         onText={run.openText}
-        onSample={run.openSample}
+        onSample={async (name) => tellPlaced(await run.openSample(name))}
+        recent={brought ? <RecentWorkflows connection={id} ports={ports} onOpen={(file) => tellPlaced(run.openFor(file))} /> : undefined}
         stored={<StoredFiles connection={id} listStored={ports.listStored} onOpen={(file) => void run.openArrival({ file })} />}
       />
     </>

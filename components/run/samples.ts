@@ -7,4 +7,10 @@ export const samples = [
   "05-slow",
   "06-fails-half-way",
 ] as const;
+/** Those that take a picture. */
+export const pictureSamples = [
+  "02-poster-from-photo",
+  "03-composite-with-mask",
+  "04-four-variants",
+] as const satisfies readonly SampleName[];
 export type SampleName = (typeof samples)[number];

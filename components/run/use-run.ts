@@ -8,13 +8,14 @@ import { tabShelf } from "./shelf";
 import { newPressKey } from "@/lib/browser/press-key";
 import { forgetPress, notePress, type Press } from "./press";
 import { askAfter, sendPress } from "./press-outcome";
+import { onlyPlace, type Placed } from "./picture-inputs";
 import { type Refusal } from "./refusal";
 import { type RunPorts } from "./run-ports";
 import { emptyRun, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
 import { toSubmission } from "./submission";
 import { type RunOutcome } from "./run-outcome";
-import { type Result } from "@/lib/shared/result";
+import { ok, type Result } from "@/lib/shared/result";
 
 type Pressed = { memberId: string; connection?: string; isLocal?: boolean };
 
@@ -29,6 +30,18 @@ export function useRun(store: RunStore, ports: RunPorts, pressed: Pressed) {
 function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Pressed & { isLocal: boolean }) {
   const settle = (result: Result<OpenedFile, Refusal>) => {
     store.dispatch(result.ok ? { type: "opened", file: result.value } : { type: "refused", refusal: result.failure });
+  };
+  /** Chosen for the picture that waits: it goes in where there is one place for it (which is told), and is asked about otherwise. */
+  const settleFor = (result: Result<OpenedFile, Refusal>): Placed | undefined => {
+    settle(result);
+    const { opened, brought } = store.get();
+    const place = result.ok && opened && brought && onlyPlace(opened, brought.pictures);
+    if (!place) return undefined;
+    const { input, picture } = place;
+    store.dispatch({ type: "named", serial: opened.serial, value: picture.value, name: picture.name });
+    store.dispatch({ type: "edited", serial: opened.serial, nodeId: input.nodeId, name: input.name, value: picture.value });
+    store.dispatch({ type: "brought", brought: undefined });
+    return place;
   };
   const answered = (serial: number, press: Press, outcome: RunOutcome) => {
     // An unknown press stays noted: a reload asks after it again.
@@ -56,11 +69,14 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
       }
       settle(await openArrival(arrival, ports));
     },
+    /** For the pictures that wait. */
+    openFor: (file: OpenedFile) => settleFor(ok(file)),
     openText: (text: string) => settle(openWorkflow(text)),
-    async openSample(name: string) {
+    async openSample(name: string): Promise<Placed | undefined> {
       const sample = await ports.loadSample(name);
-      if (sample.ok) settle(openWorkflow(sample.value, `${name}.json`));
-      else store.dispatch({ type: "refused", refusal: { fileName: `${name}.json`, reason: { code: "sample_missing" } } });
+      if (sample.ok) return settleFor(openWorkflow(sample.value, `${name}.json`));
+      store.dispatch({ type: "refused", refusal: { fileName: `${name}.json`, reason: { code: "sample_missing" } } });
+      return undefined;
     },
     /** Sends what is open, once: a second press while the first is on its way is nothing. */
     async run(fallbackName: string) {

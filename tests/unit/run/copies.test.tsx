@@ -234,17 +234,17 @@ describe("copies of a run", () => {
   it("of another connection are told of with the way there, and nothing is sent or cancelled from here", async () => {
     const { sent, show } = desk();
     const connections = ["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }));
-    const on = (currentId: string) => (page: ReactNode) => (
+    const on = (currentId: string, page: ReactNode) => (
       <ConnectionProvider currentId={currentId} connections={connections}>
         {page}
       </ConnectionProvider>
     );
-    const page = show(undefined, on("studio"));
+    const page = show(undefined, (page) => on("studio", page));
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
     (await nth(sent, 1)).answer(refused(429, "QUEUE_LIMIT"));
     await screen.findByText("1 refused · 1 not sent");
     page.unmount();
-    show(undefined, on("laptop"));
+    show(undefined, (page) => on("laptop", page));
     const aside = await screen.findByRole("region", { name: "2 copies of Pasted workflow" });
     expect(aside.textContent).toContain("on studio");
     expect(within(aside).getByRole("link", { name: "Show there" }).getAttribute("href")).toBe("/run?connection=studio");

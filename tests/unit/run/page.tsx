@@ -22,6 +22,7 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     sendPrompt: service?.send ?? (async () => failed(nobody)),
     reportPress: async () => failed(nobody),
     newestJobs: async () => failed(nobody),
+    recentJobs: async () => failed(nobody),
     sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),
     loadSample: async (name) => ok(sampleText(name)),
     readJob: async () => failed(nobody),

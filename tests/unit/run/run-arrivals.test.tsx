@@ -100,16 +100,68 @@ describe("pictures to be used", () => {
   const readAsset: RunPorts["readAsset"] = async (id) =>
     id === "f" ? missing : asset(id, id === "e" ? { name: "e.txt", mime_type: "text/plain" } : {});
 
-  it("wait for a workflow, and go where somebody says", async () => {
+  /** Under the cursor stands the name that is sent. */
+  function placed() {
+    fireEvent.focus(field("Name of the picture"));
+    expect(field("Name of the picture").value).toBe(`${"a".repeat(64)}.png`);
+  }
+
+  it("are offered samples that take one, and go into the one that is chosen", async () => {
     arrive({ assets: ["a"] }, { readAsset });
-    expect(await screen.findByText(/Open the workflow that takes it/)).toBeTruthy();
+    expect(await screen.findByText(/Choose the workflow that takes it/)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /^Slow on purpose/ })).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
+    await screen.findAllByRole("button", { name: "Run" });
+    placed();
+    expect(screen.queryByRole("region", { name: "A picture to be used" })).toBeNull();
+  });
+
+  it("are offered the workflows run lately that take one, and go into the one that is chosen", async () => {
+    const jobs = [
+      { id: "1", workflow_id: "poster", status: "completed" },
+      { id: "2", workflow_id: "poster", status: "completed" },
+      { id: "3", workflow_id: "invert", status: "completed" },
+    ];
+    const read: string[] = [];
+    const readJob: RunPorts["readJob"] = async (id) => {
+      read.push(id);
+      const sample = id === "3" ? "01-invert" : "02-poster-from-photo";
+      return ok({ id, status: "completed", workflow_name: `flow ${id}`, workflow: { prompt: sampleGraph(sample) } });
+    };
+    const recentJobs: RunPorts["recentJobs"] = async () => ok({ jobs, pagination: { offset: 0, limit: 50, total: 3, has_more: false } });
+    arrive({ assets: ["a"] }, { readAsset, readJob, recentJobs });
+    fireEvent.click(await screen.findByRole("button", { name: "flow 1" }));
+    await screen.findAllByRole("button", { name: "Run" });
+    placed();
+    expect(read).toEqual(["1", "3"]);
+  });
+
+  it("hear of an outage where the workflows run lately cannot be told", async () => {
+    arrive({ assets: ["a"] }, { readAsset });
+    expect((await screen.findByRole("alert")).textContent).toMatch(/Lightdesk cannot be reached/);
+    expect(screen.queryByText("None of the workflows run lately takes a picture.")).toBeNull();
+  });
+
+  it("go where somebody says in a workflow that was opened by other ways, or with more than one place", async () => {
+    arrive({ assets: ["a"] }, { readAsset });
+    await screen.findByText(/Choose the workflow that takes it/);
+    await openText(sampleText("02-poster-from-photo"));
     const use = await screen.findByRole("button", { name: "Use as image of #1 Photo" });
     expect(field("Name of the picture").value).toBe("photo.png");
     fireEvent.click(use);
-    // Under the cursor stands the name that is sent.
-    expect(field("Name of the picture").value).toBe(`${"a".repeat(64)}.png`);
+    placed();
     expect(screen.queryByText("Use as image of #1 Photo")).toBeNull();
+  });
+
+  it("lead from a workflow that takes none to the choice of another one, and back to it", async () => {
+    arrive({ assets: ["a"] }, { readAsset });
+    await screen.findByText(/Choose the workflow that takes it/);
+    await openText(sampleText("01-invert"));
+    fireEvent.click(await screen.findByRole("button", { name: "Choose another workflow" }));
+    expect(screen.getByRole("button", { name: "Back to Pasted workflow" })).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
+    await screen.findAllByRole("button", { name: "Run" });
+    placed();
   });
 
   it("that are several become a job each, and those that are gone or no pictures are counted", async () => {
