@@ -6,6 +6,7 @@ import { columnsFor } from "@/components/data-table/features";
 import { JobStatus } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
+import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { RunningDuration } from "@/components/ui/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -104,14 +105,17 @@ export function queueColumns({
       header: t("column.job"),
       meta: queueLooks.job,
       cell: ({ getValue }) => (
-        <Link
-          href={withQuery(`/jobs/${encodeURIComponent(getValue())}`, { connection: linked })}
-          prefetch={false}
-          title={getValue()}
-          className="font-mono text-sm hover:underline"
-        >
-          {getValue().slice(0, 8)}
-        </Link>
+        <span className="inline-flex items-center gap-0.5">
+          <Link
+            href={withQuery(`/jobs/${encodeURIComponent(getValue())}`, { connection: linked })}
+            prefetch={false}
+            title={getValue()}
+            className="font-mono text-sm hover:underline"
+          >
+            {getValue().slice(0, 8)}
+          </Link>
+          <CopyButton text={getValue()} label={t("copyId")} />
+        </span>
       ),
     }),
     column.accessor("workflow", {

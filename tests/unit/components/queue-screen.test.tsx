@@ -134,3 +134,12 @@ it("each that waits says when it may start, from past runs that are asked for on
   expect(screen.getAllByText("in 40 s to 2 min")).toHaveLength(2);
   expect(asked).toEqual(["/api/jobs?workflow_id=ranges&status=completed&limit=20&connection=here"]);
 });
+
+it("the whole id of a job is one press away", async () => {
+  const copied: string[] = [];
+  vi.stubGlobal("navigator", { ...navigator, clipboard: { writeText: async (text: string) => void copied.push(text) } });
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
+  const [first] = screen.getAllByRole("button", { name: "Copy the job's id" });
+  await act(async () => void (first && fireEvent.click(first)));
+  expect(copied).toEqual(["runs-1"]);
+});
