@@ -4,7 +4,9 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { TOP } from "@/lib/contract/userdata-paths";
+import { type Dropped } from "@/lib/browser/dropped-files";
 import { type FilesQuery } from "./files-address";
+import { useFilePick } from "./use-file-pick";
 
 const WORKFLOWS = "workflows/";
 
@@ -14,16 +16,27 @@ type FilesEmptyProps = {
   canChange: boolean;
   onOpen: (dir: string) => void;
   onClear: () => void;
+  onFiles: (picked: Dropped) => void;
 };
 
 /** A folder that nothing is in is not there: it comes with its first file, and this says so. */
-export function FilesEmpty({ query, hasFiles, canChange, onOpen, onClear }: FilesEmptyProps) {
+export function FilesEmpty({ query, hasFiles, canChange, onOpen, onClear, onFiles }: FilesEmptyProps) {
+  const upload = useTranslations("files.upload");
+  const pick = useFilePick({ onFiles });
   const t = useTranslations("files.empty");
   if (hasFiles || query.name !== "") {
     return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
   }
-  if (query.dir !== TOP)
-    return <EmptyState title={t("folder", { dir: query.dir })} text={t(canChange ? "folderText" : "folderReadOnly")} />;
+  if (query.dir !== TOP) {
+    const title = t("folder", { dir: query.dir });
+    if (!canChange) return <EmptyState title={title} text={t("folderReadOnly")} />;
+    return (
+      <>
+        <EmptyState title={title} text={t("folderText")} action={<Button onClick={pick.open}>{upload("files")}</Button>} />
+        {pick.input}
+      </>
+    );
+  }
   return (
     <EmptyState
       title={t("top")}

@@ -73,11 +73,15 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
   const go = (change: Partial<FilesQuery>, file?: string) =>
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: linked, file }), { scroll: false });
   const open = (dir: string) => go({ dir, name: "" });
-  function add({ files: named, unreadable, isCut }: Dropped) {
+  const inNew = (name: string) => `${within(query.dir, name)}/`;
+  const add = (dropped: Dropped) => addTo(query.dir, dropped);
+  function addTo(dir: string, { files: named, unreadable, leftOut, isCut }: Dropped) {
     uploads.add(
-      named.map(({ path, file }) => ({ path: within(query.dir, path), file })),
+      named.map(({ path, file }) => ({ path: within(dir, path), file })),
       connection,
     );
+    if (named.length + unreadable + leftOut === 0) showToast({ tone: "wait", text: t("upload.nothing") });
+    if (leftOut > 0) showToast({ tone: "wait", text: t("upload.leftOut", { count: leftOut }) });
     if (unreadable > 0) showToast({ tone: "bad", text: t("upload.unreadable", { count: unreadable }) });
     if (isCut) showToast({ tone: "bad", text: t("upload.cut", { count: named.length }) });
   }
@@ -122,7 +126,15 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
         count={view?.files}
       >
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canChange ? <NewFolder onName={(name) => open(`${within(query.dir, name)}/`)} /> : null}
+        {canChange ? (
+          <NewFolder
+            onName={(name) => open(inNew(name))}
+            onFiles={(name, picked) => {
+              addTo(inNew(name), picked);
+              open(inNew(name));
+            }}
+          />
+        ) : null}
         {canChange ? <PickFiles onFiles={add} /> : null}
       </PageHeader>
       <FilesToolBar query={query} onChange={go} bytes={view?.bytes}>
@@ -147,7 +159,14 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
             />
           ) : null}
           {view && rows.length === 0 ? (
-            <FilesEmpty query={query} hasFiles={view.files > 0} canChange={canChange} onOpen={open} onClear={() => go({ name: "" })} />
+            <FilesEmpty
+              query={query}
+              hasFiles={view.files > 0}
+              canChange={canChange}
+              onOpen={open}
+              onClear={() => go({ name: "" })}
+              onFiles={add}
+            />
           ) : null}
           <SelectionBar count={selection.ids.size} onClear={selection.clear}>
             {abilities.can("remove") ? (

@@ -6,20 +6,37 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
+import { type Dropped } from "@/lib/browser/dropped-files";
 import { toFolderName } from "./crumbs";
+import { useFilePick } from "./use-file-pick";
 
-/** Goes into a folder that is not there yet: it comes with its first file, and the dialog says so. */
-export function NewFolder({ onName }: { onName: (name: string) => void }) {
+type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: Dropped) => void };
+
+/** A folder that is not there yet comes with its first file: the dialog says so, and asks for that file. */
+export function NewFolder({ onName, onFiles }: NewFolderProps) {
   const t = useTranslations("files.newFolder");
   const form = useId();
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
   const name = toFolderName(typed);
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    if (name === undefined) return;
+  function leave() {
     setOpen(false);
     setTyped("");
+  }
+  const pick = useFilePick({
+    onFiles(picked) {
+      if (name === undefined) return;
+      leave();
+      onFiles(name, picked);
+    },
+  });
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (name !== undefined) pick.open();
+  }
+  function openEmpty() {
+    if (name === undefined) return;
+    leave();
     onName(name);
   }
   return (
@@ -32,8 +49,11 @@ export function NewFolder({ onName }: { onName: (name: string) => void }) {
         actions={
           <>
             <Button onClick={() => setOpen(false)}>{t("cancel")}</Button>
-            <Button type="submit" form={form} tone="primary" disabled={name === undefined}>
+            <Button onClick={openEmpty} disabled={name === undefined}>
               {t("open")}
+            </Button>
+            <Button type="submit" form={form} tone="primary" disabled={name === undefined}>
+              {t("pick")}
             </Button>
           </>
         }
@@ -43,6 +63,7 @@ export function NewFolder({ onName }: { onName: (name: string) => void }) {
             {(control) => <Input {...control} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoFocus />}
           </FormField>
         </form>
+        {pick.input}
       </Dialog>
     </>
   );

@@ -1,0 +1,61 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { FilesEmpty } from "@/components/files/files-empty";
+import { NewFolder } from "@/components/files/new-folder";
+import { renderInApp } from "../components/render";
+
+let chosen: HTMLInputElement[];
+beforeEach(() => {
+  chosen = [];
+  HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
+    this.open = false;
+  };
+  // A browser opens its chooser here.
+  vi.spyOn(HTMLInputElement.prototype, "click").mockImplementation(function (this: HTMLInputElement) {
+    chosen.push(this);
+  });
+});
+afterEach(cleanup);
+
+const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
+function choose(...names: string[]) {
+  const files = names.map((name) => new File(["x"], name));
+  act(() => void fireEvent.change(chosen.at(-1) ?? document.body, { target: { files } }));
+}
+const type = (name: string) => act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: name } }));
+
+test("a new folder asks for its first file and says why; what is chosen goes into it", async () => {
+  const told: string[] = [];
+  renderInApp(
+    <NewFolder
+      onName={(name) => told.push(`opened ${name}`)}
+      onFiles={(name, { files }) => told.push(`${files.map(({ path }) => path).join()} into ${name}`)}
+    />,
+  );
+  await press("New folder");
+  expect(screen.getByText("The service keeps no empty folders: this one is there once it holds a file.")).toBeTruthy();
+  type("a b/100%");
+  await press("Choose its first file…");
+  expect(told).toEqual([]);
+  choose("one.json", "two.json");
+  expect(told).toEqual(["one.json,two.json into a b/100%"]);
+  await press("New folder");
+  type("later");
+  await press("Open it empty");
+  expect(told.at(-1)).toBe("opened later");
+});
+
+test("a folder that is not there yet says so, and takes its first file on the spot", async () => {
+  const told: string[] = [];
+  const query = { dir: "new/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
+  const files = (picked: { files: { path: string }[] }) => told.push(...picked.files.map(({ path }) => path));
+  renderInApp(<FilesEmpty query={query} hasFiles={false} canChange onOpen={() => undefined} onClear={() => undefined} onFiles={files} />);
+  expect(screen.getByText(/The service keeps no empty folders/)).toBeTruthy();
+  await press("Upload files");
+  choose("first.txt");
+  expect(told).toEqual(["first.txt"]);
+});
