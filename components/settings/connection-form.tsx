@@ -11,7 +11,7 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { endsWithApi, toBaseUrl } from "@/lib/contract/base-url";
+import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/base-url";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
 import { Outcome } from "./outcome";
 import { readConnectionForm } from "./read-connection-form";
@@ -74,21 +74,28 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       <form method="post" onSubmit={submit} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
         <FormField label={t("name")} error={wrong("name")}>
           {(control) => (
-            <Input {...control} name="name" required maxLength={100} defaultValue={connection?.name} placeholder={t("namePlaceholder")} />
+            // The button that was pressed is gone: the first field is what it led to.
+            <Input
+              {...control}
+              name="name"
+              required
+              maxLength={100}
+              defaultValue={connection?.name}
+              placeholder={t("namePlaceholder")}
+              autoFocus
+            />
           )}
         </FormField>
         {connection?.embedded ? null : (
           <>
-            <FormField
-              label={t("baseUrl")}
-              hint={endsWithApi(address) ? t("withoutApi", { url: toBaseUrl(address) }) : t("baseUrlHint")}
-              error={wrong("baseUrl")}
-            >
+            <FormField label={t("baseUrl")} hint={hintOf(address, t)} error={wrong("baseUrl")}>
               {(control) => (
                 <Input
                   {...control}
                   name="baseUrl"
-                  type="url"
+                  inputMode="url"
+                  autoCapitalize="none"
+                  spellCheck={false}
                   required
                   maxLength={2000}
                   defaultValue={connection?.baseUrl}
@@ -102,7 +109,9 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
                 <Input
                   {...control}
                   name="accountUrl"
-                  type="url"
+                  inputMode="url"
+                  autoCapitalize="none"
+                  spellCheck={false}
                   maxLength={2000}
                   defaultValue={connection?.accountUrl}
                   placeholder="https://"
@@ -159,4 +168,10 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       </form>
     </Card>
   );
+}
+
+/** What will be saved, where that is not what was typed. */
+function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
+  if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(withScheme(address)) });
+  return withScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(withScheme(address)) });
 }

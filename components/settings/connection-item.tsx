@@ -14,10 +14,12 @@ type ConnectionItemProps = {
   /** The act that is under way on this connection. */
   busyWith?: Act;
   canChange: boolean;
+  /** Its form was just closed: the focus comes back to what opened it. */
+  isReturned?: boolean;
   onAct: (act: Act) => void;
 };
 
-export function ConnectionItem({ connection, check, busyWith, canChange, onAct }: ConnectionItemProps) {
+export function ConnectionItem({ connection, check, busyWith, canChange, isReturned = false, onAct }: ConnectionItemProps) {
   const t = useTranslations("settings");
   const words = useTranslations("frame.connection");
   const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current } = connection;
@@ -28,6 +30,7 @@ export function ConnectionItem({ connection, check, busyWith, canChange, onAct }
       size="small"
       tone={kind === "remove" ? "danger" : "plain"}
       busy={busyWith === kind}
+      autoFocus={isReturned && kind === "change"}
       aria-label={t("actOn", { act: label, name })}
       onClick={() => onAct(kind)}
     >

@@ -49,7 +49,7 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
     <Card title={t("invite")}>
       <form method="post" onSubmit={(event) => void submit(event)} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
         <FormField label={t("email")} error={isTaken ? t("taken") : undefined}>
-          {(control) => <Input {...control} name="email" type="email" required maxLength={254} autoComplete="off" />}
+          {(control) => <Input {...control} name="email" type="email" required maxLength={254} autoComplete="off" autoFocus />}
         </FormField>
         <FormField label={t("role")} hint={t(`may.${role}`)}>
           {(control) => (

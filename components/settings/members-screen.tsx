@@ -1,5 +1,6 @@
 "use client";
 
+import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
@@ -12,6 +13,9 @@ import { MemberList } from "./member-list";
 import { rolesToGive, type SettingsViewer } from "./member-rights";
 import { SettingsTabs } from "./settings-tabs";
 
+/** In the address: somebody came to invite. */
+const INVITE = "invite";
+
 type MembersScreenProps = {
   viewer: SettingsViewer;
   /** Absent for roles that may not see it. */
@@ -21,12 +25,25 @@ type MembersScreenProps = {
 export function MembersScreen({ viewer, members }: MembersScreenProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
+  const asked = useSearchParams()?.has(INVITE) ?? false;
+  const [wasAsked, setWasAsked] = useState(false);
   const [isInviting, setInviting] = useState(false);
+  const [hasInvited, setHasInvited] = useState(false);
+  if (asked !== wasAsked) {
+    setWasAsked(asked);
+    if (asked) setInviting(true);
+  }
+  function close() {
+    setInviting(false);
+    setHasInvited(true);
+    // A reload is not asked to open it again.
+    if (asked) window.history.replaceState(null, "", window.location.pathname);
+  }
   return (
     <>
       <PageHeader title={t("title")}>
         {members && !isInviting ? (
-          <Button tone="primary" onClick={() => setInviting(true)}>
+          <Button tone="primary" autoFocus={hasInvited} onClick={() => setInviting(true)}>
             {t("members.invite")}
           </Button>
         ) : null}
@@ -35,7 +52,7 @@ export function MembersScreen({ viewer, members }: MembersScreenProps) {
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
         {members ? (
           <>
-            {isInviting ? <InviteForm choices={rolesToGive(viewer)} onClose={() => setInviting(false)} /> : null}
+            {isInviting ? <InviteForm choices={rolesToGive(viewer)} onClose={close} /> : null}
             <MemberList viewer={viewer} members={members} />
           </>
         ) : (

@@ -33,10 +33,17 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
   const result = use(connections);
   const router = useRouter();
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
+  /** What opened the form that was closed last: the keys go on from there. */
+  const [closed, setClosed] = useState<typeof open>();
   const [leaving, setLeaving] = useState<ConnectionView>();
   const acts = useConnectionActs();
   const list = result.ok ? result.value : [];
   const canChange = (connection: ConnectionView) => canChangeShared || !connection.shared;
+
+  function close() {
+    setClosed(open);
+    setOpen(undefined);
+  }
 
   function noteSaved(connection: ConnectionView, check: ConnectionCheck) {
     acts.note(connection.id, check);
@@ -52,7 +59,7 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
     <>
       <PageHeader title={t("title")}>
         {canAdd && open?.form !== "add" ? (
-          <Button tone="primary" onClick={() => setOpen({ form: "add" })}>
+          <Button tone="primary" autoFocus={closed?.form === "add"} onClick={() => setOpen({ form: "add" })}>
             {t("add")}
           </Button>
         ) : null}
@@ -60,7 +67,7 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
       <SettingsTabs current="connections" />
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
         {canChangeShared ? null : <p className="text-ink-3">{t(canAdd ? "onlyAdmins" : "readOnly")}</p>}
-        {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={() => setOpen(undefined)} /> : null}
+        {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
         {result.ok ? null : <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />}
         {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
         {result.ok ? (
@@ -70,12 +77,7 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
               {list.map((connection) =>
                 open?.form === "change" && open.id === connection.id ? (
                   <li key={connection.id} className="border-b border-line p-3 last:border-b-0">
-                    <ConnectionForm
-                      connection={connection}
-                      canShare={canChangeShared}
-                      onSaved={noteSaved}
-                      onClose={() => setOpen(undefined)}
-                    />
+                    <ConnectionForm connection={connection} canShare={canChangeShared} onSaved={noteSaved} onClose={close} />
                   </li>
                 ) : (
                   <ConnectionItem
@@ -83,6 +85,7 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
                     connection={connection}
                     check={acts.checks[connection.id]}
                     busyWith={acts.busy?.id === connection.id ? acts.busy.act : undefined}
+                    isReturned={closed?.form === "change" && closed.id === connection.id}
                     canChange={canAdd && canChange(connection)}
                     onAct={(act) => {
                       if (act === "change") setOpen({ form: "change", id: connection.id });

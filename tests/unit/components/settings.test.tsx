@@ -1,13 +1,26 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
+import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConnectionForm } from "@/components/settings/connection-form";
 import { faultyField } from "@/components/frame/faulty-field";
 import { Outcome } from "@/components/settings/outcome";
 import { readConnectionForm } from "@/components/settings/read-connection-form";
+import { SettingsScreen } from "@/components/settings/settings-screen";
 import { checkOutcomes } from "@/lib/contract/console";
+import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
+
+const stillRouter = {
+  back: vi.fn(),
+  forward: vi.fn(),
+  refresh: vi.fn(),
+  push: vi.fn(),
+  replace: vi.fn(),
+  prefetch: vi.fn(),
+  bfcacheId: "",
+};
 
 afterEach(cleanup);
 afterEach(() => void vi.unstubAllGlobals());
@@ -52,9 +65,8 @@ describe("the connection's form", () => {
   });
 
   it("says of an address that was copied with /api what is saved instead, and takes no more than one away", () => {
-    const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
     renderInApp(
-      <AppRouterContext value={router}>
+      <AppRouterContext value={stillRouter}>
         <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
       </AppRouterContext>,
     );
@@ -68,6 +80,45 @@ describe("the connection's form", () => {
     expect(told("https://a.example/api/api")).toMatch(/saved as https:\/\/a\.example\/api$/);
     for (const typed of ["https://a.example/", "https://a.example/apis", "https://api.example"])
       expect(told(typed)).toMatch(/without \/api$/);
+  });
+
+  it("reads an address without its scheme as people mean it, and says how", () => {
+    const read = (baseUrl: string) => {
+      const data = new FormData();
+      data.set("baseUrl", baseUrl);
+      return readConnectionForm(data).baseUrl;
+    };
+    for (const here of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"]) expect(read(here)).toBe(`http://${here}`);
+    for (const away of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"]) expect(read(away)).toBe(`https://${away}`);
+    for (const whole of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"]) expect(read(whole)).toBe(whole);
+    renderInApp(
+      <AppRouterContext value={stillRouter}>
+        <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
+      </AppRouterContext>,
+    );
+    const field = screen.getByLabelText<HTMLInputElement>("Base URL");
+    fireEvent.change(field, { target: { value: "localhost:3438/api" } });
+    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as http:\/\/localhost:3438$/);
+    fireEvent.change(field, { target: { value: "gpu.example" } });
+    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as https:\/\/gpu\.example$/);
+    // A browser's own check of addresses knows no other than whole ones.
+    expect(field.validity.valid).toBe(true);
+  });
+
+  it("has the focus when it opens, and gives it back when it closes", async () => {
+    await act(async () => {
+      renderInApp(
+        <AppRouterContext value={stillRouter}>
+          <Suspense>
+            <SettingsScreen connections={Promise.resolve(ok([]))} canChangeShared canAdd />
+          </Suspense>
+        </AppRouterContext>,
+      );
+    });
+    fireEvent.click(screen.getByRole("button", { name: "Add a connection" }));
+    expect(document.activeElement).toBe(screen.getByLabelText("Name"));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Add a connection" }));
   });
 
   it("puts a refusal beside the field that it names, with its whole reason", () => {
