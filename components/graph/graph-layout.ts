@@ -1,5 +1,6 @@
 import { linksOf } from "@/lib/contract/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type Ends, withLanes } from "./graph-lanes";
 
 /** In units of the drawing; a unit is a pixel at 1:1. */
 export const nodeSize = { width: 168, height: 46 } as const;
@@ -8,12 +9,15 @@ const pitches = {
   flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, most: 72 },
   upright: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, most: 12 },
 } as const;
-type Pitch = (typeof pitches)[keyof typeof pitches];
+/** From a lane to what stands beside it, half of it on its own side. */
+const LANE = 16;
 const SWEEPS = 6;
 
 export type PlacedNode = { id: string; x: number; y: number };
-/** `source` puts out what `input` of `target` takes. Links to nothing are no edges: they stand in the node's inputs. */
-export type GraphEdge = { source: string; target: string; input: string };
+/** A stretch through a layer between two nodes, along the layers: where it begins, as a point on its line. */
+export type LaneStart = { x: number; y: number };
+/** `source` puts out what `input` of `target` takes. Links to nothing are no edges: they stand in the node's inputs. `via`: what it passes. */
+export type GraphEdge = { source: string; target: string; input: string; via: readonly LaneStart[] };
 export type GraphLayout = {
   nodes: ReadonlyMap<string, PlacedNode>;
   edges: readonly GraphEdge[];
@@ -22,40 +26,53 @@ export type GraphLayout = {
   isUpright: boolean;
 };
 
-type Ends = { sources: number[][]; targets: number[][] };
-
 /**
  * Nodes in columns, each to the right of what it takes from; upright they are rows, each below what it takes from, for a frame that is
- * narrow and high. The same graph is always drawn the same.
+ * narrow and high. Links that pass columns have ways of their own there. The same graph is always drawn the same.
  * Pure, no recursion, no two nodes overlap. Of a loop, the link that closes it runs backwards.
  */
 export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   const pitch = pitches[isUpright ? "upright" : "flat"];
   const ids = Object.keys(graph);
   const place = new Map(ids.map((id, index) => [id, index]));
-  const edges: GraphEdge[] = [];
-  const ends: Ends = { sources: ids.map(() => []), targets: ids.map(() => []) };
+  const links: { from: number; to: number; input: string }[] = [];
+  const direct: Ends = { sources: ids.map(() => []), targets: ids.map(() => []) };
   for (const [id, node] of Object.entries(graph)) {
     for (const { input, source } of linksOf(node)) {
       const [from, to] = [place.get(source), place.get(id)];
       if (from === undefined || to === undefined) continue;
-      edges.push({ source, target: id, input });
-      ends.sources[to]?.push(from);
-      ends.targets[from]?.push(to);
+      links.push({ from, to, input });
+      direct.sources[to]?.push(from);
+      direct.targets[from]?.push(to);
     }
   }
-  const columns = foldedColumns(layersOf(ends), ends, pitch);
-  const places = placesOf({ columns, ends, count: ids.length }, pitch);
-  const least = Math.min(0, ...columns.map((column) => places[column[0] ?? 0] ?? 0));
+  const { ends, layer, between } = withLanes(direct, foldedLayers(layersOf(direct), direct, pitch.most));
+  const isNode = (item: number) => item < ids.length;
+  const columns = columnsOf(layer, ends);
+  const places = placesOf(columns, ends, (item) => (isNode(item) ? pitch.node : LANE));
+  const half = (item: number) => (isNode(item) ? pitch.breadth / 2 : 0);
+  const least = columns.reduce(
+    (least, [first = 0]) => Math.min(least, (places[first] ?? 0) - half(first)),
+    places.length > 0 ? Infinity : 0,
+  );
+  const breadth = columns.reduce((most, column) => {
+    const last = column.at(-1) ?? 0;
+    return Math.max(most, (places[last] ?? 0) + half(last) - least);
+  }, 0);
+  const at = (along: number, across: number) => (isUpright ? { x: across, y: along } : { x: along, y: across });
   const nodes = new Map<string, PlacedNode>();
   columns.forEach((column, index) => {
-    for (const node of column) {
-      const id = ids[node] ?? "";
-      const [along, across] = [index * pitch.layer, (places[node] ?? 0) - least];
-      nodes.set(id, isUpright ? { id, x: across, y: along } : { id, x: along, y: across });
+    for (const item of column) {
+      const id = ids[item];
+      if (id !== undefined) nodes.set(id, { id, ...at(index * pitch.layer, (places[item] ?? 0) - least - pitch.breadth / 2) });
     }
   });
-  const breadth = columns.reduce((most, column) => Math.max(most, (places[column.at(-1) ?? 0] ?? 0) - least + pitch.breadth), 0);
+  const edges = links.map(({ from, to, input }) => ({
+    source: ids[from] ?? "",
+    target: ids[to] ?? "",
+    input,
+    via: between(from, to).map((lane) => at((layer[lane] ?? 0) * pitch.layer, (places[lane] ?? 0) - least)),
+  }));
   const length = columns.length === 0 ? 0 : (columns.length - 1) * pitch.layer + pitch.extent;
   return { nodes, edges, isUpright, ...(isUpright ? { width: breadth, height: length } : { width: length, height: breadth }) };
 }
@@ -86,16 +103,25 @@ function layersOf({ sources, targets }: Ends): number[] {
   }
 }
 
-function foldedColumns(layer: readonly number[], ends: Ends, { most }: Pitch): number[][] {
-  const layers: number[][] = [];
-  layer.forEach((at, node) => (layers[at] ??= []).push(node));
-  for (let at = 0; at < layers.length; at++) layers[at] ??= [];
-  sortByNeighbours(layers, ends);
-  return layers.flatMap((nodes) => {
+/** A layer that holds too many becomes several, one behind the other. */
+function foldedLayers(layer: readonly number[], ends: Ends, most: number): number[] {
+  const columns = columnsOf(layer, ends).flatMap((nodes) => {
     const parts = Math.max(1, Math.ceil(nodes.length / most));
     const size = Math.ceil(nodes.length / parts);
     return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
   });
+  const folded: number[] = [];
+  columns.forEach((nodes, index) => nodes.forEach((node) => (folded[node] = index)));
+  return folded;
+}
+
+/** What stands in each layer, in the order in which it stands there. */
+function columnsOf(layer: readonly number[], ends: Ends): number[][] {
+  const columns: number[][] = [];
+  layer.forEach((at, node) => (columns[at] ??= []).push(node));
+  for (let at = 0; at < columns.length; at++) columns[at] ??= [];
+  sortByNeighbours(columns, ends);
+  return columns;
 }
 
 /** Nodes stand near what they are linked with: each layer in the order of its neighbours' middle, to and fro. */
@@ -114,34 +140,42 @@ function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void 
   }
 }
 
-type Ordered = { columns: readonly number[][]; ends: Ends; count: number };
-
-/** Places across that pull nodes towards their neighbours' middle without changing an order or letting two overlap. */
-function placesOf({ columns, ends: { sources, targets }, count }: Ordered, { node: step }: Pitch): number[] {
-  const ys: number[] = Array.from({ length: count }, () => 0);
-  for (const column of columns) column.forEach((node, index) => (ys[node] = (index - (column.length - 1) / 2) * step));
+/** Places across, of the middles, that pull everything towards its neighbours' middle without changing an order or letting two overlap. */
+function placesOf(columns: readonly number[][], { sources, targets }: Ends, roomOf: (item: number) => number): number[] {
+  const places: number[] = [];
+  const stepsOf = new Map(columns.map((column) => [column, stepsIn(column, roomOf)]));
+  for (const column of columns) {
+    const steps = stepsOf.get(column) ?? [];
+    column.forEach((item, index) => (places[item] = (steps[index] ?? 0) - (steps.at(-1) ?? 0) / 2));
+  }
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const neighbours = sweep % 2 === 0 ? sources : targets;
     for (const column of sweep % 2 === 0 ? columns : columns.toReversed()) {
-      const wanted = column.map((node) => meanOf(neighbours[node] ?? [], ys) ?? ys[node] ?? 0);
-      spread(wanted, step).forEach((y, index) => (ys[column[index] ?? 0] = y));
+      const wanted = column.map((item) => meanOf(neighbours[item] ?? [], places) ?? places[item] ?? 0);
+      spread(wanted, stepsOf.get(column) ?? []).forEach((across, index) => (places[column[index] ?? 0] = across));
     }
   }
-  return ys;
+  return places;
 }
 
-/** The nearest places to the wanted ones that rise by at least `step`: neighbours that would collide share their middle. */
-function spread(wanted: readonly number[], step: number): number[] {
+/** How far each is from the first, where all stand as near as they may. */
+function stepsIn(column: readonly number[], roomOf: (item: number) => number): number[] {
+  let sum = 0;
+  return column.map((item, index) => (sum += index === 0 ? 0 : (roomOf(column[index - 1] ?? 0) + roomOf(item)) / 2));
+}
+
+/** The nearest places to the wanted ones that keep their steps: neighbours that would collide share their middle. */
+function spread(wanted: readonly number[], steps: readonly number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
-  wanted.forEach((y, index) => {
-    let block = { sum: y - index * step, size: 1 };
+  wanted.forEach((across, index) => {
+    let block = { sum: across - (steps[index] ?? 0), size: 1 };
     for (let last = blocks.at(-1); last && last.sum / last.size >= block.sum / block.size; last = blocks.at(-1)) {
       block = { sum: last.sum + block.sum, size: last.size + block.size };
       blocks.pop();
     }
     blocks.push(block);
   });
-  return blocks.flatMap(({ sum, size }) => Array.from({ length: size }, () => sum / size)).map((base, index) => base + index * step);
+  return blocks.flatMap(({ sum, size }) => Array.from({ length: size }, () => sum / size)).map((base, index) => base + (steps[index] ?? 0));
 }
 
 function meanOf(nodes: readonly number[], of: readonly number[]): number | undefined {

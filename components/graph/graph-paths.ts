@@ -1,30 +1,40 @@
 import { type GraphEdge, type GraphLayout, nodeSize, type PlacedNode } from "./graph-layout";
 
+type Ends = { from: PlacedNode; to: PlacedNode; via: GraphEdge["via"] };
+
 /**
- * A curve from the right of one node to the left of another, upright from the foot to the head; one that closes a loop swings out on both sides.
- * One that passes columns at the same height swings over what stands between.
+ * From the right of one node to the left of another, upright from the foot to the head: a curve between layers, straight on through those it passes.
+ * One that closes a loop swings out on both sides.
  */
-function edgePath(from: PlacedNode, to: PlacedNode, isUpright: boolean): string {
+function edgePath({ from, to, via }: Ends, isUpright: boolean): string {
   const { width, height } = nodeSize;
-  // Along the layers, and across them.
-  const [extent, breadth] = isUpright ? [height, width] : [width, height];
-  const [a1, c1] = isUpright ? [from.y + height, from.x + width / 2] : [from.x + width, from.y + height / 2];
-  const [a2, c2] = isUpright ? [to.y, to.x + width / 2] : [to.x, to.y + height / 2];
-  const bend = Math.max(28, Math.min(160, Math.abs(a2 - a1) / 2));
-  const isLong = Math.abs(a2 - a1) > extent && Math.abs(c2 - c1) < breadth;
-  const reach = isLong ? Math.min(160, 40 + Math.abs(a2 - a1) / 12) + (isUpright ? width / 2 : 0) : 0;
-  // On the side that it comes from: on the other it would cross what it passes.
-  const swing = c1 > c2 ? -reach : reach;
+  const extent = isUpright ? height : width;
   const p = (along: number, across: number) => (isUpright ? `${n(across)} ${n(along)}` : `${n(along)} ${n(across)}`);
-  return `M${p(a1, c1)}C${p(a1 + bend, c1 - swing)} ${p(a2 - bend, c2 - swing)} ${p(a2, c2)}`;
+  const along = ({ x, y }: { x: number; y: number }) => (isUpright ? y : x);
+  const across = ({ x, y }: { x: number; y: number }) => (isUpright ? x : y);
+  const breadth = isUpright ? width : height;
+  let at = { along: along(from) + extent, across: across(from) + breadth / 2 };
+  let path = `M${p(at.along, at.across)}`;
+  const curveTo = (next: typeof at) => {
+    const bend = Math.max(28, Math.min(160, Math.abs(next.along - at.along) / 2));
+    path += `C${p(at.along + bend, at.across)} ${p(next.along - bend, next.across)} ${p(next.along, next.across)}`;
+    at = next;
+  };
+  for (const lane of via) {
+    curveTo({ along: along(lane), across: across(lane) });
+    at = { along: at.along + extent, across: at.across };
+    path += `L${p(at.along, at.across)}`;
+  }
+  curveTo({ along: along(to), across: across(to) + breadth / 2 });
+  return path;
 }
 
 /** All of them as one shape: thousands of links are one element of the page. */
 export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
   return edges
-    .map(({ source, target }) => {
+    .map(({ source, target, via }) => {
       const [from, to] = [nodes.get(source), nodes.get(target)];
-      return from && to ? edgePath(from, to, isUpright) : "";
+      return from && to ? edgePath({ from, to, via }, isUpright) : "";
     })
     .join("");
 }

@@ -20,6 +20,14 @@ function tossed(count: number, seed: number): Graph {
   return graphOf(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
 }
 
+/** Each node takes from some of those before it, near ones and far ones. */
+function woven(count: number, seed: number): Graph {
+  let state = seed;
+  const toss = (most: number) => Math.floor(((state = (state * 1103515245 + 12345) % 2147483648) / 2147483648) * most);
+  const sources = (index: number) => (index < 4 ? [] : Array.from({ length: 1 + toss(3) }, () => `n${toss(index)}`));
+  return graphOf(Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, sources(index)])));
+}
+
 function overlaps(nodes: readonly PlacedNode[]): string[] {
   const byColumn = new Map<number, PlacedNode[]>();
   for (const node of nodes) byColumn.set(node.x, [...(byColumn.get(node.x) ?? []), node]);
@@ -74,6 +82,33 @@ describe("a drawn workflow", () => {
         expect(y + nodeSize.height).toBeLessThanOrEqual(height + 0.001);
       }
     }
+  });
+
+  it("leads a link past the nodes between, and never over one", () => {
+    for (const isUpright of [false, true]) {
+      for (const seed of [1, 2, 3, 4]) {
+        const { nodes, edges, width, height } = layoutGraph(woven(40, seed), isUpright);
+        const lanes = edges.flatMap(({ via }) => via);
+        expect(lanes.length).toBeGreaterThan(0);
+        // A lane goes straight through its layer: along it, no node may lie on its line.
+        const hit = [...nodes.values()].filter(({ x, y }) =>
+          lanes.some((lane) =>
+            isUpright
+              ? lane.y === y && lane.x > x - 8 && lane.x < x + nodeSize.width + 8
+              : lane.x === x && lane.y > y - 8 && lane.y < y + nodeSize.height + 8,
+          ),
+        );
+        expect(hit).toEqual([]);
+        expect(lanes.every(({ x, y }) => x >= 0 && y >= 0 && x <= width && y <= height)).toBe(true);
+      }
+    }
+  });
+
+  it("has a lane in every layer that a link passes, and none for one that goes back", () => {
+    const { edges, nodes } = layoutGraph(graphOf({ a: ["d"], b: ["a"], c: ["b"], d: ["c", "a"] }));
+    const via = (source: string, target: string) => edges.find((edge) => edge.source === source && edge.target === target)?.via;
+    expect(via("a", "d")?.map(({ x }) => x)).toEqual([nodes.get("b")?.x, nodes.get("c")?.x]);
+    expect([via("a", "b"), via("d", "a")]).toEqual([[], []]);
   });
 
   it("survives loops, a node that takes from itself, and links to nothing", () => {
