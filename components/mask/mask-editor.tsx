@@ -4,7 +4,6 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
-import { ProgressBar } from "@/components/ui/progress-bar";
 import { rectangle } from "./drawing/shapes";
 import { type OpenSession } from "./file/mask-session";
 import { type SavedMask, type SavePorts } from "./file/save-mask";
@@ -18,7 +17,8 @@ import { SettingsPanel } from "./screen/settings-panel";
 import { StatusBar } from "./screen/status-bar";
 import { ToolRail } from "./screen/tool-rail";
 import { useEditorKeys } from "./screen/use-editor-keys";
-import { useSave } from "./screen/use-save";
+import { Saving } from "./screen/saving";
+import { stepOf, useSave } from "./screen/use-save";
 import { createViewStore } from "./screen/view-store";
 
 export type MaskEditorProps = {
@@ -93,13 +93,14 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
     letGo: () => undefined,
   };
   const isSpaceDown = useEditorKeys({ root, frame, painter, onCommand: perform });
-  const isSaving = saving.state.kind === "packing" || saving.state.kind === "sending";
+  const step = stepOf(saving.state);
+  const isSaving = step !== undefined;
 
   return (
     <div ref={root} className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-dvh">
       <PageHeader trail={trail} title={<span className="break-all">{title}</span>}>
         <span className="text-ink-3 max-sm:sr-only">{state.isUnsaved ? t("status.unsaved") : state.undo ? t("status.saved") : null}</span>
-        {isSaving ? <Saving share={saving.state.kind === "sending" ? saving.state.share : 0} onStop={saving.stop} /> : null}
+        {step ? <Saving step={step} onStop={saving.stop} /> : null}
         {onClose ? <Button onClick={onClose}>{common("close")}</Button> : null}
         {canSave ? (
           <Button tone="primary" busy={isSaving || state.isBusy} onClick={() => void saving.save()}>
@@ -153,17 +154,5 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
       </div>
       <KeyDialog isOpen={areKeysOpen} onClose={() => setKeysOpen(false)} />
     </div>
-  );
-}
-
-function Saving({ share, onStop }: { share: number; onStop: () => void }) {
-  const t = useTranslations("masks");
-  return (
-    <span className="flex items-center gap-2">
-      <ProgressBar value={share} label={t(share === 0 ? "save.packing" : "save.sending")} className="max-sm:hidden" />
-      <Button size="small" onClick={onStop}>
-        {t("act.stop")}
-      </Button>
-    </span>
   );
 }

@@ -8,14 +8,14 @@ const CHANNELS = 4;
 const RGBA = 6;
 const PORTION = 1 << 20;
 
-export async function encodeMask(coverage: Coverage): Promise<Blob> {
+export async function encodeMask(coverage: Coverage, onProgress: (share: number) => void = () => undefined): Promise<Blob> {
   const header = new DataView(new ArrayBuffer(13));
   header.setUint32(0, coverage.width);
   header.setUint32(4, coverage.height);
   header.setUint8(8, 8);
   header.setUint8(9, RGBA);
   const parts: Uint8Array<ArrayBuffer>[] = [new Uint8Array(SIGNATURE), chunk("IHDR", new Uint8Array(header.buffer))];
-  const packed = rowsOf(coverage).pipeThrough(new CompressionStream("deflate"));
+  const packed = rowsOf(coverage, onProgress).pipeThrough(new CompressionStream("deflate"));
   for (const reader = packed.getReader(); ;) {
     const { value, done } = await reader.read();
     if (done) break;
@@ -25,7 +25,7 @@ export async function encodeMask(coverage: Coverage): Promise<Blob> {
   return new Blob(parts, { type: "image/png" });
 }
 
-function rowsOf({ width, height, data }: Coverage): ReadableStream<Uint8Array<ArrayBuffer>> {
+function rowsOf({ width, height, data }: Coverage, onProgress: (share: number) => void): ReadableStream<Uint8Array<ArrayBuffer>> {
   const stride = 1 + width * CHANNELS;
   const perPortion = Math.max(1, Math.floor(PORTION / stride));
   let next = 0;
@@ -41,6 +41,7 @@ function rowsOf({ width, height, data }: Coverage): ReadableStream<Uint8Array<Ar
         for (let at = from; at < from + width; at += 1, to += CHANNELS) bytes[to] = 255 - (data[at] ?? 0);
       }
       next += rows;
+      onProgress(next / height);
       controller.enqueue(bytes);
     },
   });

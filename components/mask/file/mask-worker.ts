@@ -13,6 +13,7 @@ self.addEventListener("message", ({ data: task }: MessageEvent<WorkerTask>) => {
 });
 
 async function perform(task: WorkerTask): Promise<WorkerAnswer> {
-  if (task.do === "encode") return { do: "encode", file: await encodeMask(task.coverage) };
+  const onProgress = (share: number) => self.postMessage({ do: "packing", share } satisfies WorkerAnswer);
+  if (task.do === "encode") return { do: "encode", file: await encodeMask(task.coverage, onProgress) };
   return { do: "read", coverage: await readCoverage(task.file, task.kind) };
 }

@@ -21,8 +21,11 @@ export type SavedMask = {
 export type SaveFailure =
   { kind: "not-packed"; reason: string } | { kind: "too-heavy"; bytes: number } | { kind: "failed"; failure: ApiFailure };
 
+/** What a saving is doing; a large mask takes a while in each. `storing`: all bytes have left, and no answer came yet. */
+export type SaveStep = { kind: "packing"; share: number } | { kind: "sending"; share: number; bytes: number } | { kind: "storing" };
+
 export type SavePorts = {
-  encode: (coverage: Coverage) => Promise<Blob>;
+  encode: (coverage: Coverage, onProgress: (share: number) => void) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };
 export type SendOptions = {
@@ -36,17 +39,20 @@ export async function saveMask(
   coverage: Coverage,
   refs: readonly FileName[],
   { encode, send }: SavePorts,
-  options: SendOptions,
+  { onStep, ...options }: Omit<SendOptions, "onProgress"> & { onStep: (step: SaveStep) => void },
 ): Promise<Result<SavedMask, SaveFailure>> {
   let file: Blob;
   try {
-    file = await encode(coverage);
+    file = await encode(coverage, (share) => onStep({ kind: "packing", share }));
   } catch (error) {
     return failed({ kind: "not-packed", reason: error instanceof Error ? error.message : String(error) });
   }
   if (file.size > MOST_BYTES) return failed({ kind: "too-heavy", bytes: file.size });
+  const bytes = file.size;
+  const onProgress = (share: number) => onStep(share < 1 ? { kind: "sending", share, bytes } : { kind: "storing" });
   for (const [index, ref] of refs.entries()) {
-    const sent = await send(file, ref, options);
+    onProgress(0);
+    const sent = await send(file, ref, { ...options, onProgress });
     if (sent.ok) return sent;
     if (index === refs.length - 1 || !isUnknownName(sent.failure)) return failed({ kind: "failed", failure: sent.failure });
   }

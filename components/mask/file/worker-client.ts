@@ -3,31 +3,38 @@
 import { type Coverage } from "../drawing/coverage";
 
 export type WorkerTask = { do: "encode"; coverage: Coverage } | { do: "read"; file: Blob; kind: "picture" | "layer" };
-export type WorkerAnswer = { do: "encode"; file: Blob } | { do: "read"; coverage: Coverage | undefined } | { do: "failed"; reason: string };
+type Progress = { do: "packing"; share: number };
+export type WorkerAnswer =
+  Progress | { do: "encode"; file: Blob } | { do: "read"; coverage: Coverage | undefined } | { do: "failed"; reason: string };
 
-function ask(task: WorkerTask, transfer: Transferable[]): Promise<WorkerAnswer> {
+type Ask = { transfer?: Transferable[]; onProgress?: (share: number) => void };
+
+function ask(task: WorkerTask, { transfer = [], onProgress }: Ask = {}): Promise<Exclude<WorkerAnswer, Progress>> {
   return new Promise((resolve) => {
     const worker = new Worker(new URL("./mask-worker.ts", import.meta.url), { type: "module" });
-    const finish = (answer: WorkerAnswer) => {
+    const finish = (answer: Exclude<WorkerAnswer, Progress>) => {
       worker.terminate();
       resolve(answer);
     };
-    worker.addEventListener("message", ({ data }: MessageEvent<WorkerAnswer>) => finish(data));
+    worker.addEventListener("message", ({ data }: MessageEvent<WorkerAnswer>) => {
+      if (data.do === "packing") onProgress?.(data.share);
+      else finish(data);
+    });
     worker.addEventListener("error", ({ message }) => finish({ do: "failed", reason: message }));
     worker.postMessage(task, { transfer });
   });
 }
 
 /** Of a copy: drawing may go on meanwhile. */
-export async function encodeInWorker({ width, height, data }: Coverage): Promise<Blob> {
+export async function encodeInWorker({ width, height, data }: Coverage, onProgress: (share: number) => void): Promise<Blob> {
   const copy = data.slice();
-  const answer = await ask({ do: "encode", coverage: { width, height, data: copy } }, [copy.buffer]);
+  const answer = await ask({ do: "encode", coverage: { width, height, data: copy } }, { transfer: [copy.buffer], onProgress });
   if (answer.do === "encode") return answer.file;
   throw new Error(answer.do === "failed" ? answer.reason : "the worker answered another task");
 }
 
 export async function readInWorker(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
-  const answer = await ask({ do: "read", file, kind }, []);
+  const answer = await ask({ do: "read", file, kind });
   if (answer.do === "read") return answer.coverage;
   throw new Error(answer.do === "failed" ? answer.reason : "the worker answered another task");
 }

@@ -2,14 +2,9 @@
 
 import { useEffect, useRef, useState } from "react";
 import { type OpenSession } from "../file/mask-session";
-import { type SavedMask, type SaveFailure, saveMask, type SavePorts } from "../file/save-mask";
+import { type SavedMask, type SaveFailure, saveMask, type SavePorts, type SaveStep } from "../file/save-mask";
 
-export type SaveState =
-  | { kind: "idle" }
-  | { kind: "packing" }
-  | { kind: "sending"; share: number }
-  | { kind: "saved"; saved: SavedMask }
-  | { kind: "failed"; failure: SaveFailure };
+export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; saved: SavedMask } | { kind: "failed"; failure: SaveFailure };
 
 /** One saving at a time; whatever becomes of it, the drawing stays. */
 export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (saved: SavedMask) => void) {
@@ -22,11 +17,9 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
     const mine = new AbortController();
     turn.current = mine;
     const version = drawing.version();
-    setState({ kind: "packing" });
-    const onProgress = (share: number) =>
-      setState((now) => (now.kind === "packing" || now.kind === "sending" ? { kind: "sending", share } : now));
+    setState({ kind: "packing", share: 0 });
     const result = await saveMask(drawing.coverage, opened.refs, ports, {
-      onProgress,
+      onStep: (step) => turn.current === mine && setState(step),
       signal: mine.signal,
       handsOut: !opened.lacksFile,
     });
@@ -38,4 +31,9 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
     onSaved?.(result.value);
   }
   return { state, save, stop: () => turn.current?.abort(), forget: () => setState({ kind: "idle" }) };
+}
+
+/** Undefined: nothing is under way. */
+export function stepOf(state: SaveState): SaveStep | undefined {
+  return state.kind === "packing" || state.kind === "sending" || state.kind === "storing" ? state : undefined;
 }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 // The editor as people use it: keys, pointer, numbers, saving, leaving.
-import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { failed, ok } from "@/lib/shared/result";
 import { alpha, click, drawing, press, save, show, prepareEditorPage } from "./editor-page";
@@ -108,6 +108,28 @@ describe("drawing", () => {
 });
 
 describe("saving", () => {
+  it("says in words how far it is, until the service has answered", async () => {
+    let tell: ((share: number) => void) | undefined;
+    let answer: (() => void) | undefined;
+    show({
+      send: (_, __, { onProgress }) => {
+        tell = onProgress;
+        return new Promise((resolve) => (answer = () => resolve(ok({ name: "cd.png" }))));
+      },
+    });
+    await drawing();
+    await press("i");
+    await save();
+    await waitFor(() => expect(tell).toBeTruthy());
+    act(() => tell?.(0.5));
+    expect(screen.getByText(/^Sending \d+ bytes of \d+ bytes$/)).toBeTruthy();
+    act(() => tell?.(1));
+    expect(screen.getAllByText("Storing it: the service works on it").length).toBeGreaterThan(0);
+    await act(async () => answer?.());
+    expect(await screen.findByText("Saved as cd.png")).toBeTruthy();
+    expect(screen.queryByText(/^Storing/)).toBeNull();
+  });
+
   it("says what the result is called, and that nothing is unsaved any more", async () => {
     const { sent } = show();
     await drawing();

@@ -6,7 +6,7 @@ import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage
 import { encodeMask } from "@/components/mask/file/encode-png";
 import { LONGEST_EDGE, MOST_BYTES, tooLarge } from "@/components/mask/file/limits";
 import { originalRef, sourceOfAsset, sourceOfFile } from "@/components/mask/file/mask-source";
-import { saveMask, type SavePorts } from "@/components/mask/file/save-mask";
+import { saveMask, type SavePorts, type SaveStep } from "@/components/mask/file/save-mask";
 import { toAssetView } from "@/lib/contract/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 
@@ -76,7 +76,7 @@ describe("what is too large", () => {
 describe("saving", () => {
   const coverage: Coverage = emptyCoverage({ width: 2, height: 2 });
   const refs = [{ filename: "blake3:ab" }, { filename: "x.png" }];
-  const options = { onProgress: () => undefined, signal: new AbortController().signal, handsOut: true };
+  const options = { onStep: () => undefined, signal: new AbortController().signal, handsOut: true };
   function ports(...answers: Awaited<ReturnType<SavePorts["send"]>>[]) {
     const asked: string[] = [];
     const send: SavePorts["send"] = async (_, { filename }) => {
@@ -101,6 +101,25 @@ describe("saving", () => {
     const { asked, ports: one } = ports(failed({ code, message: "", status }));
     expect(await saveMask(coverage, refs, one, options)).toEqual(failed({ kind: "failed", failure: { code, message: "", status } }));
     expect(asked).toHaveLength(1);
+  });
+
+  it("tells each step of a large mask: packing and sending with how far they are, and that the service stores it", async () => {
+    const steps: SaveStep[] = [];
+    const large = emptyCoverage({ width: 4000, height: 200 });
+    const send: SavePorts["send"] = async (_, __, { onProgress }) => {
+      for (const share of [0.5, 1]) onProgress(share);
+      return ok({ name: "r.png" });
+    };
+    await saveMask(large, refs, { send, encode: encodeMask }, { ...options, onStep: (step) => steps.push(step) });
+    const packed = steps.flatMap((step) => (step.kind === "packing" ? [step.share] : []));
+    expect(packed.length).toBeGreaterThan(2);
+    expect([packed.at(-1), packed]).toEqual([1, packed.toSorted((one, other) => one - other)]);
+    const bytes = (await encodeMask(large)).size;
+    expect(steps.slice(packed.length)).toEqual([
+      { kind: "sending", share: 0, bytes },
+      { kind: "sending", share: 0.5, bytes },
+      { kind: "storing" },
+    ]);
   });
 
   it("sends nothing that is too heavy, or could not be packed", async () => {
