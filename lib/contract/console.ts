@@ -109,9 +109,30 @@ export const connectionBodySchema = z.object({
 export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();
 
 export type MemberView = { id: string; name: string; email: string; role: (typeof roles)[number]; disabled: boolean; createdAt: number };
-/** `withdrawn`: whoever made the link has been removed, or may not invite any more. */
+/** `withdrawn`: it was taken back, or whoever made the link has been removed or may not invite any more. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
 export type InvitationView = { state: "open"; email: string; role: (typeof roles)[number] } | { state: Exclude<InvitationState, "open"> };
+/** Never with its link: the console keeps a hash of that. */
+export type InvitationItem = {
+  id: string;
+  email: string;
+  role: (typeof roles)[number];
+  state: Exclude<InvitationState, "unknown">;
+  /** Absent: a member who has been removed. */
+  invitedBy?: string;
+  /** Absent: from before this was kept. */
+  createdAt?: number;
+  expiresAt: number;
+};
 export const invitationBodySchema = z.object({ email: emailSchema, role: z.enum(roles).exclude(["owner"]) });
 export const invitationAcceptSchema = z.object({ token: z.string().min(1).max(200), name: nameSchema, password: passwordSchema });
+/** A new address or password needs the present password: a session that somebody left open must not become an account. */
+export const accountChangeSchema = z
+  .object({ name: nameSchema, email: emailSchema, password: passwordSchema, currentPassword: z.string().min(1).max(254) })
+  .partial()
+  .refine(({ name, email, password }) => name !== undefined || email !== undefined || password !== undefined, "names nothing to change")
+  .refine(({ email, password, currentPassword }) => currentPassword !== undefined || (email ?? password) === undefined, {
+    path: ["currentPassword"],
+    message: "required",
+  });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });

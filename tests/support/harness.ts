@@ -88,6 +88,13 @@ export async function createHarness({ settings = {}, ...options }: HarnessOption
     request,
     mintCookie,
     cookieOf: (role: Role) => cookies.get(role) ?? "",
+    /** For whoever ended sessions: those of every role that is still there begin anew. */
+    async renewCookies() {
+      for (const [role, { memberId }] of viewers) {
+        const member = await console.store.members.get(memberId);
+        if (member) cookies.set(role, await mintCookie({ sub: member.id, version: member.sessionVersion }));
+      }
+    },
     viewerOf(role: Role): Viewer {
       const viewer = viewers.get(role);
       if (!viewer) throw new Error(`no viewer ${role}`);

@@ -1,16 +1,17 @@
 // Inviting and joining: a one-time link that makes a member with the role it names.
-// Guarantees: nobody invites somebody stronger than themselves; a link works once, until its end, and only while whoever made it
-// could still make it: a member who was removed or lowered leaves no open door behind.
-// Must never: tell anything of an invitation without its token.
+// Guarantees: nobody invites somebody stronger than themselves; a link works once, until its end, until it is withdrawn, and only while
+// whoever made it could still make it: a member who was removed or lowered leaves no open door behind.
+// Must never: tell anything of an invitation without its token, but to those who may invite.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { type InvitationState, type InvitationView } from "@/lib/contract/console";
+import { type InvitationItem, type InvitationState, type InvitationView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { localUrl } from "../env";
+import { type Invitation } from "../store/invitations";
 import { type Member } from "../store/members";
 import { tooStrong } from "./members";
 import { hashPassword } from "./passwords";
@@ -28,9 +29,29 @@ export async function invite(
   if (!hasRole(viewer.role, given.role)) return failed(tooStrong);
   if (await store.members.getByEmail(given.email)) return failed(taken);
   const token = randomBytes(32).toString("base64url");
-  const expiresAt = now() + INVITATION_MS;
-  await store.invitations.create({ token, ...given, invitedBy: viewer.memberId, expiresAt });
+  const createdAt = now();
+  const expiresAt = createdAt + INVITATION_MS;
+  await store.invitations.create({ token, ...given, invitedBy: viewer.memberId, expiresAt, createdAt });
   return ok({ url: `${env.publicUrl ?? openedAt ?? localUrl(env)}/invitation?token=${token}`, expiresAt });
+}
+
+/** For those who may invite: all of them, whoever made them. */
+export async function listInvitationItems(): Promise<InvitationItem[]> {
+  const { store, now } = composition();
+  const [invitations, members] = await Promise.all([store.invitations.list(), store.members.list()]);
+  const byId = new Map(members.map((member) => [member.id, member]));
+  return invitations.map((invitation) => {
+    const inviter = byId.get(invitation.invitedBy);
+    const { id, email, role, createdAt, expiresAt } = invitation;
+    return { id, email, role, createdAt, expiresAt, state: stateOf(invitation, inviter, now()), invitedBy: inviter?.name };
+  });
+}
+
+/** Answers whom it was for. */
+export async function withdrawInvitation(id: string): Promise<Result<string, Failure>> {
+  const { store, now } = composition();
+  const email = await store.invitations.withdraw(id, now());
+  return email === undefined ? failed(noneOpen) : ok(email);
 }
 
 /** For whoever holds the link: what it is worth now. */
@@ -39,11 +60,16 @@ export async function readInvitation(token: string): Promise<InvitationView> {
   const invitation = await store.invitations.find(token);
   if (!invitation) return { state: "unknown" };
   const { email, role, invitedBy } = invitation;
-  if (invitation.accepted) return { state: "used" };
-  if (invitation.expiresAt <= now()) return { state: "expired" };
-  const inviter = await store.members.get(invitedBy);
-  if (!inviter || inviter.disabled || !hasRole(inviter.role, "admin") || !hasRole(inviter.role, role)) return { state: "withdrawn" };
-  return { state: "open", email, role };
+  const state = stateOf(invitation, await store.members.get(invitedBy), now());
+  return state === "open" ? { state, email, role } : { state };
+}
+
+function stateOf(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {
+  if (invitation.accepted) return "used";
+  if (invitation.withdrawn) return "withdrawn";
+  if (invitation.expiresAt <= now) return "expired";
+  const mayInvite = inviter && !inviter.disabled && hasRole(inviter.role, "admin") && hasRole(inviter.role, invitation.role);
+  return mayInvite ? "open" : "withdrawn";
 }
 
 export async function join(given: { token: string; name: string; password: string }): Promise<Result<Member, Failure>> {
@@ -62,7 +88,7 @@ type Worthless = Exclude<InvitationState, "open">;
 const whyWorthless: Readonly<Record<Worthless, string>> = {
   used: "This link has been used.",
   expired: "This link has expired.",
-  withdrawn: "Whoever sent this link may not invite any more.",
+  withdrawn: "This link was withdrawn, or whoever sent it may not invite any more.",
   unknown: "There is no such invitation.",
 };
 
@@ -70,4 +96,5 @@ function worthless(invitation: Worthless): Failure {
   return { code: "UNAUTHORIZED", message: whyWorthless[invitation], status: 401, details: { invitation } };
 }
 
-const taken: Failure = { code: "CONFLICT", message: "This address belongs to a member already.", status: 409 };
+export const taken: Failure = { code: "CONFLICT", message: "This address belongs to a member already.", status: 409 };
+const noneOpen: Failure = { code: "NOT_FOUND", message: "There is no such invitation, or it cannot be used any more.", status: 404 };

@@ -8,6 +8,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";
+import { textStream } from "../bff/text-stream";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
 import { exportFormats } from "./export-formats";
@@ -65,7 +66,12 @@ export async function exportJobs(access: Access, { query, format, ids, signal }:
     "content-disposition": `attachment; filename="jobs-${exportedAt.slice(0, 10)}.${format}"`,
   });
   if (total !== undefined) headers.set("x-total-count", String(total));
-  return ok(new Response(toStream(guarded(), gone), { headers }));
+  return ok(
+    new Response(
+      textStream(guarded(), () => gone.abort()),
+      { headers },
+    ),
+  );
 }
 
 function missing(wanted: ReadonlySet<string> | undefined): Failure | undefined {
@@ -78,20 +84,4 @@ function leftOut(count: number): Failure | undefined {
 
 function tooMany(): Failure {
   return refusal("UNPROCESSABLE", `One file holds at most ${MOST_JOBS} jobs.`);
-}
-
-function toStream(pieces: AsyncGenerator<string, void>, gone: AbortController): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        let piece = await pieces.next();
-        while (!piece.done && piece.value === "") piece = await pieces.next();
-        if (piece.done) controller.close();
-        else controller.enqueue(encoder.encode(piece.value));
-      },
-      cancel: () => gone.abort(),
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -2,7 +2,9 @@
 // Must never: hold a body; `outcome` is a short summary made by the caller, without secrets.
 
 import "server-only";
+import { type Selectable } from "kysely";
 import { type Database } from "./database";
+import { type AuditRow } from "./tables";
 
 export type AuditEntry = {
   at: number;
@@ -16,9 +18,30 @@ export type AuditEntry = {
   code?: string;
   outcome?: string;
 };
+export type KeptEntry = AuditEntry & { id: number };
+type AuditSearch = { memberId?: string; action?: string; connectionId?: string; from?: number; to?: number; before?: number };
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
+const MOST_CHOICES = 500;
+
 export function createAuditStore(database: Database) {
+  const list = async (search: AuditSearch, limit: number): Promise<KeptEntry[]> => {
+    const { memberId, action, connectionId, from, to, before } = search;
+    const rows = await database
+      .selectFrom("audit")
+      .selectAll()
+      .$if(memberId !== undefined, (query) => query.where("member_id", "=", memberId ?? ""))
+      .$if(action !== undefined, (query) => query.where("action", "=", action ?? ""))
+      .$if(connectionId !== undefined, (query) => query.where("connection_id", "=", connectionId ?? ""))
+      .$if(from !== undefined, (query) => query.where("at", ">=", from ?? 0))
+      .$if(to !== undefined, (query) => query.where("at", "<", to ?? 0))
+      .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(toEntry);
+  };
+
   return {
     async add(entry: AuditEntry): Promise<void> {
       await database
@@ -38,20 +61,41 @@ export function createAuditStore(database: Database) {
         .execute();
     },
 
-    async listNewest(limit: number): Promise<AuditEntry[]> {
-      const rows = await database.selectFrom("audit").selectAll().orderBy("id", "desc").limit(limit).execute();
-      return rows.map((row) => ({
-        at: Number(row.at),
-        requestId: row.request_id,
-        memberId: row.member_id ?? undefined,
-        memberName: row.member_name ?? undefined,
-        action: row.action,
-        connectionId: row.connection_id ?? undefined,
-        target: row.target ?? undefined,
-        status: row.status,
-        code: row.code ?? undefined,
-        outcome: row.outcome ?? undefined,
-      }));
+    /** The newest first. */
+    list,
+    listNewest: (limit: number) => list({}, limit),
+
+    /** Everybody and every act that stands in it; a member under the name of their last entry. */
+    async choices(): Promise<{ members: { id: string; name: string }[]; actions: string[] }> {
+      const last = database
+        .selectFrom("audit")
+        .select(({ fn }) => fn.max("id").as("id"))
+        .where("member_id", "is not", null)
+        .groupBy("member_id");
+      const [members, actions] = await Promise.all([
+        database.selectFrom("audit").select(["member_id", "member_name"]).where("id", "in", last).limit(MOST_CHOICES).execute(),
+        database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MOST_CHOICES).execute(),
+      ]);
+      return {
+        members: members.map(({ member_id: id, member_name: name }) => ({ id: id ?? "", name: name ?? "" })),
+        actions: actions.map(({ action }) => action),
+      };
     },
+  };
+}
+
+function toEntry(row: Selectable<AuditRow>): KeptEntry {
+  return {
+    id: Number(row.id),
+    at: Number(row.at),
+    requestId: row.request_id,
+    memberId: row.member_id ?? undefined,
+    memberName: row.member_name ?? undefined,
+    action: row.action,
+    connectionId: row.connection_id ?? undefined,
+    target: row.target ?? undefined,
+    status: row.status,
+    code: row.code ?? undefined,
+    outcome: row.outcome ?? undefined,
   };
 }

@@ -1,47 +1,72 @@
 // Invitations to the team: a one-time link, stored as a hash, with an end.
-// Guarantees: of many who open one link at once, one is accepted.
+// Guarantees: of many who open one link at once, one is accepted; one that was withdrawn lets nobody in; what has been over for a while
+// is swept when a new one is made.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { roles, type Role } from "@/lib/contract/roles";
 import { type Database } from "./database";
 import { hashToken } from "./set-up-token";
+import { type InvitationRow } from "./tables";
 
-export type NewInvitation = { token: string; email: string; role: Role; invitedBy: string; expiresAt: number };
-export type Invitation = { email: string; role: Role; invitedBy: string; expiresAt: number; accepted: boolean };
+const KEPT_MS = 90 * 24 * 60 * 60_000;
+const MOST_LISTED = 200;
+
+export type NewInvitation = { token: string; email: string; role: Role; invitedBy: string; expiresAt: number; createdAt: number };
+export type Invitation = {
+  id: string;
+  email: string;
+  role: Role;
+  invitedBy: string;
+  createdAt: number | undefined;
+  expiresAt: number;
+  accepted: boolean;
+  withdrawn: boolean;
+};
 export type InvitationStore = ReturnType<typeof createInvitationStore>;
 
 export function createInvitationStore(database: Database) {
   return {
-    async create(invitation: NewInvitation): Promise<{ id: string }> {
+    /** The newest link to an address is the one that counts: those that were open before are withdrawn. */
+    async create({ token, email, role, invitedBy, expiresAt, createdAt }: NewInvitation): Promise<{ id: string }> {
       const id = randomUUID();
-      await database
-        .insertInto("invitations")
-        .values({
-          id,
-          token_hash: hashToken(invitation.token),
-          email: invitation.email,
-          role: invitation.role,
-          invited_by: invitation.invitedBy,
-          expires_at: invitation.expiresAt,
-          accepted_at: null,
-        })
-        .execute();
+      await database.transaction().execute(async (transaction) => {
+        await transaction
+          .deleteFrom("invitations")
+          .where("expires_at", "<", createdAt - KEPT_MS)
+          .execute();
+        await transaction
+          .updateTable("invitations")
+          .set({ withdrawn_at: createdAt })
+          .where("email", "=", email)
+          .where("accepted_at", "is", null)
+          .where("withdrawn_at", "is", null)
+          .execute();
+        const about = { id, email, role, invited_by: invitedBy, expires_at: expiresAt, created_at: createdAt };
+        await transaction
+          .insertInto("invitations")
+          .values({ ...about, token_hash: hashToken(token), accepted_at: null, withdrawn_at: null })
+          .execute();
+      });
       return { id };
     },
 
     /** Whatever became of it. */
     async find(token: string): Promise<Invitation | undefined> {
       const row = await database.selectFrom("invitations").selectAll().where("token_hash", "=", hashToken(token)).executeTakeFirst();
-      return (
-        row && {
-          email: row.email,
-          role: toRole(row.role),
-          invitedBy: row.invited_by,
-          expiresAt: Number(row.expires_at),
-          accepted: row.accepted_at !== null,
-        }
-      );
+      return row && toInvitation(row);
+    },
+
+    /** The newest first, whatever became of them. */
+    async list(): Promise<Invitation[]> {
+      const rows = await database
+        .selectFrom("invitations")
+        .selectAll()
+        .orderBy("expires_at", "desc")
+        .orderBy("id")
+        .limit(MOST_LISTED)
+        .execute();
+      return rows.map(toInvitation);
     },
 
     /** Takes the invitation if it is open; the second taker gets undefined. */
@@ -51,11 +76,38 @@ export function createInvitationStore(database: Database) {
         .set({ accepted_at: now })
         .where("token_hash", "=", hashToken(token))
         .where("accepted_at", "is", null)
+        .where("withdrawn_at", "is", null)
         .where("expires_at", ">", now)
         .returning(["email", "role"])
         .executeTakeFirst();
       return row && { email: row.email, role: toRole(row.role) };
     },
+
+    /** Whom it was for; undefined where there is no such invitation, or none that could still be used. */
+    async withdraw(id: string, now: number): Promise<string | undefined> {
+      const row = await database
+        .updateTable("invitations")
+        .set({ withdrawn_at: now })
+        .where("id", "=", id)
+        .where("accepted_at", "is", null)
+        .where("withdrawn_at", "is", null)
+        .returning("email")
+        .executeTakeFirst();
+      return row?.email;
+    },
+  };
+}
+
+function toInvitation(row: InvitationRow): Invitation {
+  return {
+    id: row.id,
+    email: row.email,
+    role: toRole(row.role),
+    invitedBy: row.invited_by,
+    createdAt: row.created_at === null ? undefined : Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    accepted: row.accepted_at !== null,
+    withdrawn: row.withdrawn_at !== null,
   };
 }
 

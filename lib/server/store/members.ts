@@ -19,6 +19,7 @@ export type Member = {
   createdAt: number;
 };
 export type NewMember = { name: string; email: string; role: Role; passwordHash: string; createdAt: number };
+export type AccountChange = { name?: string; email?: string; passwordHash?: string };
 export type MemberStore = ReturnType<typeof createMemberStore>;
 
 export function createMemberStore(database: Database) {
@@ -65,6 +66,7 @@ export function createMemberStore(database: Database) {
       return rows.map(toMember);
     },
 
+    /** Ends every session of the member, even where nothing else changes. */
     async change(id: string, change: { role?: Role; disabled?: boolean }): Promise<Member | undefined> {
       const row = await database
         .updateTable("members")
@@ -74,6 +76,31 @@ export function createMemberStore(database: Database) {
           session_version: expression("session_version", "+", 1),
         }))
         .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toMember(row);
+    },
+
+    /** By the member. A new password ends old sessions. Undefined when the address is another member's. */
+    async changeAccount(id: string, { name, email, passwordHash }: AccountChange): Promise<Member | undefined> {
+      const row = await database
+        .updateTable("members")
+        .set((expression) => ({
+          ...(name !== undefined && { name }),
+          ...(email !== undefined && { email: email.trim().toLowerCase() }),
+          ...(passwordHash !== undefined && { password_hash: passwordHash, session_version: expression("session_version", "+", 1) }),
+        }))
+        .where("id", "=", id)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom("members as others")
+                .select("others.id")
+                .where("others.email", "=", email ?? "")
+                .where("others.id", "!=", id),
+            ),
+          ),
+        )
         .returningAll()
         .executeTakeFirst();
       return row && toMember(row);

@@ -11,6 +11,7 @@ import { downloadTasks } from "./migrations/0006-download-tasks";
 import { jobLabels } from "./migrations/0007-job-labels";
 import { viewsOfScreens } from "./migrations/0008-views-of-screens";
 import { archives } from "./migrations/0009-archives";
+import { invitationsAndLog } from "./migrations/0010-invitations-and-log";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   "0007-job-labels": jobLabels,
   "0008-views-of-screens": viewsOfScreens,
   "0009-archives": archives,
+  "0010-invitations-and-log": invitationsAndLog,
 };

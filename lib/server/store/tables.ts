@@ -91,6 +91,9 @@ export type InvitationRow = {
   invited_by: string;
   expires_at: number;
   accepted_at: number | null;
+  /** Null: from before this was kept. */
+  created_at: number | null;
+  withdrawn_at: number | null;
 };
 
 export type AuditRow = {

@@ -107,3 +107,48 @@ test("what becomes of members stands in the audit log, with who did it", async (
     ["inviteMember", "admin", "new@desk.test"],
   ]);
 });
+
+type Listed = { id: string; email: string; state: string; role: string; invitedBy?: string; createdAt?: number; expiresAt: number };
+async function invitations(): Promise<Listed[]> {
+  const answer = await harness.request("/api/console/members/invitations", { as: "admin" });
+  const text = await answer.text();
+  expect(text).not.toMatch(/token/i);
+  return JSON.parse(text).invitations;
+}
+const withdraw = async (id: string, asking: Asking = { as: "admin" }) =>
+  (await harness.request(`/api/console/members/invitations/${id}`, { method: "DELETE", ...asking })).status;
+
+test("invitations are listed with who made them, their role, their end and what became of them, never with their link", async () => {
+  const used = await invite("used@desk.test", "viewer", { as: "owner" });
+  await accept(used.token);
+  await invite("open@desk.test", "operator");
+  const listed = await invitations();
+  expect(listed.find(({ email }) => email === "used@desk.test")).toMatchObject({ state: "used", role: "viewer", invitedBy: "Olga Owner" });
+  expect(listed.find(({ email }) => email === "open@desk.test")).toMatchObject({ state: "open", invitedBy: "admin", createdAt: now });
+  now += 8 * 24 * 60 * 60_000;
+  expect((await invitations()).find(({ email }) => email === "open@desk.test")?.state).toBe("expired");
+  for (const as of ["viewer", "operator"] as const)
+    expect((await harness.request("/api/console/members/invitations", { as })).status).toBe(403);
+});
+
+test("an invitation that was withdrawn lets nobody in, and one that was used cannot be withdrawn", async () => {
+  const { token } = await invite("wrong@desk.test", "operator");
+  const [made] = await invitations();
+  expect(await withdraw(made?.id ?? "", { as: "operator" })).toBe(403);
+  expect(await withdraw(made?.id ?? "")).toBe(204);
+  expect(await getInvitation(token)).toEqual({ state: "withdrawn" });
+  expect(await accept(token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
+  expect([await withdraw(made?.id ?? ""), await withdraw("nobody")]).toEqual([404, 404]);
+  const [entry] = await harness.console.store.audit.listNewest(3).then((all) => all.filter(({ status }) => status === 204));
+  expect(entry).toMatchObject({ action: "withdrawInvitation", target: "wrong@desk.test" });
+  const used = await invite("joined@desk.test", "viewer");
+  await accept(used.token);
+  const joined = (await invitations()).find(({ email }) => email === "joined@desk.test");
+  expect(await withdraw(joined?.id ?? "")).toBe(404);
+});
+
+test("a second link to one address makes the first one worthless", async () => {
+  const first = await invite("twice@desk.test", "viewer");
+  const second = await invite("twice@desk.test", "operator");
+  expect([(await getInvitation(first.token)).state, (await getInvitation(second.token)).state]).toEqual(["withdrawn", "open"]);
+});

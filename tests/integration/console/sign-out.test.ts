@@ -61,7 +61,7 @@ test("ended sessions are forgotten when no cookie of theirs can be valid any mor
 test("the first set-up and an accepted invitation are in the audit log", async () => {
   const json = { token: "link", name: "Nina New", password: PASSWORD };
   const invitedBy = harness.viewerOf("owner").memberId;
-  const invitation = { token: "link", email: "nina@desk.test", role: "viewer", invitedBy, expiresAt: now + 1000 } as const;
+  const invitation = { token: "link", email: "nina@desk.test", role: "viewer", invitedBy, expiresAt: now + 1000, createdAt: now } as const;
   await harness.console.store.invitations.create(invitation);
   expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(201);
   await harness.console.store.members.remove(invitedBy);

@@ -1,8 +1,10 @@
 import { invitationBodySchema } from "@/lib/contract/console";
-import { invite } from "@/lib/server/auth/invitations";
+import { invite, listInvitationItems } from "@/lib/server/auth/invitations";
 import { jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listInvitations", "admin", async () => ok(jsonAnswer({ invitations: await listInvitationItems() })));
 
 export const POST = consoleBodyRoute("inviteMember", "admin", invitationBodySchema, async ({ request, viewer, note }, body) => {
   note({ target: body.email, outcome: body.role });

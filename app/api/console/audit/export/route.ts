@@ -1,0 +1,14 @@
+import { auditQuerySchema } from "@/lib/contract/audit";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { textStream } from "@/lib/server/bff/text-stream";
+import { auditCsv } from "@/lib/server/queries/audit";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("exportAudit", "admin", async ({ console, request, viewer }) => {
+  const query = readQuery(searchOf(request), auditQuerySchema);
+  if (!query.ok) return query;
+  const day = new Date(console.now()).toISOString().slice(0, 10);
+  const headers = { "content-type": "text/csv; charset=utf-8", "content-disposition": `attachment; filename="audit-${day}.csv"` };
+  return ok(new Response(textStream(auditCsv(viewer, auditQuerySchema.parse(query.value))), { headers }));
+});

@@ -1,0 +1,68 @@
+// The audit log for pages and handlers: a page of it, and the whole of it as a file.
+// Guarantees: for admins only; a name of a connection that somebody else keeps for themselves is not told; the file is read a page at a
+// time, as fast as it is taken.
+
+import "server-only";
+import { type AuditChoices, type AuditFilter, type AuditItem, type AuditPage, type AuditQuery } from "@/lib/contract/audit";
+import { type Failure } from "@/lib/contract/failure";
+import { hasRole } from "@/lib/contract/roles";
+import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { type KeptEntry } from "../store/audit";
+
+const HOUR_MS = 60 * 60_000;
+const EXPORT_PAGE = 500;
+const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
+
+export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
+  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
+  const { audit } = composition().store;
+  const entries = await audit.list({ ...searchOf(query), before: query.before }, query.limit + 1);
+  const names = await connectionNames(viewer);
+  return ok({ entries: entries.slice(0, query.limit).map((entry) => toItem(entry, names)), hasMore: entries.length > query.limit });
+}
+
+export async function listAuditChoices(viewer: Viewer): Promise<Result<AuditChoices, Failure>> {
+  return hasRole(viewer.role, "admin") ? ok(await composition().store.audit.choices()) : failed(adminOnly);
+}
+
+/** A bare generator: whoever stops reading it ends it. */
+export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGenerator<string, void> {
+  const names = await connectionNames(viewer);
+  const search = searchOf(filter);
+  yield (
+    BYTE_ORDER_MARK +
+    csvLine(["time", "member", "member_id", "action", "connection", "connection_id", "target", "status", "code", "outcome", "request_id"])
+  );
+  let before: number | undefined;
+  for (;;) {
+    const page = await composition().store.audit.list({ ...search, before }, EXPORT_PAGE);
+    if (page.length > 0) yield page.map((entry) => csvLine(cellsOf(toItem(entry, names)))).join("");
+    before = page.at(-1)?.id;
+    if (page.length < EXPORT_PAGE) return;
+  }
+}
+
+function cellsOf({ at, member, action, connection, target, status, code, outcome, requestId }: AuditItem) {
+  const who = [new Date(at).toISOString(), member?.name, member?.id];
+  return [...who, action, connection?.name, connection?.id, target, status, code, outcome, requestId];
+}
+
+function searchOf({ member, action, on, from, to, within }: AuditFilter) {
+  const since = within === undefined ? undefined : composition().now() - within * HOUR_MS;
+  return { memberId: member, action, connectionId: on, from: Math.max(from ?? 0, since ?? 0) || undefined, to };
+}
+
+async function connectionNames({ memberId }: Viewer): Promise<ReadonlyMap<string, string>> {
+  return new Map((await composition().store.connections.listFor(memberId)).map(({ id, name }) => [id, name]));
+}
+
+function toItem({ memberId, memberName, connectionId, ...entry }: KeptEntry, names: ReadonlyMap<string, string>): AuditItem {
+  return {
+    ...entry,
+    ...(memberId !== undefined && { member: { id: memberId, name: memberName ?? "" } }),
+    ...(connectionId !== undefined && { connection: { id: connectionId, name: names.get(connectionId) } }),
+  };
+}

@@ -1,0 +1,96 @@
+// The audit log as it is read: by whom, narrowed down, page by page, and as a file.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AuditPage } from "@/lib/contract/audit";
+import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
+import { createHarness, type Harness } from "@/tests/support/harness";
+
+const HOUR = 60 * 60_000;
+let now = 1_800_000_000_000;
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ now: () => now });
+  const { audit } = harness.console.store;
+  const entry = { requestId: "r", status: 200 };
+  const ana = { memberId: "ana", memberName: "Ana Ruiz" };
+  for (let index = 0; index < 120; index += 1)
+    await audit.add({
+      ...entry,
+      ...ana,
+      at: now - (120 - index) * HOUR,
+      action: index % 2 ? "submitPrompt" : "manageQueue",
+      connectionId: "embedded",
+      target: `t${index}`,
+    });
+  await audit.add({
+    ...entry,
+    at: now,
+    memberId: "gone",
+    memberName: '=HYPERLINK("x")',
+    action: "removeMember",
+    status: 403,
+    code: "ROLE_TOO_LOW",
+    outcome: 'a, "b"',
+  });
+  await audit.add({ ...entry, ...ana, memberName: "Ana R.", at: now, action: "signIn", connectionId: "of somebody else" });
+});
+afterAll(() => harness.dispose());
+
+async function read(query: string): Promise<AuditPage> {
+  const answer = await harness.request(`/api/console/audit?${query}`, { as: "admin" });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+
+test.each(["viewer", "operator"] as const)("a %s reads nothing of it, by no way", async (as) => {
+  for (const path of ["/api/console/audit", "/api/console/audit/export"]) expect((await harness.request(path, { as })).status).toBe(403);
+  const viewer = harness.viewerOf(as);
+  expect(await listAudit(viewer, { limit: 50 })).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
+  expect(await listAuditChoices(viewer)).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
+});
+
+test("the newest stands first, and every entry comes once, page by page", async () => {
+  const seen: number[] = [];
+  let page = await read("limit=50");
+  expect(page.entries[0]).toMatchObject({
+    action: "signIn",
+    member: { id: "ana", name: "Ana R." },
+    connection: { id: "of somebody else" },
+  });
+  expect(page.entries[0]?.connection?.name).toBeUndefined();
+  expect(page.entries[2]?.connection).toEqual({ id: "embedded", name: "Embedded service" });
+  while (page.hasMore) {
+    seen.push(...page.entries.map(({ id }) => id));
+    page = await read(`limit=50&before=${seen.at(-1)}`);
+  }
+  seen.push(...page.entries.map(({ id }) => id));
+  expect([seen.length, new Set(seen).size]).toEqual([122, 122]);
+  expect(seen).toEqual([...seen].sort((one, other) => other - one));
+});
+
+test("it is narrowed down by person, act, connection and time", async () => {
+  const count = async (query: string) => (await read(`limit=200&${query}`)).entries.length;
+  expect(await count("member=gone")).toBe(1);
+  expect(await count("action=submitPrompt")).toBe(60);
+  expect(await count("action=submitPrompt&member=gone")).toBe(0);
+  expect(await count("on=embedded")).toBe(120);
+  expect(await count("within=24")).toBe(26);
+  expect(await count(`from=${now - 10 * HOUR}&to=${now - 5 * HOUR}`)).toBe(5);
+  for (const query of ["limit=0", "limit=1000", "before=x", "within=0", "from=yesterday"])
+    expect([query, (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).status]).toEqual([query, 400]);
+});
+
+test("what can be chosen is everybody and every act that stands in it, removed members under their last name", async () => {
+  const choices = await listAuditChoices(harness.viewerOf("owner"));
+  expect(choices).toMatchObject({ ok: true, value: { actions: ["manageQueue", "removeMember", "signIn", "submitPrompt"] } });
+  if (choices.ok) expect(choices.value.members.find(({ id }) => id === "ana")?.name).toBe("Ana R.");
+});
+
+test("the file holds all of it, with no cell that a spreadsheet would run", async () => {
+  const answer = await harness.request("/api/console/audit/export", { as: "owner" });
+  expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="audit-\d{4}-\d\d-\d\d\.csv"$/);
+  const lines = (await answer.text()).trimEnd().split("\r\n");
+  expect(lines).toHaveLength(123);
+  expect(lines[2]).toContain(`"'=HYPERLINK(""x"")",gone,removeMember,,,,403,ROLE_TOO_LOW,"a, ""b""",r`);
+  const some = await harness.request("/api/console/audit/export?action=removeMember", { as: "owner" });
+  expect((await some.text()).trimEnd().split("\r\n")).toHaveLength(2);
+});
