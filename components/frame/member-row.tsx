@@ -1,3 +1,4 @@
+import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { Avatar } from "@/components/ui/avatar";
 import { type Role } from "@/lib/contract/roles";
@@ -10,10 +11,18 @@ export function MemberRow({ member }: { member: FrameMember }) {
   const t = useTranslations("frame.member");
   return (
     <div className="flex items-center gap-2 px-2 py-1.5 text-ink-2">
-      <Avatar name={member.name} />
-      <span className="min-w-0 flex-1 truncate leading-tight" title={member.name}>
-        {t(`role.${member.role}`)}
-      </span>
+      <Link
+        href="/settings/account"
+        aria-label={`${member.name}, ${t(`role.${member.role}`)}`}
+        title={member.name}
+        className="flex min-w-0 flex-1 items-center gap-2 rounded-md hover:text-ink"
+      >
+        <Avatar name={member.name} />
+        <span className="hidden min-w-0 leading-tight md:block">
+          <span className="block truncate">{member.name}</span>
+          <span className="block truncate text-sm text-ink-3">{t(`role.${member.role}`)}</span>
+        </span>
+      </Link>
       <ThemeSwitch />
       <SignOutButton />
     </div>

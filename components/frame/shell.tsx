@@ -6,6 +6,7 @@ import { ConnectionCard } from "./connection-card";
 import { ConnectionProvider, type CurrentConnection } from "./connection-context";
 import { CountsProvider } from "./counts-context";
 import { KeepConnection } from "./keep-connection";
+import { MemberProvider } from "./member-context";
 import { type FrameMember, MemberRow } from "./member-row";
 import { BottomNavigation, Navigation } from "./navigation";
 import { PaletteButton } from "./palette-button";
@@ -62,7 +63,9 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
       </CountsProvider>
       <Toasts />
       <KeepConnection currentId={currentId} />
-      <Shortcuts />
+      <MemberProvider role={member.role}>
+        <Shortcuts />
+      </MemberProvider>
     </ConnectionProvider>
   );
 }

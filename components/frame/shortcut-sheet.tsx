@@ -11,7 +11,11 @@ const keys = [
   { act: "select", shown: ["x"] },
   { act: "open", shown: ["Enter"] },
   { act: "filter", shown: ["/"] },
+  { act: "extend", shown: ["Shift", "j"] },
+  { act: "run", shown: ["Ctrl", "Enter"] },
   { act: "grid", shown: ["←", "↑", "↓", "→"] },
+  { act: "view", shown: ["Space"] },
+  { act: "all", shown: ["Ctrl", "A"] },
   { act: "close", shown: ["Esc"] },
   { act: "sheet", shown: ["?"] },
 ] as const;

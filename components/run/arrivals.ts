@@ -1,7 +1,8 @@
-// What the console or the service holds, brought to the Run page: a past job, a stored user data file, pictures to run with.
+// What the console or the service holds, brought to the Run page: a past job, a stored user data file, a sample, pictures to run with.
 // Guarantees: an outcome, never an exception; what is opened went through the same reading as a dropped file.
 
 import { writeExactJson } from "@/lib/contract/exact-json";
+import { type SampleName } from "@/components/frame/samples";
 import { type Failure } from "@/lib/contract/failure";
 import { toAssetView } from "@/lib/contract/asset-view";
 import { type Asset } from "@/lib/contract/schemas/asset";
@@ -16,20 +17,22 @@ import { type OpenedFile } from "./run-state";
 
 const SHORT_ID = 8;
 
-/** What /run was opened with: ?job=ID, ?file=workflows/x.json, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
-export type Arrival = { job: string } | { file: string } | { assets: readonly string[] };
+/** What /run was opened with: ?job=ID, ?file=workflows/x.json, ?sample=NAME, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
+export type Arrival = { job: string } | { file: string } | { sample: SampleName } | { assets: readonly string[] };
 
 export type ArrivalPorts = {
   readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
   readAsset: (id: string) => Promise<Result<Asset, Failure>>;
   readStored: (path: string) => Promise<Result<string, Failure>>;
+  loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
 };
 
 export async function openArrival(
   arrival: Exclude<Arrival, { assets: unknown }>,
   ports: ArrivalPorts,
 ): Promise<Result<OpenedFile, Refusal>> {
-  return "job" in arrival ? openJob(arrival.job, ports) : openStored(arrival.file, ports);
+  if ("job" in arrival) return openJob(arrival.job, ports);
+  return "file" in arrival ? openStored(arrival.file, ports) : openSample(arrival.sample, ports);
 }
 
 /** One after another: a hundred of them at once would be a burst that a service may refuse. */
@@ -67,6 +70,12 @@ async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<Op
     workflowId: job.value.workflow_id,
   });
   return opened.ok ? opened : refuse(opened.failure.reason);
+}
+
+async function openSample(name: SampleName, { loadSample }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const fileName = `${name}.json`;
+  const text = await loadSample(name);
+  return text.ok ? openWorkflow(text.value, fileName) : failed({ fileName, reason: { code: "sample_missing" } });
 }
 
 async function openStored(path: string, { readStored }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {

@@ -3,10 +3,10 @@
 import { FileJson2 } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useId, useRef, useState } from "react";
+import { pictureSamples, samples, type SampleName } from "@/components/frame/samples";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { Textarea } from "@/components/ui/textarea";
-import { pictureSamples, samples, type SampleName } from "./samples";
 
 type EmptyRunProps = {
   connectionName?: string;
@@ -91,6 +91,7 @@ export function FilePicker({ label, tone, onFiles }: FilePickerProps) {
 }
 
 function SampleCard({ name, onSample }: { name: SampleName; onSample: EmptyRunProps["onSample"] }) {
+  const title = useTranslations("frame.samples");
   const t = useTranslations("run.sample");
   const [isOpening, setOpening] = useState(false);
   return (
@@ -104,8 +105,8 @@ function SampleCard({ name, onSample }: { name: SampleName; onSample: EmptyRunPr
         }}
         className="flex size-full flex-col items-start gap-0.5 rounded-lg border border-line bg-surface px-3.5 py-2.5 text-left transition-colors duration-100 hover:border-control"
       >
-        <span className="font-semibold">{t(`${name}.title`)}</span>
-        <span className="text-ink-2">{t(`${name}.text`)}</span>
+        <span className="font-semibold">{title(name)}</span>
+        <span className="text-ink-2">{t(name)}</span>
         <span className="mt-1 font-mono text-sm text-ink-3">{name}.json</span>
       </button>
     </li>

@@ -40,7 +40,6 @@ export type RunPorts = ArrivalPorts & {
     offset: number;
     limit: number;
   }) => Promise<Result<AssetsAnswer, ApiFailure>>;
-  loadSample: (name: string) => Promise<Result<string, "missing">>;
   decode?: Decode;
 };
 

@@ -1,6 +1,7 @@
 "use client";
 
 import { useMemo, useSyncExternalStore } from "react";
+import { type SampleName } from "@/components/frame/samples";
 import { openFile, openWorkflow } from "./open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./arrivals";
 import { copiesActs } from "./copies/copies-acts";
@@ -72,12 +73,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     /** For the pictures that wait. */
     openFor: (file: OpenedFile) => settleFor(ok(file)),
     openText: (text: string) => settle(openWorkflow(text)),
-    async openSample(name: string): Promise<Placed | undefined> {
-      const sample = await ports.loadSample(name);
-      if (sample.ok) return settleFor(openWorkflow(sample.value, `${name}.json`));
-      store.dispatch({ type: "refused", refusal: { fileName: `${name}.json`, reason: { code: "sample_missing" } } });
-      return undefined;
-    },
+    openSample: async (sample: SampleName) => settleFor(await openArrival({ sample }, ports)),
     /** Sends what is open, once: a second press while the first is on its way is nothing. */
     async run(fallbackName: string) {
       const { opened, isSending, uploading } = store.get();

@@ -8,7 +8,7 @@ import { connect, goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
 const graph = () => JSON.parse(sample("01-invert").bytes.toString("utf8"));
-const field = (page: Page) => page.getByRole("combobox", { name: "Page, job, workflow or action" });
+const field = (page: Page) => page.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
 
 async function openCommands(page: Page, address: string): Promise<void> {
   await page.goto(address);

@@ -1,6 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
+import { isSample } from "@/components/frame/samples";
 import { type Arrival } from "@/components/run/arrivals";
 import { RunScreen } from "@/components/run/run-screen";
 import { hasRole } from "@/lib/contract/roles";
@@ -28,10 +29,11 @@ const LONGEST_ID = 200;
 /** As many as a person would look through; each is asked for. */
 const MOST_ASSETS = 100;
 
-/** ?job=ID, ?file=workflows/x.json, ?asset=ID or ?assets=ID,ID; anything else opens the page as it is. */
-function toArrival({ job, file, asset, assets }: Record<string, unknown>): Arrival | undefined {
+/** ?job=ID, ?file=workflows/x.json, ?sample=NAME, ?asset=ID or ?assets=ID,ID; anything else opens the page as it is. */
+function toArrival({ job, file, sample, asset, assets }: Record<string, unknown>): Arrival | undefined {
   if (isId(job)) return { job };
   if (typeof file === "string" && file !== "" && file.length <= 2000) return { file };
+  if (isSample(sample)) return { sample };
   const ids = [asset, ...(typeof assets === "string" ? assets.split(",") : [])].filter(isId);
   return ids.length > 0 ? { assets: [...new Set(ids)].slice(0, MOST_ASSETS) } : undefined;
 }

@@ -10,11 +10,12 @@ import { useSwitchConnection } from "../use-switch-connection";
 import { PaletteList } from "./palette-list";
 import { findItems, type PaletteItem, wholeJobId } from "./palette-items";
 import { usePaletteItems } from "./use-palette-items";
+import { useSoughtAssets } from "./use-sought-assets";
 import { useRecentJobs, useSoughtJob } from "./use-recent-jobs";
 
 const LONGEST_TEXT = 200;
 
-/** A field that finds pages, jobs, workflows, connections and acts: arrows move, Enter goes, and so does a finger. */
+/** A field that finds pages, jobs, workflows, samples, assets, connections and acts: arrows move, Enter goes, and so does a finger. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.palette");
   const errors = useTranslations("errors");
@@ -29,8 +30,10 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const isKnown = recent.some(({ id }) => id === wanted);
   const sought = useSoughtJob(isKnown ? undefined : wanted);
   const jobs = sought?.kind === "found" ? [sought.job, ...recent] : recent;
+  const named = useSoughtAssets(typed);
   const items = usePaletteItems({
     jobs,
+    assets: named?.assets ?? [],
     onSwitch: (connection) =>
       void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
   });
@@ -89,6 +92,9 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       <p role="status" className={found.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
         {found.length > 0 ? t("count", { count: found.length }) : t(emptyWord(sought?.kind))}
       </p>
+      {named?.failure && sought?.kind !== "failed" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, named.failure)}`}</p>
+      ) : null}
       {sought?.kind === "failed" && sought.failure.code !== "NOT_FOUND" ? (
         <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, sought.failure)}</p>
       ) : null}

@@ -1,4 +1,4 @@
-export const paletteGroups = ["pages", "jobs", "workflows", "connections", "actions"] as const;
+export const paletteGroups = ["pages", "jobs", "workflows", "samples", "assets", "connections", "actions"] as const;
 export type PaletteGroup = (typeof paletteGroups)[number];
 
 export type PaletteItem = {

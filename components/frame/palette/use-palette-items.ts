@@ -4,12 +4,16 @@ import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { withQuery } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { hasRole } from "@/lib/contract/roles";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobState } from "@/lib/contract/states";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useConnection, useConnections, useLinkedConnection } from "../connection-context";
 import { destinations } from "../destinations";
 import { showOverlay } from "../overlay";
+import { useRole } from "../member-context";
+import { samples } from "../samples";
 import { useLanguage } from "../use-language";
 import { useSignOut } from "../use-sign-out";
 import { openWayIn, waysIn } from "../ways-in";
@@ -17,10 +21,15 @@ import { type PaletteItem } from "./palette-items";
 
 const themes = ["system", "light", "dark"] as const;
 
-type Ports = { jobs: readonly JobListItem[]; onSwitch: (connection: { id: string; name: string }) => void };
+type Ports = {
+  jobs: readonly JobListItem[];
+  /** Named as what was typed. */
+  assets: readonly AssetView[];
+  onSwitch: (connection: { id: string; name: string }) => void;
+};
 
 /** Everything that can be gone to or done from anywhere. */
-export function usePaletteItems({ jobs, onSwitch }: Ports): PaletteItem[] {
+export function usePaletteItems({ jobs, assets, onSwitch }: Ports): PaletteItem[] {
   const t = useTranslations("frame");
   const router = useRouter();
   const { setTheme } = useTheme();
@@ -29,6 +38,7 @@ export function usePaletteItems({ jobs, onSwitch }: Ports): PaletteItem[] {
   const current = useConnection();
   const connections = useConnections();
   const connection = useLinkedConnection();
+  const role = useRole();
   const to = (href: `/${string}`) => () => router.push(href);
   return [
     ...destinations.map(({ href, label }) => ({
@@ -54,6 +64,23 @@ export function usePaletteItems({ jobs, onSwitch }: Ports): PaletteItem[] {
       also: id,
       run: to(withQuery("/jobs", { workflow_id: id, connection })),
     })),
+    ...samples.map((name) => ({
+      key: `sample-${name}`,
+      group: "samples" as const,
+      label: t(`samples.${name}`),
+      note: t("palette.sample"),
+      also: name,
+      onDemand: true,
+      run: to(withQuery("/run", { sample: name, connection })),
+    })),
+    ...assets.map(({ id, name }) => ({
+      key: `asset-${id}`,
+      group: "assets" as const,
+      label: name,
+      also: id,
+      onDemand: true,
+      run: to(withQuery(`/assets/${encodeURIComponent(id)}`, { connection })),
+    })),
     ...connections
       .filter(({ id }) => id !== current?.id)
       .map(({ id, name }) => ({
@@ -63,6 +90,16 @@ export function usePaletteItems({ jobs, onSwitch }: Ports): PaletteItem[] {
         run: () => onSwitch({ id, name }),
       })),
     ...waysIn.map((way) => ({ key: `way-${way}`, group: "actions" as const, label: t(`ways.${way}`), run: () => openWayIn(way) })),
+    ...(role !== undefined && hasRole(role, "admin")
+      ? [
+          {
+            key: "invite",
+            group: "actions" as const,
+            label: t("palette.invite"),
+            run: to(withQuery("/settings/members", { invite: 1, connection })),
+          },
+        ]
+      : []),
     ...themes.map((theme) => ({
       key: `theme-${theme}`,
       group: "actions" as const,

@@ -1,9 +1,12 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
-import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
+import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
 import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/palette-items";
+import { type Role } from "@/lib/contract/roles";
 import { renderInApp } from "./render";
 
 const item = (key: string, group: PaletteItem["group"], label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
@@ -34,6 +37,7 @@ beforeAll(() => {
 });
 beforeEach(() => void visited.splice(0));
 afterEach(cleanup);
+afterEach(() => void vi.unstubAllGlobals());
 
 it("finds what holds every word, by its label, its note or its other names, and what begins with the text first", () => {
   const items = [
@@ -59,14 +63,20 @@ it("takes for a whole id only what can be one", () => {
   }
 });
 
-function renderPalette() {
+const connections = [{ id: "studio", name: "Studio", embedded: false }];
+
+function renderPalette(role: Role = "owner") {
   let isClosed = false;
   renderInApp(
     <AppRouterContext value={router}>
-      <CommandPalette onClose={() => (isClosed = true)} />
+      <ConnectionProvider currentId={undefined} connections={[]}>
+        <MemberProvider role={role}>
+          <CommandPalette onClose={() => (isClosed = true)} />
+        </MemberProvider>
+      </ConnectionProvider>
     </AppRouterContext>,
   );
-  const field = screen.getByRole("combobox", { name: "Page, job, workflow or action" });
+  const field = screen.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
   return {
     field,
     marked: () => document.getElementById(field.getAttribute("aria-activedescendant") ?? "")?.textContent,
@@ -109,4 +119,62 @@ it("goes to what is pressed", () => {
   renderPalette();
   fireEvent.click(screen.getByRole("option", { name: "Settings" }));
   expect(visited).toEqual(["/settings"]);
+});
+
+it("opens a sample, and a form to invite a member where the role may", () => {
+  const { field } = renderPalette();
+  expect(screen.queryByRole("option", { name: /^Invert/ })).toBeNull();
+  fireEvent.change(field, { target: { value: "invert" } });
+  fireEvent.click(screen.getByRole("option", { name: /^Invert/ }));
+  expect(visited).toEqual(["/run?sample=01-invert"]);
+  fireEvent.change(field, { target: { value: "invite" } });
+  fireEvent.click(screen.getByRole("option", { name: "Invite a member" }));
+  expect(visited[1]).toBe("/settings/members?invite=1");
+  cleanup();
+  renderPalette("operator");
+  expect(screen.queryByRole("option", { name: "Invite a member" })).toBeNull();
+});
+
+/** Fetch is the hostile outside here. */
+async function seek(typed: string, answer: () => Response) {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    asked.push(path);
+    return path.startsWith("/api/assets")
+      ? answer()
+      : Response.json({ jobs: [], pagination: { offset: 0, limit: 100, total: 0, has_more: false } });
+  });
+  renderInApp(
+    <AppRouterContext value={router}>
+      <ConnectionProvider currentId="studio" connections={connections}>
+        <CommandPalette onClose={() => undefined} />
+      </ConnectionProvider>
+    </AppRouterContext>,
+  );
+  fireEvent.change(screen.getByRole("combobox"), { target: { value: typed } });
+  return asked;
+}
+
+it("finds assets by a piece of their name, as the service tells", async () => {
+  const found = {
+    id: "a-1",
+    name: "poster-07.png",
+    size: 1,
+    tags: [],
+    created_at: "2026-01-01T00:00:00Z",
+    updated_at: "2026-01-01T00:00:00Z",
+  };
+  const asked = await seek("poster-0", () => Response.json({ assets: [found], total: 1, has_more: false }));
+  fireEvent.click(await screen.findByRole("option", { name: "poster-07.png" }));
+  expect(visited).toEqual(["/assets/a-1"]);
+  expect(asked.find((path) => path.startsWith("/api/assets"))).toContain("name_contains=poster-0");
+});
+
+it("says that assets were not searched where the service cannot be asked, and nothing where it keeps none", async () => {
+  await seek("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
+  expect(await screen.findByText(/^Assets were not searched:/)).toBeDefined();
+  cleanup();
+  const asked = await seek("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
+  await waitFor(() => expect(asked.some((path) => path.startsWith("/api/assets"))).toBe(true));
+  expect(screen.queryByText(/^Assets were not searched:/)).toBeNull();
 });

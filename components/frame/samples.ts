@@ -1,4 +1,4 @@
-/** Files under /samples; a title and a line of each stand in the message catalogue. */
+/** Files under /samples; the title of each stands in the message catalogue. */
 export const samples = [
   "01-invert",
   "02-poster-from-photo",
@@ -14,3 +14,7 @@ export const pictureSamples = [
   "04-four-variants",
 ] as const satisfies readonly SampleName[];
 export type SampleName = (typeof samples)[number];
+
+export function isSample(name: unknown): name is SampleName {
+  return samples.some((sample) => sample === name);
+}
