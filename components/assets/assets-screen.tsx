@@ -15,6 +15,8 @@ import { useOpened, useOpenedId } from "@/components/frame/use-opened";
 import { usePlace } from "@/components/frame/use-place";
 import { WaysInMenu } from "@/components/frame/ways-in-menu";
 import { Button } from "@/components/ui/button";
+import { useShown } from "@/components/viewer/use-shown";
+import { useViewing } from "@/components/viewer/use-viewing";
 import { type Stamped } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
@@ -36,6 +38,7 @@ import { usePaged } from "./wall/use-paged";
 import { usePicking } from "./wall/use-picking";
 
 const AssetPanel = dynamic(() => import("./asset-panel").then((module) => module.AssetPanel), { ssr: false });
+const AssetsCompare = dynamic(() => import("./assets-compare").then((module) => module.AssetsCompare), { ssr: false });
 const AssetsViewer = dynamic(() => import("./assets-viewer").then((module) => module.AssetsViewer), { ssr: false });
 const WallTable = dynamic(() => import("./wall/wall-table").then((module) => module.WallTable));
 
@@ -75,7 +78,6 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const startIndex = useStart(wallKey, isPaged ? 0 : (placeOf(search?.get("offset")) ?? query.offset));
   const [rest, setRest] = useState({ wallKey, index: startIndex });
   const firstIndex = rest.wallKey === wallKey ? rest.index : startIndex;
-  const [viewing, setViewing] = useState<number>();
   const wall = useRef<WallHandle>(undefined);
   const onReady = useCallback((handle: WallHandle) => void (wall.current = handle), []);
   const onRest = useCallback(
@@ -85,6 +87,18 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
     },
     [isPaged, wallKey],
   );
+  const viewing = useViewing({
+    indexOf: source.indexOf,
+    idAt: (index) => source.at(index)?.id,
+    onRest: isPaged ? undefined : noteOffset,
+    onClosed: (index) => {
+      wall.current?.reveal(index);
+      // The keys go on from the picture that was seen last; where they came from may have been scrolled away meanwhile.
+      focusOn(source.at(index)?.id);
+    },
+  });
+  const compared = useShown("compare");
+  const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
   function done(act: AssetAct, entries: readonly Entry[]) {
     // Deleted ones leave the list; tags are put right where they stand, so that nothing jumps.
     if (act.kind === "delete") return source.refresh();
@@ -99,7 +113,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
     startIndex: Math.min(startIndex, Math.max(0, source.count - 1)),
     onOpen: opened.open,
     onPage: goToPage,
-    onView: setViewing,
+    onView: viewing.open,
     onRest,
     onReady,
   };
@@ -119,7 +133,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           place={place}
           look={look}
           onLook={setLook}
-          onView={source.count > 0 ? () => setViewing(firstIndex) : undefined}
+          onView={source.count > 0 && !source.isEmpty ? () => viewing.open(firstIndex) : undefined}
           linked={connection}
           canShare={canChange}
         />
@@ -152,6 +166,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             connection={connection}
             canChange={canChange}
             onDone={done}
+            onCompare={compare}
           />
         </div>
         {openId === undefined ? null : (
@@ -173,22 +188,27 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           />
         )}
       </div>
-      {viewing === undefined ? null : (
+      {viewing.isOpen ? (
         <AssetsViewer
           source={source}
-          at={Math.min(viewing, Math.max(0, source.count - 1))}
-          onMove={setViewing}
-          onClose={() => {
-            setViewing(undefined);
-            wall.current?.reveal(viewing);
-            // The keys go on from the picture that was seen last; where they came from may have been scrolled away meanwhile.
-            focusOn(source.at(viewing)?.id);
-          }}
+          viewing={viewing}
+          onCompare={compare}
+          isCovered={compared.value !== undefined}
           connectionId={connectionId}
           connection={connection}
         />
+      ) : null}
+      {compared.value === undefined ? null : (
+        <AssetsCompare
+          key={compared.value}
+          named={compared.value}
+          find={(id) => source.at(source.indexOf(id))}
+          connectionId={connectionId}
+          connection={connection}
+          onClose={compared.close}
+        />
       )}
-      {source.isEmpty ? null : (
+      {source.isEmpty || (source.count === 0 && !isPaged) ? null : (
         <AssetsFooter
           source={source}
           hasMore={paged.hasMore}

@@ -18,6 +18,7 @@ type AssetsSelectedProps = {
   connection?: string;
   canChange: boolean;
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+  onCompare: (ids: readonly string[]) => void;
 };
 
 /** Nothing of it is there before something is selected; once it was needed it stays: it holds the receipt of what was done. */
@@ -30,7 +31,7 @@ export function AssetsSelected(props: AssetsSelectedProps) {
 }
 
 /** What is selected, by name or as all that match. */
-function Selected({ picking, query, total, connectionId, connection, canChange, onDone }: AssetsSelectedProps) {
+function Selected({ picking, query, total, connectionId, connection, canChange, onDone, onCompare }: AssetsSelectedProps) {
   const rights = useAssetRights(connectionId, canChange);
   const { store, chosen } = picking;
   const ids = useChosen(store, store.ids);
@@ -50,6 +51,7 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
       connection={connection}
       rights={rights}
       onDone={onDone}
+      onCompare={onCompare}
       onClear={store.clear}
       isReading={picking.isReading}
       total={total}

@@ -2,11 +2,11 @@
 
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/picture";
 import { useNumber } from "@/components/ui/use-numbers";
+import { useViewing } from "@/components/viewer/use-viewing";
 import { type ViewerItem } from "@/components/viewer/viewer-item";
 import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type JobFacts } from "./job-facts";
@@ -20,7 +20,11 @@ type Output = JobFacts["outputs"][number];
 export function JobOutputs({ facts: { job, outputs }, connection }: { facts: JobFacts; connection?: string }) {
   const t = useTranslations("jobs.job.outputs");
   const number = useNumber();
-  const [shown, setShown] = useState<number>();
+  const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
+  const viewing = useViewing({
+    indexOf: (id) => pictures.findIndex(({ view }) => keyOf(view) === id),
+    idAt: (index) => pictures[index] && keyOf(pictures[index].view),
+  });
   if (outputs.length === 0) {
     return job.terminal ? (
       <Card title={t("title")}>
@@ -28,7 +32,6 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
       </Card>
     ) : null;
   }
-  const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
   const others = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
   const isAlone = pictures.length === 1;
   const itemAt = (index: number): ViewerItem | undefined => {
@@ -44,7 +47,7 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
         <ul className={cn("grid gap-3", isAlone ? "max-w-[640px]" : "grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))]")}>
           {pictures.map(({ view, node, file }, index) => (
             <li key={keyOf(view)} className="min-w-0">
-              <button type="button" onClick={() => setShown(index)} className="block w-full rounded-sm text-left">
+              <button type="button" onClick={() => viewing.open(index)} className="block w-full rounded-sm text-left">
                 <Picture
                   src={thumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 })}
                   alt={t("open", { name: view.name })}
@@ -71,8 +74,8 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
           ))}
         </ul>
       ) : null}
-      {shown === undefined ? null : (
-        <Viewer count={pictures.length} at={shown} itemAt={itemAt} onMove={setShown} onClose={() => setShown(undefined)} />
+      {viewing.at === undefined ? null : (
+        <Viewer count={pictures.length} at={viewing.at} itemAt={itemAt} onMove={viewing.move} onClose={viewing.close} />
       )}
     </Card>
   );

@@ -19,6 +19,9 @@ export type ViewerItem = {
   jobId?: string;
 };
 
+/** More than these beside each other are too small to judge. */
+export const MOST_COMPARED = 4;
+
 /** Undefined: not known yet. */
 export type ItemAt = (index: number) => ViewerItem | undefined;
 

@@ -7,11 +7,10 @@ import { type KeyboardEvent, useRef, useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
-import { Compare } from "./compare";
 import { OtherMedia } from "./other-media";
 import { slideSeconds, useSlideshow } from "./use-slideshow";
 import { ViewerDialog } from "./viewer-dialog";
-import { type ItemAt, type ReadWorkflow, type ViewerItem } from "./viewer-item";
+import { type ItemAt, MOST_COMPARED, type ViewerItem } from "./viewer-item";
 import { ZoomedPicture } from "./zoomed-picture";
 
 type ViewerProps = {
@@ -20,27 +19,26 @@ type ViewerProps = {
   itemAt: ItemAt;
   onMove: (at: number) => void;
   onClose: () => void;
-  /** With it, pictures can be marked and compared together with their jobs' inputs. */
-  readWorkflow?: ReadWorkflow;
+  /** With it, pictures can be marked and compared. */
+  onCompare?: (ids: readonly string[]) => void;
+  /** Something stands before it: the slides wait. */
+  isCovered?: boolean;
 };
 
-const MOST_COMPARED = 4;
-
 /** One thing in full, and from it to the next: arrows turn the page, S plays, C marks for comparing, + and - zoom. */
-export function Viewer({ count, at, itemAt, onMove, onClose, readWorkflow }: ViewerProps) {
+export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false }: ViewerProps) {
   const t = useTranslations("viewer");
   const dialog = useRef<HTMLDialogElement>(null);
   const [readyId, setReadyId] = useState<string>();
   const [marked, setMarked] = useState<readonly ViewerItem[]>([]);
-  const [isComparing, setComparing] = useState(false);
   const item = itemAt(at);
-  const slideshow = useSlideshow({ isReady: item !== undefined && readyId === item.id && !isComparing, at, count, onMove });
+  const slideshow = useSlideshow({ isReady: item !== undefined && readyId === item.id && !isCovered, at, count, onMove });
   const turn = (by: 1 | -1) => {
     if (at + by >= 0 && at + by < count) onMove(at + by);
   };
   const isMarked = item !== undefined && marked.some(({ id }) => id === item.id);
   const mark = () => {
-    if (item?.kind !== "image" || !readWorkflow) return;
+    if (item?.kind !== "image" || !onCompare) return;
     setMarked(isMarked ? marked.filter(({ id }) => id !== item.id) : [...marked, item].slice(-MOST_COMPARED));
   };
   const keys: Record<string, () => void> = {
@@ -112,13 +110,13 @@ export function Viewer({ count, at, itemAt, onMove, onClose, readWorkflow }: Vie
               </Select>
             </>
           ) : null}
-          {readWorkflow && item?.kind === "image" ? (
+          {onCompare && item?.kind === "image" ? (
             <Button aria-pressed={isMarked} tone={isMarked ? "primary" : "plain"} onClick={mark}>
               {t("mark")}
             </Button>
           ) : null}
-          {marked.length > 1 ? (
-            <Button onClick={() => setComparing(true)}>
+          {onCompare && marked.length > 1 ? (
+            <Button onClick={() => onCompare(marked.map(({ id }) => id))}>
               <Columns2 aria-hidden="true" className="size-4" />
               {t("compare", { count: marked.length })}
             </Button>
@@ -142,7 +140,6 @@ export function Viewer({ count, at, itemAt, onMove, onClose, readWorkflow }: Vie
       {item ? <Shown key={item.id} item={item} onReady={() => setReadyId(item.id)} onKey={onKey} /> : <Coming onKey={onKey} />}
       {/* The next one is fetched while this one is looked at. */}
       {next?.kind === "image" ? <link rel="prefetch" as="image" href={next.src} /> : null}
-      {isComparing && readWorkflow ? <Compare items={marked} readWorkflow={readWorkflow} onClose={() => setComparing(false)} /> : null}
     </ViewerDialog>
   );
 }

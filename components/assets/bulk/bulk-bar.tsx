@@ -1,26 +1,20 @@
 "use client";
 
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { SelectionBar } from "@/components/data-table/selection-bar";
 import { showToast } from "@/components/ui/toast-store";
+import { MOST_COMPARED } from "@/components/viewer/viewer-item";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
-import { workflowsOf } from "../read-workflow";
 import { TagsDialog } from "../tags-dialog";
 import { type AssetRights } from "../use-asset-rights";
 import { useFileDownload } from "../use-file-download";
-import { toViewerItem } from "../viewer-item-of";
 import { type AssetAct, type Entry } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
 import { BulkProgress } from "./bulk-progress";
 import { useArchive } from "./use-archive";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
-
-const Compare = dynamic(() => import("@/components/viewer/compare").then((module) => module.Compare), { ssr: false });
-
-const MOST_COMPARED = 4;
 
 type BulkBarProps = {
   selected: Selected;
@@ -28,6 +22,7 @@ type BulkBarProps = {
   connection?: string;
   rights: AssetRights;
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+  onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
   /** What lies between two that were chosen is being read. */
   isReading: boolean;
@@ -37,14 +32,24 @@ type BulkBarProps = {
 };
 
 /** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
-export function BulkBar({ selected, connectionId, connection, rights, onDone, onClear, isReading, total = 0, onAll }: BulkBarProps) {
+export function BulkBar({
+  selected,
+  connectionId,
+  connection,
+  rights,
+  onDone,
+  onCompare,
+  onClear,
+  isReading,
+  total = 0,
+  onAll,
+}: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const common = useTranslations("common");
   const bulk = useAssetBulk({ connection: connectionId, onDone });
   const [asking, setAsking] = useState<"addTags" | "removeTags">();
   const download = useFileDownload();
   const archive = useArchive(connectionId);
-  const [isComparing, setComparing] = useState(false);
   const named = selected.kind === "named" ? selected.assets : undefined;
   const count = named ? named.length : selected.kind === "matching" ? selected.total : 0;
   const tagsOfNamed = [...new Set(named?.flatMap(({ tags }) => tags))];
@@ -78,7 +83,7 @@ export function BulkBar({ selected, connectionId, connection, rights, onDone, on
             ) : null}
             {only ? null : <BarButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</BarButton>}
             {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
-              <BarButton onClick={() => setComparing(true)}>{t("compare")}</BarButton>
+              <BarButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</BarButton>
             ) : null}
             <BarButton onClick={() => void copy("ids")}>{t("copyIds")}</BarButton>
             {named ? <BarButton onClick={() => void copy("links")}>{t("copyLinks")}</BarButton> : null}
@@ -109,13 +114,6 @@ export function BulkBar({ selected, connectionId, connection, rights, onDone, on
           isClosed={asking === "removeTags" && named !== undefined}
           onTags={(tags) => bulk.start({ kind: asking, tags }, selected)}
           onClose={() => setAsking(undefined)}
-        />
-      ) : null}
-      {isComparing ? (
-        <Compare
-          items={compared.map((asset) => toViewerItem(asset, { connectionId, connection }))}
-          readWorkflow={workflowsOf(connectionId)}
-          onClose={() => setComparing(false)}
         />
       ) : null}
       <BulkConfirm phase={bulk.phase} onClose={bulk.dismiss} onConfirm={bulk.confirm} />

@@ -2,6 +2,7 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Compare } from "@/components/viewer/compare";
 import { Viewer } from "@/components/viewer/viewer";
 import { type ViewerItem } from "@/components/viewer/viewer-item";
 import { ok } from "@/lib/shared/result";
@@ -43,8 +44,28 @@ function show(at = 0) {
   const onClose = vi.fn();
   function Held() {
     const [now, setNow] = useState(at);
-    const read = async (jobId: string) => ok(graphs[jobId]);
-    return <Viewer count={items.length} at={now} itemAt={(n) => items[n]} onMove={setNow} onClose={onClose} readWorkflow={read} />;
+    const [compared, setCompared] = useState<readonly string[]>([]);
+    const isCovered = compared.length > 0;
+    return (
+      <>
+        <Viewer
+          count={items.length}
+          at={now}
+          itemAt={(n) => items[n]}
+          onMove={setNow}
+          onClose={onClose}
+          onCompare={setCompared}
+          isCovered={isCovered}
+        />
+        {isCovered ? (
+          <Compare
+            items={items.filter(({ id }) => compared.includes(id))}
+            readWorkflow={async (jobId) => ok(graphs[jobId])}
+            onClose={() => setCompared([])}
+          />
+        ) : null}
+      </>
+    );
   }
   renderInApp(<Held />);
   return onClose;
@@ -148,10 +169,12 @@ it("a picture without a job says so where it is compared", async () => {
   expect(screen.getByText("Picture 2 was uploaded: no job made it.")).toBeDefined();
 });
 
-it("a picture that does not come says so, and the keys go on working", async () => {
+it("a picture on its way says that it loads, one that does not come says so in its place, and the keys go on working", async () => {
   show();
+  expect(screen.getByRole("status", { name: "Loading" })).toBeDefined();
   await act(async () => void fireEvent.error(screen.getByAltText("one.png")));
   expect(screen.getByText("This picture cannot be shown.")).toBeDefined();
+  expect(screen.queryByRole("status", { name: "Loading" })).toBeNull();
   await press("ArrowRight");
   expect(screen.queryByText("This picture cannot be shown.")).toBeNull();
 });

@@ -1,0 +1,73 @@
+"use client";
+
+import { useSearchParams } from "next/navigation";
+import { useCallback, useEffect, useMemo, useState } from "react";
+
+/** What is shown over the page, as the address names it under `name`. */
+export type Shown = {
+  value: string | undefined;
+  /** With an entry of its own: Back closes it. */
+  open: (value: string) => void;
+  /** Another one in its place: the entry stays the same. */
+  note: (value: string) => void;
+  /** By the way it was opened: where that made an entry, back over it; where a link led to it, the address lets go of it. */
+  close: () => void;
+};
+
+const MARK = "shown";
+
+/** A reload and a link sent to somebody show it again. */
+export function useShown(name: string): Shown {
+  const named = useSearchParams()?.get(name) ?? undefined;
+  const [value, setValue] = useState(named);
+  const [lastNamed, setLastNamed] = useState(named);
+  if (named !== lastNamed) {
+    setLastNamed(named);
+    // A way to another address of this page: what opened something here has told it before the address came round.
+    if (named === undefined) setValue(undefined);
+  }
+  useEffect(() => {
+    const onPop = () => setValue(new URL(window.location.href).searchParams.get(name) ?? undefined);
+    window.addEventListener("popstate", onPop);
+    return () => window.removeEventListener("popstate", onPop);
+  }, [name]);
+
+  const open = useCallback(
+    (next: string) => {
+      setValue(next);
+      window.history.pushState({ [MARK]: name }, "", addressWith(name, next));
+    },
+    [name],
+  );
+  const note = useCallback(
+    (next: string) => {
+      setValue(next);
+      window.history.replaceState(keptState(), "", addressWith(name, next));
+    },
+    [name],
+  );
+  const close = useCallback(() => {
+    if (markOfEntry() === name) return window.history.back();
+    setValue(undefined);
+    window.history.replaceState(null, "", addressWith(name, undefined));
+  }, [name]);
+  return useMemo(() => ({ value, open, note, close }), [value, open, note, close]);
+}
+
+function markOfEntry(): unknown {
+  const state: unknown = window.history.state;
+  return typeof state === "object" && state !== null && MARK in state ? state[MARK] : undefined;
+}
+
+/** For whoever changes the address of the entry that they stand on. */
+export function keptState(): Record<string, unknown> | null {
+  const mark = markOfEntry();
+  return mark === undefined ? null : { [MARK]: mark };
+}
+
+function addressWith(name: string, value: string | undefined): string {
+  const address = new URL(window.location.href);
+  if (value === undefined) address.searchParams.delete(name);
+  else address.searchParams.set(name, value);
+  return address.pathname + address.search;
+}
