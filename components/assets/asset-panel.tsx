@@ -77,7 +77,11 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
           <X aria-hidden="true" className="size-4" />
         </Button>
       </div>
-      {asset ? (
+      {failure && failure.code !== "NOT_FOUND" ? (
+        <FailureMessage failure={failure} onRetry={() => void refresh()} className="mb-3" />
+      ) : null}
+      {failure?.code === "NOT_FOUND" ? <EmptyState title={t("gone")} text={t("goneText")} /> : null}
+      {asset && failure?.code !== "NOT_FOUND" ? (
         <div key={id} className="flex flex-col gap-3 pb-12">
           <AssetPreview asset={asset} connectionId={connectionId} isLarge={false} />
           <div>
@@ -95,8 +99,6 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
           ) : null}
         </div>
       ) : null}
-      {failure?.code === "NOT_FOUND" ? <EmptyState title={t("gone")} text={t("goneText")} /> : null}
-      {!asset && failure && failure.code !== "NOT_FOUND" ? <FailureMessage failure={failure} onRetry={() => void refresh()} /> : null}
       {!asset && !failure ? <PanelSkeleton /> : null}
     </aside>
   );

@@ -1,12 +1,29 @@
+"use client";
+
 import { useTranslations } from "next-intl";
+import { TableSkeleton } from "@/components/data-table/table-skeleton";
 import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Skeleton } from "@/components/ui/skeleton";
+import { type AssetsLook, usualLook } from "./assets-look";
+import { assetLooks } from "./wall/asset-looks";
+import { GAP_X, plainLayout } from "./wall/wall-layout";
 
-const tiles = Array.from({ length: 20 }, (_, index) => index);
+/** More than the first screen of most windows holds. */
+const TILES = 60;
+const tiles = Array.from({ length: TILES }, (_, index) => index);
 
-export function AssetsSkeleton() {
+type AssetsSkeletonProps = { look?: Pick<AssetsLook, "look" | "size"> };
+
+/** As tall as the window and no taller: nothing is scrolled before it is there. */
+export function AssetsSkeleton({ look = usualLook }: AssetsSkeletonProps) {
   const t = useTranslations("assets");
+  const { widthPx, picturePx } = plainLayout(look.size);
+  const columns = {
+    gridTemplateColumns: `repeat(auto-fill, minmax(min(${widthPx}px, 100%), 1fr))`,
+    columnGap: GAP_X,
+    "--tile-picture": `${picturePx}px`,
+  };
   return (
     <>
       <PageHeader title={t("title")} />
@@ -16,18 +33,34 @@ export function AssetsSkeleton() {
           <Skeleton key={index} className={`h-[26px] shrink-0 rounded-full ${width}`} />
         ))}
       </ToolBar>
-      <div
-        role="status"
-        aria-label={t("loading")}
-        className="grid grid-cols-[repeat(auto-fill,minmax(150px,1fr))] gap-x-2.5 gap-y-2 p-4 md:px-5"
-      >
-        {tiles.map((place) => (
-          <div key={place}>
-            <Skeleton className="aspect-[4/3] w-full" />
-            <Skeleton className="my-1 h-[19px] w-2/3" />
+      {look.look === "table" ? (
+        <TableSkeleton
+          label={t("loading")}
+          isFixed
+          isTwoLines={false}
+          columns={[
+            { look: assetLooks.select, width: "none" },
+            { look: assetLooks.preview, width: "thumb" },
+            { look: assetLooks.name, width: "long" },
+            { look: assetLooks.tags, width: "long" },
+            { look: assetLooks.type, width: "short" },
+            { look: assetLooks.size, width: "short" },
+            { look: assetLooks.created, width: "short" },
+            { look: assetLooks.used, width: "short" },
+          ]}
+        />
+      ) : (
+        <div role="status" aria-label={t("loading")} className="max-h-[calc(100dvh-104px)] overflow-hidden p-4 md:px-5">
+          <div className="tiles" style={columns}>
+            {tiles.map((place) => (
+              <div key={place}>
+                <Skeleton className="tile-picture" />
+                <Skeleton className="my-1 h-[19px] w-2/3" />
+              </div>
+            ))}
           </div>
-        ))}
-      </div>
+        </div>
+      )}
     </>
   );
 }
@@ -38,8 +71,17 @@ export function AssetSkeleton() {
     <>
       <PageHeader title={t("title")} />
       <div role="status" aria-label={t("loading")} className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px]">
-        <Skeleton className="aspect-[4/3] w-full rounded-lg" />
-        <Skeleton className="h-[300px] w-full rounded-lg" />
+        <div className="flex flex-col gap-2">
+          <Skeleton className="h-[min(72dvh,820px,100vw)] w-full rounded-sm" />
+          <Skeleton className="h-[30px] w-44" />
+        </div>
+        <div className="flex flex-col gap-3 rounded-lg border border-line p-4">
+          <Skeleton className="h-4 w-20" />
+          <Skeleton className="h-[30px] w-full" />
+          {["w-40", "w-56", "w-full", "w-full", "w-4/5", "w-full", "w-3/5", "w-full"].map((width, index) => (
+            <Skeleton key={index} className={`h-3.5 ${width}`} />
+          ))}
+        </div>
       </div>
     </>
   );

@@ -30,38 +30,41 @@ export function ComparePictures({ items, isSlider }: { items: readonly ViewerIte
         style={isSlider ? undefined : { gridTemplateColumns: `repeat(${columns}, 1fr)`, gridTemplateRows: `repeat(${rows}, 1fr)` }}
         className={cn("h-full w-full cursor-grab touch-none overflow-hidden select-none", isSlider ? "relative" : "grid")}
       >
-        {items.map((item, index) => (
-          <figure
-            key={item.id}
-            style={isSlider && index === 1 ? { clipPath: `inset(0 0 0 ${share * 100}%)` } : undefined}
-            className={cn("overflow-hidden bg-bg", isSlider ? "absolute inset-0" : "relative border-r border-b border-line")}
-          >
-            {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
-            <img
-              src={item.src}
-              alt={item.name}
-              draggable={false}
-              onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) =>
-                setSizes((known) => ({ ...known, [item.id]: { width, height } }))
-              }
-              style={{
-                width: content.width,
-                height: content.height,
-                transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})`,
-                imageRendering: view.scale >= 3 ? "pixelated" : undefined,
-              }}
-              className="absolute top-0 left-0 max-w-none origin-top-left object-contain"
-            />
-            <figcaption
-              className={cn(
-                "absolute top-2 max-w-[45%] truncate rounded-sm bg-surface/90 px-1.5 py-0.5 text-sm",
-                isSlider && index === 1 ? "right-2" : "left-2",
-              )}
+        {items.map((item, index) => {
+          const { x, y, ...drawn } = drawnIn(content, sizes[item.id]);
+          return (
+            <figure
+              key={item.id}
+              style={isSlider && index === 1 ? { clipPath: `inset(0 0 0 ${share * 100}%)` } : undefined}
+              className={cn("overflow-hidden bg-bg", isSlider ? "absolute inset-0" : "relative border-r border-b border-line")}
             >
-              {index + 1} · {item.name}
-            </figcaption>
-          </figure>
-        ))}
+              {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
+              <img
+                src={item.src}
+                alt={item.name}
+                draggable={false}
+                onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) =>
+                  setSizes((known) => ({ ...known, [item.id]: { width, height } }))
+                }
+                style={{
+                  ...drawn,
+                  transform: `translate(${view.x + x * view.scale}px, ${view.y + y * view.scale}px) scale(${view.scale})`,
+                  backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
+                  imageRendering: view.scale >= 3 ? "pixelated" : undefined,
+                }}
+                className="see-through absolute top-0 left-0 max-w-none origin-top-left"
+              />
+              <figcaption
+                className={cn(
+                  "absolute top-2 max-w-[45%] truncate rounded-sm bg-surface/90 px-1.5 py-0.5 text-sm",
+                  isSlider && index === 1 ? "right-2" : "left-2",
+                )}
+              >
+                {index + 1} · {item.name} {item.note ? <span className="text-ink-2">{item.note}</span> : null}
+              </figcaption>
+            </figure>
+          );
+        })}
       </div>
       {isSlider ? (
         <>
@@ -88,6 +91,14 @@ const isTallNow = () => window.innerHeight > window.innerWidth;
 function onResize(listener: () => void): () => void {
   window.addEventListener("resize", listener, { passive: true });
   return () => window.removeEventListener("resize", listener);
+}
+
+/** As large as it can be inside the largest, in the middle of it: only its own pixels stand on the ground that shows through. */
+function drawnIn(content: Size, own: Size | undefined): Size & { x: number; y: number } {
+  if (!own || own.width * own.height === 0) return { ...content, x: 0, y: 0 };
+  const scale = Math.min(content.width / own.width, content.height / own.height);
+  const [width, height] = [own.width * scale, own.height * scale];
+  return { width, height, x: (content.width - width) / 2, y: (content.height - height) / 2 };
 }
 
 function largest(sizes: readonly Size[]): Size {

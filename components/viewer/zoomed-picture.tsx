@@ -1,10 +1,11 @@
 "use client";
 
-import { Minus, Plus } from "lucide-react";
+import { ImageOff, Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
+import { Skeleton } from "@/components/ui/skeleton";
 import { useNumber } from "@/components/ui/use-numbers";
 import { usePanZoom } from "@/components/ui/use-pan-zoom";
 import { pictureScales, type Size } from "@/components/ui/viewport";
@@ -71,13 +72,7 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >
-        {poster && !isThere ? (
-          // eslint-disable-next-line @next/next/no-img-element -- our own thumbnail route has made it already
-          <img src={poster} alt="" className="absolute inset-0 size-full object-contain" />
-        ) : null}
-        {isBroken ? (
-          <p className="absolute inset-x-0 bottom-3 mx-auto w-fit rounded-sm bg-surface/90 px-2 py-1 text-ink-2">{t("broken")}</p>
-        ) : null}
+        {isThere ? null : <StandIn poster={poster} isBroken={isBroken} />}
         {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
         <img
           ref={image}
@@ -96,7 +91,14 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
           className="see-through absolute top-0 left-0 max-w-none origin-top-left"
         />
       </div>
-      <div className={cn("flex flex-wrap items-center gap-2", isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2")}>
+      <div
+        className={cn(
+          "flex flex-wrap items-center gap-2",
+          isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2",
+          // There is nothing to zoom; its room stays, since the next one may be a picture.
+          isBroken && "invisible",
+        )}
+      >
         <Button aria-pressed={isFitted} onClick={zoom.fit}>
           {t("fit")}
         </Button>
@@ -114,5 +116,35 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
         </span>
       </div>
     </div>
+  );
+}
+
+/** The smaller one until the whole one is there; without it, that it is on its way, or that it never comes. */
+function StandIn({ poster, isBroken }: { poster: string | undefined; isBroken: boolean }) {
+  const t = useTranslations("viewer");
+  const [lostPoster, setLostPoster] = useState<string>();
+  const isSeen = poster !== undefined && poster !== lostPoster;
+  return (
+    <>
+      {isSeen ? (
+        // eslint-disable-next-line @next/next/no-img-element -- our own thumbnail route has made it already
+        <img src={poster} alt="" onError={() => setLostPoster(poster)} className="absolute inset-0 size-full object-contain" />
+      ) : null}
+      {isBroken ? (
+        <p
+          className={cn(
+            "absolute inset-x-0 mx-auto flex w-fit flex-col items-center gap-2 rounded-sm bg-surface/90 px-2 py-1 text-ink-2",
+            isSeen ? "bottom-3" : "top-1/2 -translate-y-1/2",
+          )}
+        >
+          {isSeen ? null : <ImageOff aria-hidden="true" className="size-8 text-ink-3" />}
+          {t("broken")}
+        </p>
+      ) : isSeen ? null : (
+        <span role="status" aria-label={t("loading")} className="absolute inset-0 grid place-items-center">
+          <Skeleton className="size-[min(60%,420px)]" />
+        </span>
+      )}
+    </>
   );
 }

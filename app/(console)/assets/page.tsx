@@ -35,7 +35,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
   return (
     <PageMessages messages={await pickMessages("assets", "viewer")}>
       <IgnoredValues list={ignored} />
-      <Suspense fallback={<AssetsSkeleton />}>
+      <Suspense fallback={<AssetsSkeleton look={look} />}>
         <AssetsScreen
           query={query}
           connection={connection}

@@ -47,17 +47,30 @@ export function JobSiblings({ jobId, assetId, connectionId, connection }: JobSib
             className="block rounded-sm"
           >
             {sibling.picture ? (
-              <Picture src={sibling.picture} alt={sibling.name} width={96} height={72} className="h-[54px] w-full" />
+              <Picture
+                src={sibling.picture}
+                alt={sibling.name}
+                width={96}
+                height={72}
+                instead={<Plate {...sibling} />}
+                className="h-[54px] w-full"
+              />
             ) : (
-              <span className="grid h-[54px] place-items-center rounded-sm border border-line bg-sunken text-ink-3">
-                <KindIcon kind={sibling.kind} className="size-5" />
-                <span className="sr-only">{sibling.name}</span>
-              </span>
+              <Plate {...sibling} />
             )}
           </Link>
         </li>
       ))}
     </ul>
+  );
+}
+
+function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
+  return (
+    <span className="grid h-[54px] place-items-center rounded-sm border border-line bg-sunken text-ink-3">
+      <KindIcon kind={kind} className="size-5" />
+      <span className="sr-only">{name}</span>
+    </span>
   );
 }
 

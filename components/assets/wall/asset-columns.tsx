@@ -1,7 +1,7 @@
 "use client";
 
 import { type useTranslations } from "next-intl";
-import { columnsFor, type ColumnLook } from "@/components/data-table/features";
+import { columnsFor } from "@/components/data-table/features";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { RelativeTime } from "@/components/ui/relative-time";
@@ -10,6 +10,7 @@ import { apiPath } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref } from "../asset-urls";
+import { assetLooks } from "./asset-looks";
 import { type Motion } from "./motion";
 import { SelectBox } from "./select-box";
 import { TilePicture } from "./tile-picture";
@@ -17,17 +18,6 @@ import { type Picking } from "./use-picking";
 
 /** A row of the list; without its asset while that is on its way. */
 export type AssetRow = { id: string; index: number; asset: AssetView | undefined };
-
-const assetLooks = {
-  select: { width: "w-[44px] md:w-[48px]", hiddenHeader: true, isRigid: true },
-  preview: { width: "w-[76px]", hiddenHeader: true, isRigid: true },
-  name: {},
-  tags: { width: "lg:w-[22%]", shown: "max-lg:hidden" },
-  type: { width: "xl:w-[110px]", shown: "max-xl:hidden" },
-  size: { width: "w-[92px]", align: "end" },
-  created: { width: "sm:w-[120px]", shown: "max-sm:hidden", align: "end" },
-  used: { width: "xl:w-[120px]", shown: "max-xl:hidden", align: "end" },
-} as const satisfies Record<string, ColumnLook>;
 
 type Where = {
   connectionId: string | undefined;
