@@ -13,6 +13,7 @@ import { useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
+import { RunLink } from "@/components/frame/run-link";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -110,7 +111,9 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
           }
         />
       ) : null}
-      {isEmpty && query.offset === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
+      {isEmpty && query.offset === 0 ? (
+        <EmptyState title={t("empty.title")} text={t("empty.text")} action={canRemove ? <RunLink linked={linked} /> : undefined} />
+      ) : null}
       <SelectionBar count={selection.ids.size} onClear={selection.clear}>
         <Button
           size="small"

@@ -11,6 +11,7 @@ import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { useFollowCounts, useRefreshCounts } from "@/components/frame/counts-context";
+import { RunLink } from "@/components/frame/run-link";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -91,9 +92,9 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
         </span>
         {canCancel ? null : <span className="text-ink-3">{t("readOnly")}</span>}
         {pendingTotal > pending.length ? (
-          <span className="whitespace-nowrap text-wait">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
+          <span className="text-wait md:whitespace-nowrap">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
         ) : null}
-        {isBySubmission && pending.length > 1 ? <span className="whitespace-nowrap text-ink-3">{t("bySubmission")}</span> : null}
+        {isBySubmission && pending.length > 1 ? <span className="text-ink-3 md:whitespace-nowrap">{t("bySubmission")}</span> : null}
         {heldIds.size > 0 ? (
           <ReceiptLine tone="wait" text={t("held", { count: heldIds.size })}>
             <Button size="small" onClick={cancelling.undo}>
@@ -122,7 +123,9 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
           isBusy={(row) => busyIds.has(row.id) || heldIds.has(row.id)}
         />
       ) : null}
-      {list && total === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
+      {list && total === 0 ? (
+        <EmptyState title={t("empty.title")} text={t("empty.text")} action={canCancel ? <RunLink linked={linked} /> : undefined} />
+      ) : null}
       <SelectionBar count={selection.ids.size} onClear={selection.clear}>
         <Button size="small" busy={busyIds.size > 0} onClick={() => cancelThese([...selection.ids])}>
           {t("cancelSelected", { count: selection.ids.size })}

@@ -10,6 +10,8 @@ describe("how long something took", () => {
     [67_000, { unit: "minutes", minutes: "1", seconds: "07" }],
     [3_599_999, { unit: "hours", hours: "1", minutes: "00" }],
     [7_500_000, { unit: "hours", hours: "2", minutes: "05" }],
+    [47 * 3_600_000, { unit: "hours", hours: "47", minutes: "00" }],
+    [52 * 3_600_000, { unit: "days", days: "2", hours: "04" }],
     [-5, { unit: "seconds", seconds: "0.0" }],
   ])("%d ms are %j", (ms, parts) => {
     expect(durationOf(ms)).toEqual(parts);

@@ -38,6 +38,7 @@ it("an empty queue that was read says so", async () => {
   await show(Promise.resolve(ok({ value: { running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false }, atMs: 1 })));
   expect(screen.getByText("0 running, 0 pending")).toBeDefined();
   expect(screen.getByText("The queue is empty")).toBeDefined();
+  expect(screen.getByRole("link", { name: "Run a workflow" }).getAttribute("href")).toBe("/run");
 });
 
 const row = (id: string, state: "pending" | "in_progress"): QueueRow => ({ id, word: state, state, createdMs: 1 });
