@@ -2,15 +2,17 @@ import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { jobStates } from "@/lib/contract/states";
 import { withQuery } from "@/lib/browser/urls";
 
+export const outputTypes = ["image", "video", "audio"] as const;
+
 /** What the page's links keep besides the query: the connection of the address, and that the bare list is meant. */
-export type JobsPlace = {
+export type JobsLinks = {
   connection?: string;
   /** Somebody with a default view reaches the bare list by `view=all`; any other address says itself what it shows. */
   view?: "all";
 };
 
 /** The page's own address for a query; defaults are left out, so that two ways to the same list have one address. */
-export function jobsHref(query: JobsQuery, change: Partial<JobsQuery> & JobsPlace = {}): string {
+export function jobsHref(query: JobsQuery, change: Partial<JobsQuery> & JobsLinks = {}): `/${string}` {
   const next = { ...query, ...change };
   const search = {
     status: next.status && jobStates.filter((state) => next.status?.includes(state)),
@@ -23,6 +25,34 @@ export function jobsHref(query: JobsQuery, change: Partial<JobsQuery> & JobsPlac
   };
   const isBare = Object.values(search).every((value) => value === undefined);
   return withQuery("/jobs", { ...search, view: isBare ? next.view : undefined, connection: next.connection });
+}
+
+/** The query that an address asks for, read as the page on the server reads it: what is no value of its own falls back by itself. */
+export function readJobsQuery(search: URLSearchParams): JobsQuery {
+  const textOf = (name: string) => search.getAll(name).join(",");
+  const oneOf = <T extends string>(name: string, values: readonly T[]) => values.find((value) => value === textOf(name));
+  const number = (name: string, usual: number, least: number, most: number) => {
+    const text = textOf(name);
+    const value = Number(text) + 0;
+    return /^-?\d{1,16}$/.test(text) && value >= least && value <= most ? value : usual;
+  };
+  const workflow = textOf("workflow_id");
+  return {
+    status: readStates(textOf("status")),
+    workflow_id: workflow !== "" && workflow.length <= 200 ? workflow : undefined,
+    output_type: oneOf("output_type", outputTypes),
+    sort_by: oneOf("sort_by", ["create_time", "execution_time"]) ?? "create_time",
+    sort_order: oneOf("sort_order", ["asc", "desc"]) ?? "desc",
+    offset: number("offset", 0, 0, Number.MAX_SAFE_INTEGER),
+    limit: number("limit", 100, 1, 1000),
+  };
+}
+
+function readStates(text: string): JobsQuery["status"] {
+  const words = text.split(",").flatMap((word) => word.trim().toLowerCase() || []);
+  const known = jobStates.filter((state) => words.includes(state));
+  const isGood = words.length > 0 && words.length <= 100 && words.every((word) => known.some((state) => state === word));
+  return isGood ? known : undefined;
 }
 
 /** Where a saved view leads. */

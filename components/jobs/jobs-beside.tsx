@@ -6,10 +6,15 @@ import { cn } from "@/components/ui/cn";
 import { type Opened, useOpenedId } from "@/components/frame/use-opened";
 import { useWhenIdle } from "@/components/ui/use-when-idle";
 import { type JobRow } from "./job-row";
+import { type JobsPlace } from "./jobs-place";
 import { JobPanelFrame } from "./panel/job-panel-frame";
+import { useMoving } from "./use-jobs-place";
+import { useLate } from "@/components/ui/use-late";
 
 const loadPanel = () => import("./panel/job-panel");
 const JobPanel = dynamic(() => loadPanel().then((module) => module.JobPanel), { ssr: false, loading: () => <JobPanelFrame /> });
+
+const DIM_AFTER_MS = 300;
 
 type JobsBesideProps = {
   opened: Opened;
@@ -17,16 +22,18 @@ type JobsBesideProps = {
   connection: string | undefined;
   linked: string | undefined;
   canRun: boolean;
-  /** Other rows are on their way. */
-  isMoving: boolean;
+  place: JobsPlace;
   /** The list. */
   children: ReactNode;
 };
 
 /** The list, and the open job beside it. The row's mark answers a press; the panel and the narrower list follow it, and may take a frame longer. */
-export function JobsBeside({ opened, rows, connection, linked, canRun, isMoving, children }: JobsBesideProps) {
+export function JobsBeside({ opened, rows, connection, linked, canRun, place, children }: JobsBesideProps) {
   const id = useDeferredValue(useOpenedId(opened));
   useWhenIdle(loadPanel);
+  const isMoving = useMoving(place);
+  // To dim a thousand rows is work, and a flicker where the next ones come at once.
+  const isLate = useLate(isMoving, DIM_AFTER_MS);
   const at = id === undefined ? -1 : rows.findIndex((row) => row.id === id);
   const neighbour = (by: -1 | 1) => {
     const next = at < 0 ? undefined : rows[at + by]?.id;
@@ -34,7 +41,9 @@ export function JobsBeside({ opened, rows, connection, linked, canRun, isMoving,
   };
   return (
     <div className="flex items-start">
-      <div className={cn("min-w-0 flex-1", id !== undefined && "with-panel", isMoving && "opacity-60")}>{children}</div>
+      <div aria-busy={isMoving || undefined} className={cn("min-w-0 flex-1", id !== undefined && "with-panel", isLate && "opacity-60")}>
+        {children}
+      </div>
       {id !== undefined ? (
         <JobPanel
           jobId={id}

@@ -3,11 +3,13 @@ import { useTranslations } from "next-intl";
 import { lastOffset } from "@/components/data-table/page-range";
 import { buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { type Place } from "./use-jobs-place";
+import { type JobsPlace } from "./jobs-place";
+import { usePlaceOf } from "./use-jobs-place";
 
-type JobsEmptyProps = { place: Place; total?: number; canRun: boolean };
+type JobsEmptyProps = { place: JobsPlace; total?: number; canRun: boolean };
 
-export function JobsEmpty({ place: { query, hrefOf }, total, canRun }: JobsEmptyProps) {
+export function JobsEmpty({ place, total, canRun }: JobsEmptyProps) {
+  const { query, hrefOf } = usePlaceOf(place);
   const t = useTranslations("jobs.empty");
   const reset = (href: string, label: string) => (
     <Link href={href} className={buttonStyle()}>

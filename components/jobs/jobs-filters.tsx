@@ -7,12 +7,13 @@ import { chipStyle } from "@/components/ui/chip";
 import { Select } from "@/components/ui/select";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobRow } from "./job-row";
+import { outputTypes } from "./jobs-address";
 import { StatusFilter } from "./status-filter";
-import { type Place } from "./use-jobs-place";
+import { type JobsPlace } from "./jobs-place";
+import { usePlaceOf } from "./use-jobs-place";
 
 const WorkflowPicker = dynamic(() => import("./workflow-picker").then((module) => module.WorkflowPicker), { ssr: false });
 
-const outputTypes = ["image", "video", "audio"] as const;
 const sorts = {
   newest: { sort_by: "create_time", sort_order: "desc" },
   oldest: { sort_by: "create_time", sort_order: "asc" },
@@ -21,11 +22,12 @@ const sorts = {
 } as const satisfies Record<string, Pick<JobsQuery, "sort_by" | "sort_order">>;
 const sortNames = ["newest", "oldest", "longest", "shortest"] as const;
 
-type JobsFiltersProps = { place: Place; rows: readonly JobRow[]; total?: number; connection: string | undefined };
+type JobsFiltersProps = { place: JobsPlace; rows: readonly JobRow[]; total?: number; connection: string | undefined };
 
-export function JobsFilters({ place, rows, total, connection }: JobsFiltersProps) {
+export function JobsFilters({ place: store, rows, total, connection }: JobsFiltersProps) {
   const t = useTranslations("jobs.filter");
   const [isPicking, setPicking] = useState(false);
+  const place = usePlaceOf(store);
   const { query, go } = place;
   const workflow =
     query.workflow_id && (rows.find((row) => row.workflowId === query.workflow_id)?.workflow ?? query.workflow_id.slice(0, 8));

@@ -13,15 +13,16 @@ import { useConnection } from "@/components/frame/connection-context";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
+import { IgnoredValues } from "@/components/frame/ignored-values";
 import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { buttonStyle } from "@/components/ui/button";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Stamped } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
-import { type JobRow, type JobsView, toJobsView } from "./job-row";
-import { jobsApiPath, jobsHref, type JobsPlace } from "./jobs-address";
+import { type JobRow, type JobsView } from "./job-row";
+import { jobsHref, type JobsLinks } from "./jobs-address";
 import { JobsBeside } from "./jobs-beside";
 import { JobsEmpty } from "./jobs-empty";
 import { JobsFilters } from "./jobs-filters";
@@ -30,43 +31,47 @@ import { JobsTable } from "./jobs-table";
 import { JobsTools } from "./jobs-tools";
 import { useColumnChoice } from "./use-column-choice";
 import { useJobsPlace } from "./use-jobs-place";
+import { useJobsQuestion } from "./use-jobs-question";
 import { useOpenJob } from "./use-open-job";
 
 type JobsScreenProps = {
+  /** The address, as the server read it. */
   query: JobsQuery;
+  /** What it could not read of it. */
+  ignored: readonly string[];
   /** `?connection=` of the address, where it has one. */
   connection?: string;
   /** The bare list needs `view=all` in its address, since somebody has a default view. */
-  view?: JobsPlace["view"];
+  view?: JobsLinks["view"];
   canRun: boolean;
   jobs: Promise<Result<Stamped<JobsView>, Failure>>;
 };
 
 const noRows: JobRow[] = [];
 const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row) => row.state === state).length;
-const motionOf = (view: JobsView) => (view.rows.some(({ state }) => state === "in_progress" || state === "pending") ? "moving" : "still");
 
-export function JobsScreen({ query, connection, view: bare, canRun, jobs }: JobsScreenProps) {
+export function JobsScreen({ query: asRead, ignored, connection, view: bare, canRun, jobs }: JobsScreenProps) {
   const t = useTranslations("jobs");
   const first = use(jobs);
   const connectionId = useConnection()?.id;
-  const path = connectionId ? jobsApiPath(query, connectionId) : undefined;
-  const poll = usePoll(path, { ...initialOf(first), read: toJobsView, motion: motionOf });
-  const { value: view, failure } = poll;
-  const place = useJobsPlace(query, { connection, view: bare });
-  const question = jobsHref(query);
+  const { question, poll, shown } = useJobsQuestion({ query: asRead, first, connectionId });
+  const { query = question, view } = shown ?? {};
+  const { failure } = poll;
+  const place = useJobsPlace(question, query, { connection, view: bare });
+  const list = jobsHref(query);
   const [selection] = useState(createSelection);
   // Another question: what was selected may not be in its answer.
-  useEffect(() => selection.clear, [question, selection]);
+  useEffect(() => selection.clear, [list, selection]);
   const isNewestFirst = query.offset === 0 && !query.status && query.sort_by === "create_time" && query.sort_order === "desc";
-  const { rows, newCount } = useHeldRows(question, view?.rows ?? noRows, isNewestFirst);
+  const { rows, newCount } = useHeldRows(list, view?.rows ?? noRows, isNewestFirst);
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${failure?.code}`);
   const [choice, choose] = useColumnChoice(connectionId);
   const opened = useOpenJob(connection);
   return (
     <>
+      {question === asRead ? <IgnoredValues list={ignored} /> : null}
       <PageHeader title={t("title")} count={view?.total}>
-        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} />
+        <Freshness atMs={poll.atMs ?? shown?.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} />
         {canRun ? (
           <Link href="/run" className={buttonStyle({ tone: "primary" })}>
             {t("run")}
@@ -80,13 +85,11 @@ export function JobsScreen({ query, connection, view: bare, canRun, jobs }: Jobs
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <UnreadableRows count={view?.unreadable} />
       <NewRows count={newCount} text={t("newRows", { count: newCount })} />
-      <JobsBeside opened={opened} rows={rows} connection={connectionId} linked={connection} canRun={canRun} isMoving={place.isMoving}>
+      <JobsBeside opened={opened} rows={rows} connection={connectionId} linked={connection} canRun={canRun} place={place}>
         {view && rows.length > 0 ? (
           <JobsTable
             rows={rows}
-            sortBy={place.query.sort_by}
-            sortOrder={place.query.sort_order}
-            onGo={place.go}
+            place={place}
             connection={connectionId}
             linked={connection}
             selection={selection}

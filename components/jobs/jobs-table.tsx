@@ -13,13 +13,12 @@ import { jobColumns } from "./job-columns";
 import { type JobRow } from "./job-row";
 import { useRowPress } from "./job-row-link";
 import { useColumnName } from "./use-column-name";
-import { type JobsChange } from "./use-jobs-place";
+import { type JobsPlace } from "./jobs-place";
+import { useAsked } from "./use-jobs-place";
 
 type JobsTableProps = {
   rows: readonly JobRow[];
-  sortBy: JobsQuery["sort_by"];
-  sortOrder: JobsQuery["sort_order"];
-  onGo: (change: JobsChange) => void;
+  place: JobsPlace;
   connection: string | undefined;
   linked: string | undefined;
   selection: SelectionStore;
@@ -32,11 +31,13 @@ const rowId = (row: JobRow) => row.id;
 
 /** A press on a filter, or on a row, draws none of it. */
 export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
-  const { rows, sortBy, sortOrder, onGo, connection, linked, selection, choice, onChoose, opened } = props;
+  const { rows, place, connection, linked, selection, choice, onChoose, opened } = props;
   const t = useTranslations("jobs");
   const states = useTranslations("frame.states");
   const durations = useTranslations("common.duration");
   const ago = useAgoWords();
+  const sortBy = useAsked(place, (query) => query.sort_by);
+  const sortOrder = useAsked(place, (query) => query.sort_order);
   const nameOf = useColumnName(choice);
   const onPress = useRowPress(linked, opened.open);
   const lightText = useCallback(
@@ -64,7 +65,7 @@ export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
       marks={opened}
       lightText={lightText}
       onPress={onPress}
-      sorting={sortingOf(sortBy, sortOrder, onGo)}
+      sorting={sortingOf(sortBy, sortOrder, place.go)}
       sizing={sizing}
       isFixed
       isCompact={choice.isCompact}
@@ -74,7 +75,7 @@ export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
 });
 
 /** A first press shows the newest or the longest first, a second one turns it round. */
-function sortingOf(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onGo: JobsTableProps["onGo"]): Sorting {
+function sortingOf(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onGo: JobsPlace["go"]): Sorting {
   const by = (field: JobsQuery["sort_by"]) => {
     const isNow = sortBy === field;
     const turned = isNow && sortOrder === "desc" ? "asc" : "desc";

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { type ColumnChoice } from "./column-choice";
 import { jobsHref, viewHref } from "./jobs-address";
-import { type Place } from "./use-jobs-place";
+import { type JobsPlace } from "./jobs-place";
 
 const ColumnsDialog = dynamic(() => import("./columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
 
@@ -15,7 +15,7 @@ const ViewsDialog = dynamic(() => import("@/components/frame/views-dialog").then
 type JobsToolsProps = {
   choice: ColumnChoice;
   onChoose: (choice: ColumnChoice) => void;
-  place: Place;
+  place: JobsPlace;
   linked: string | undefined;
   canShare: boolean;
 };
@@ -36,7 +36,7 @@ export function JobsTools({ choice, onChoose, place, linked, canShare }: JobsToo
       {open === "views" ? (
         <ViewsDialog
           screen="jobs"
-          query={jobsHref({ ...place.query, offset: 0 }).split("?")[1] ?? ""}
+          query={jobsHref({ ...place.query(), offset: 0 }).split("?")[1] ?? ""}
           hrefOf={(query) => viewHref(query, linked)}
           canShare={canShare}
           onClose={close}

@@ -7,7 +7,8 @@ import { useCounts } from "@/components/frame/counts-context";
 import { chipStyle } from "@/components/ui/chip";
 import { useNumber } from "@/components/ui/use-numbers";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type JobsChange, type Place } from "./use-jobs-place";
+import { type JobsChange } from "./jobs-place";
+import { type Place } from "./use-jobs-place";
 
 const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
 

@@ -1,12 +1,39 @@
 "use client";
 
-import { type PlaceOf, usePlace } from "@/components/frame/use-place";
+import { useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { jobsHref, type JobsPlace } from "./jobs-address";
+import { type JobsLinks } from "./jobs-address";
+import { createJobsPlace, type JobsChange, type JobsPlace } from "./jobs-place";
 
-export type JobsChange = Partial<JobsQuery>;
-export type Place = PlaceOf<JobsQuery>;
+/** Where the list stands, for the controls that show it. */
+export type Place = {
+  /** What was asked for last, even if its rows are still on their way. */
+  query: JobsQuery;
+  isMoving: boolean;
+  hrefOf: (change: JobsChange) => string;
+  go: (change: JobsChange) => void;
+};
 
-export function useJobsPlace(query: JobsQuery, place: JobsPlace): Place {
-  return usePlace(query, (next) => jobsHref(next, place));
+/** `question` is the address's; `shown` is the one whose rows stand on the page. */
+export function useJobsPlace(question: JobsQuery, shown: JobsQuery, { connection, view }: JobsLinks): JobsPlace {
+  const [place] = useState(() => createJobsPlace(question, { connection, view }));
+  useLayoutEffect(() => place.settle(question, { connection, view }), [place, question, connection, view]);
+  useLayoutEffect(() => place.arrive(shown), [place, shown]);
+  return place;
+}
+
+/** One thing about what was asked for last: draws only where that changes. */
+export function useAsked<T extends JobsQuery | JobsQuery[keyof JobsQuery]>(place: JobsPlace, pick: (query: JobsQuery) => T): T {
+  const read = () => pick(place.query());
+  return useSyncExternalStore(place.subscribe, read, read);
+}
+
+export function useMoving(place: JobsPlace): boolean {
+  return useSyncExternalStore(place.subscribe, place.isMoving, place.isMoving);
+}
+
+const whole = (query: JobsQuery) => query;
+
+export function usePlaceOf(place: JobsPlace): Place {
+  return { query: useAsked(place, whole), isMoving: useMoving(place), hrefOf: place.hrefOf, go: place.go };
 }

@@ -27,6 +27,8 @@ export type PollOptions<Answer, T> = {
   /** Makes the screen's value of the API's answer. Must be a stable function. */
   read: (answer: Answer) => T;
   motion: (value: T) => Motion;
+  /** Where `path` changes to one that was asked before, what it said then is shown and it is asked again at once. */
+  isAskedAnew?: boolean;
 };
 
 export type Poll<T> = {
@@ -49,7 +51,7 @@ export function initialOf<T>(reading: Result<Stamped<T>, Failure>): Pick<PollOpt
 /** `path` is the API's path with query and connection, and the cache's key; `undefined` asks nothing. */
 export function usePoll<Answer, T>(
   path: `/${string}` | undefined,
-  { initial, initialFailure, read, motion }: PollOptions<Answer, T>,
+  { initial, initialFailure, read, motion, isAskedAnew = false }: PollOptions<Answer, T>,
 ): Poll<T> {
   const { cache } = useSWRConfig();
   const isPressed = useRef(false);
@@ -58,7 +60,7 @@ export function usePoll<Answer, T>(
   const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : isHopeless ? "final" : "moving");
   const configuration: SWRConfiguration<Stamped<T>, ApiFailure> = {
     revalidateOnMount: initial === undefined && !isHopeless,
-    revalidateIfStale: false,
+    revalidateIfStale: isAskedAnew,
     keepPreviousData: false,
     dedupingInterval: SHORTEST_MS,
     focusThrottleInterval: SHORTEST_MS,

@@ -1,7 +1,6 @@
 import { type Metadata } from "next";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
-import { IgnoredValues } from "@/components/frame/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toJobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/jobs-screen";
@@ -30,8 +29,14 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   const jobs = stamp(listJobs(viewer, query, connection), toJobsView);
   return (
     <PageMessages messages={await pickMessages("jobs")}>
-      <IgnoredValues list={ignored} />
-      <JobsScreen query={query} connection={connection} view={preferred && "all"} canRun={hasRole(viewer.role, "operator")} jobs={jobs} />
+      <JobsScreen
+        query={query}
+        ignored={ignored}
+        connection={connection}
+        view={preferred && "all"}
+        canRun={hasRole(viewer.role, "operator")}
+        jobs={jobs}
+      />
     </PageMessages>
   );
 }

@@ -6,7 +6,9 @@ import { createSelection } from "@/components/data-table/selection-store";
 import { type Opened } from "@/components/frame/use-opened";
 import { usualChoice } from "@/components/jobs/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
+import { createJobsPlace } from "@/components/jobs/jobs-place";
 import { JobsTable } from "@/components/jobs/jobs-table";
+import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
 beforeEach(() => {
@@ -55,22 +57,12 @@ function show({ hasRoom = true } = {}) {
   const { store, opened } = openedStore(hasRoom);
   const selection = createSelection();
   const pushed: string[] = [];
-  const router = {
-    push: (href: string) => void pushed.push(href),
-    replace: () => undefined,
-    refresh: () => undefined,
-    back: () => undefined,
-    forward: () => undefined,
-    prefetch: () => undefined,
-    bfcacheId: "0",
-  };
+  const router = plainRouter((href) => void pushed.push(href));
   renderInApp(
     <AppRouterContext value={router}>
       <JobsTable
         rows={rows}
-        sortBy="create_time"
-        sortOrder="desc"
-        onGo={() => undefined}
+        place={createJobsPlace({ sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 }, {})}
         connection="c1"
         linked="c1"
         selection={selection}

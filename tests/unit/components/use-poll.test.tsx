@@ -10,8 +10,9 @@ type Answer = { count: number; motion: Motion };
 const read = (answer: Answer) => answer;
 const motionOf = ({ motion }: Answer) => motion;
 
-function Shown({ name, path = "/api/jobs" }: { name: string; path?: `/${string}` }) {
-  const { value, failure, atMs, refresh } = usePoll<Answer, Answer>(path, { read, motion: motionOf });
+type ShownProps = { name: string; path?: `/${string}`; isAskedAnew?: boolean };
+function Shown({ name, path = "/api/jobs", isAskedAnew }: ShownProps) {
+  const { value, failure, atMs, refresh } = usePoll<Answer, Answer>(path, { read, motion: motionOf, isAskedAnew });
   return (
     <>
       <p aria-label={name}>
@@ -84,6 +85,29 @@ describe("a page", () => {
     answer = says("final");
     await pass(IDLE_MS);
     expect(await callsIn(600_000)).toBe(0);
+  });
+
+  it("that comes back to a question shows what it said then, and asks again at once", async () => {
+    const provider = () => cache;
+    const cache = new Map();
+    const at = (path: `/${string}`) => (
+      <SWRConfig value={{ provider }}>
+        <Shown name="a" path={path} isAskedAnew />
+      </SWRConfig>
+    );
+    answer = says("still", 1);
+    const { rerender } = render(at("/api/jobs"));
+    await pass(700);
+    answer = says("still", 2);
+    rerender(at("/api/jobs?status=failed"));
+    expect(text("a")).toMatch(/^nothing fine/);
+    await pass(700);
+    expect(text("a")).toMatch(/^2 fine/);
+    answer = says("still", 3);
+    rerender(at("/api/jobs"));
+    expect(text("a")).toMatch(/^1 fine/);
+    await pass(50);
+    expect(text("a")).toMatch(/^3 fine/);
   });
 
   it("asks once for a query, however many parts show it and whenever each of them came", async () => {
