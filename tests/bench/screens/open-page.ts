@@ -1,11 +1,12 @@
 // A browser that is four times slower than this machine, on one page of a console, signed in.
-import { type Browser, chromium, type CDPSession, type Page } from "@playwright/test";
+import { type Browser, type BrowserContext, chromium, type CDPSession, type Page } from "@playwright/test";
 import { browserFlags, findBrowser } from "@/bin/browser.mjs";
 import { type Desk } from "../processes";
 import { watchPage } from "./watch-page";
 
 export const SLOWDOWN = 4;
 const QUIET_MS = 1_500;
+const viewport = { width: 1440, height: 900 };
 
 export type SlowPage = { page: Page; cdp: CDPSession; close(): Promise<void> };
 
@@ -14,7 +15,7 @@ export function startBrowser(): Promise<Browser> {
 }
 
 export async function openSlowly(browser: Browser, desk: Desk, path: string): Promise<SlowPage> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB", timezoneId: "UTC" });
+  const context = await browser.newContext({ viewport, locale: "en-GB", timezoneId: "UTC" });
   const { hostname } = new URL(desk.url);
   await context.addCookies(
     (desk.headers.cookie ?? "").split("; ").map((pair) => {
@@ -22,12 +23,25 @@ export async function openSlowly(browser: Browser, desk: Desk, path: string): Pr
       return { name, value: value.join("="), domain: hostname, path: "/" };
     }),
   );
+  const slow = await slowPage(context);
+  await slow.page.goto(desk.url + path);
+  await untilQuiet(slow.page);
+  return slow;
+}
+
+/** With nothing in it but its length: what this machine's browser can do at most. */
+export async function openEmpty(browser: Browser, lengthPx: number): Promise<SlowPage> {
+  const slow = await slowPage(await browser.newContext({ viewport }));
+  await slow.page.goto(`data:text/html,<title>empty</title><p>empty</p><div style="height:${lengthPx}px"></div>`);
+  await untilQuiet(slow.page);
+  return slow;
+}
+
+async function slowPage(context: BrowserContext): Promise<SlowPage> {
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
   await page.addInitScript(watchPage);
-  await page.goto(desk.url + path);
-  await untilQuiet(page);
   return { page, cdp, close: () => context.close() };
 }
 

@@ -10,13 +10,24 @@ declare global {
       presses: { name: string; ms: number }[];
       frames: number[];
       answered: Promise<number>;
+      /** When the device was pressed. */
+      pressedAtMs: number;
     };
   }
 }
 
 /** Before anything of the page runs. */
 export function watchPage(): void {
-  const bench: Window["bench"] = { lcpMs: 0, shift: 0, fcpMs: 0, longTasks: [], presses: [], frames: [], answered: Promise.resolve(0) };
+  const bench: Window["bench"] = {
+    lcpMs: 0,
+    shift: 0,
+    fcpMs: 0,
+    longTasks: [],
+    presses: [],
+    frames: [],
+    answered: Promise.resolve(0),
+    pressedAtMs: NaN,
+  };
   window.bench = bench;
   const observe = (type: string, read: (entry: PerformanceEntry) => void, extra: object = {}) =>
     new PerformanceObserver((list) => list.getEntries().forEach(read)).observe({ type, buffered: true, ...extra });
@@ -37,6 +48,7 @@ export function awaitAnswer(selector: string): void {
   window.bench.answered = new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error(`no answer to a press: ${selector}`)), 20_000);
     const onClick = (event: MouseEvent) => {
+      window.bench.pressedAtMs = event.timeStamp;
       const look = () => {
         if (!document.querySelector(selector)) return requestAnimationFrame(look);
         const { port1, port2 } = new MessageChannel();
@@ -48,6 +60,12 @@ export function awaitAnswer(selector: string): void {
     };
     window.addEventListener("click", onClick, { capture: true, once: true });
   });
+}
+
+/** The moment at which the list that was pressed for stands there whole; false before it. */
+export function hasArrived(asked: string): number | false {
+  const isThere = window.location.search.includes(asked) && !document.querySelector("main [aria-busy]");
+  return isThere && performance.now() - window.bench.pressedAtMs;
 }
 
 /** Counts frames from now on, until `bench.frames` is taken. */
