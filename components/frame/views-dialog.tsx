@@ -37,6 +37,7 @@ async function readViews(path: `/${string}`): Promise<SavedView[]> {
 export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
   const words: ViewWords = `${screen}.views`;
   const t = useTranslations(words);
+  const common = useTranslations("common");
   const list = withQuery(PATH, { screen });
   const {
     data: views,
@@ -57,7 +58,7 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
   }
   const failure = refused ?? error;
   return (
-    <Dialog isOpen onClose={onClose} title={t("title")}>
+    <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
       {failure ? <FailureMessage failure={failure} /> : null}
       {views?.length === 0 ? <p>{t("none")}</p> : null}
       <ul aria-label={t("title")} className="flex max-h-72 flex-col overflow-y-auto">

@@ -26,6 +26,7 @@ async function readKnown(path: `/${string}`): Promise<Known[]> {
 /** One of the workflows seen on the page or known by name, or an id that somebody has. */
 export function WorkflowPicker({ place, rows, connection, onClose }: WorkflowPickerProps) {
   const t = useTranslations("jobs.workflowPicker");
+  const common = useTranslations("common");
   const [text, setText] = useState("");
   const { data } = useSWR(withQuery("/api/console/workflows", { connection }), readKnown, { revalidateOnFocus: false });
   const wanted = text.trim().toLowerCase();
@@ -39,7 +40,12 @@ export function WorkflowPicker({ place, rows, connection, onClose }: WorkflowPic
       isOpen
       onClose={onClose}
       title={t("title")}
-      actions={place.query.workflow_id ? <Button onClick={() => pick(undefined)}>{t("any")}</Button> : undefined}
+      actions={
+        <>
+          {place.query.workflow_id ? <Button onClick={() => pick(undefined)}>{t("any")}</Button> : null}
+          <Button onClick={onClose}>{common("close")}</Button>
+        </>
+      }
     >
       <form
         onSubmit={(event) => {
@@ -70,8 +76,14 @@ export function WorkflowPicker({ place, rows, connection, onClose }: WorkflowPic
               onClick={() => pick(id)}
               className="flex w-full items-baseline gap-2 rounded-md px-2 py-1.5 text-left text-ink hover:bg-sunken"
             >
-              <span className="min-w-0 flex-1 truncate">{name}</span>
-              <span className="font-mono text-sm text-ink-3">{id.slice(0, 8)}</span>
+              {id.startsWith(name) ? (
+                <span className="min-w-0 flex-1 truncate font-mono text-sm">{id}</span>
+              ) : (
+                <>
+                  <span className="min-w-0 flex-1 truncate">{name}</span>
+                  <span className="font-mono text-sm text-ink-3">{id.slice(0, 8)}</span>
+                </>
+              )}
             </button>
           </li>
         ))}

@@ -96,9 +96,10 @@ test("all that match are cancelled on a plain local server, also those of the ne
   await page.goto(`${desk.url}/jobs?connection=${connection.id}&status=pending&limit=25`);
   await expect(rows(page)).toHaveCount(25);
   await page.getByRole("checkbox", { name: "Select all on this page" }).check();
-  await expect(page.getByText("All 25 on this page are selected.")).toBeVisible();
-  await page.getByRole("button", { name: "Select all 30 that match" }).click();
-  await expect(page.getByText("All 30 that match are selected.")).toBeVisible();
+  const all = bar(page).getByRole("button", { name: "Select all 30 that match" });
+  await expect(all).toBeInViewport();
+  await all.click();
+  await expect(bar(page)).toContainText("30 selected");
   await expectNoViolations(page);
   await bar(page).getByRole("button", { name: "Cancel" }).click();
   const ask = page.getByRole("dialog");

@@ -22,10 +22,12 @@ type BulkBarProps = {
   onDone: () => void;
   onClear: () => void;
   canRun: boolean;
+  /** More match than are chosen. */
+  all?: { total: number; onChoose: () => void };
 };
 
 /** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
-export function BulkBar({ selection, rows, connection, onDone, onClear, canRun }: BulkBarProps) {
+export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, all }: BulkBarProps) {
   const t = useTranslations("jobs.bulk");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
@@ -73,6 +75,8 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun }
       ) : (
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            {all ? <BarButton onClick={all.onChoose}>{t("all", { total: all.total })}</BarButton> : null}
+            {selection.kind === "matching" ? <span role="status">{t("matching")}</span> : null}
             {canRun && offered("cancel") ? <BarButton onClick={() => act("cancel")}>{t("cancel")}</BarButton> : null}
             {canRun ? <BarButton onClick={() => act("runAgain")}>{t("runAgain")}</BarButton> : null}
             {canRun && offered("remove") ? <BarButton onClick={() => act("remove")}>{t("remove")}</BarButton> : null}

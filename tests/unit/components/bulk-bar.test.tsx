@@ -8,7 +8,7 @@ import { HELD_MS } from "@/components/ui/use-held";
 import { PRESS_HEADER } from "@/lib/contract/press";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
-import { renderInApp } from "./render";
+import { inApp, renderInApp } from "./render";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -80,6 +80,18 @@ it("cancelling is held, can be taken back, and then says job by job what became 
   expect(onDone).toHaveBeenCalledTimes(1);
   expect(screen.getByText("1 cancelled, 1 stopped, 1 had already started")).toBeDefined();
   expect(await receiptLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
+});
+
+it("takes all that match by a press beside what is selected, and says that they are", async () => {
+  outside(() => Response.json({}));
+  const onChoose = vi.fn();
+  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), canRun: true };
+  const { rerender } = renderInApp(<BulkBar {...bar} selection={ids("done-1")} all={{ total: 1284, onChoose }} />);
+  await press("Select all 1,284 that match");
+  expect(onChoose).toHaveBeenCalledTimes(1);
+  rerender(inApp(<BulkBar {...bar} selection={{ kind: "matching", query, total: 1284 }} />));
+  expect(screen.getByRole("status").textContent).toBe("all that match");
+  expect(screen.queryByRole("button", { name: /that match/ })).toBeNull();
 });
 
 it("a receipt calls each job what people know it by, beside its id, also where the jobs come from other pages", async () => {
