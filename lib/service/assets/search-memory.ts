@@ -1,6 +1,6 @@
 // Lists of assets from memory, for users who have many: a filter is an intersection of sets of bits, a page a walk along an order.
 // Guarantees: the same answers as the database gives. Where it does not know enough yet it answers nothing at all (undefined), and the
-// database is asked. It is filled in the background, in pieces of a millisecond; nothing of it is ever stored.
+// database is asked. It is filled in the background, in turns of a few milliseconds; nothing of it is ever stored.
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type ServiceLog } from "../options";
@@ -20,6 +20,9 @@ import { catchUp as catchUpTable, readTable, type Table } from "./search-table";
 const FEWEST = 2000;
 const KEEP_UP_MS = 250;
 const MOST_ORDER_BYTES = 128 * 1024 * 1024;
+/** A turn of filling takes as long as others had before it, within these: requests without a pause must not keep it from its end. */
+const SHORTEST_TURN_MS = 2;
+const LONGEST_TURN_MS = 12;
 const SORTS: readonly AssetSort[] = ["created_at", "name", "updated_at", "size", "last_access_time"];
 
 export type Page = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
@@ -43,19 +46,19 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
     sets.clear();
   }
 
-  /** One after the other, and between two pieces whoever waits. */
+  /** One after the other, and between two turns whoever waits. */
   function inBackground<T>(name: string, pieces: () => Generator<void, T>, done: (result: T) => void): void {
     if (isStopping || isGivenUp || reading.has(name)) return;
     const work = async () => {
       const begun = foreign;
       const steps = pieces();
-      for (let step = steps.next(); !isStopping; step = steps.next()) {
-        if (step.done) {
-          // What another process wrote meanwhile nobody has told.
-          if (begun === foreign && foreign === database.foreignCommits()) done(step.value);
-          return;
-        }
+      for (let rested = performance.now(); !isStopping; rested = performance.now()) {
         await new Promise((resolve) => setImmediate(resolve));
+        const result = oneTurn(steps, performance.now() - rested);
+        if (!result) continue;
+        // What another process wrote meanwhile nobody has told.
+        if (begun === foreign && foreign === database.foreignCommits()) done(result.value);
+        return;
       }
     };
     turn = turn
@@ -116,10 +119,9 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
     });
   }
 
-  function find(userId: number, filter: ReadFilter, includePublic: boolean) {
-    if (isGivenUp || countOwned(database, userId) < FEWEST) return undefined;
-    const current = currentTable();
-    return current && matching({ database, sets, table: current }, userId, filter, includePublic);
+  /** Undefined where the database has to be asked. */
+  function tableFor(userId: number): Table | undefined {
+    return isGivenUp || countOwned(database, userId) < FEWEST ? undefined : currentTable();
   }
 
   /** What has parted from the database is thrown away, and the database answers. */
@@ -144,9 +146,11 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
 
     list(userId: number, filter: ReadFilter, includePublic: boolean, page: Page): { seqs: number[]; total: number } | undefined {
       return orAskDatabase(() => {
-        const bits = find(userId, filter, includePublic);
-        const order = bits && currentOrder(userId, page.sort);
-        if (!bits || !order) return undefined;
+        const current = tableFor(userId);
+        // Before anything is looked for: where the order is still being read, that would be for nothing.
+        const order = current && currentOrder(userId, page.sort);
+        const bits = order && matching({ database, sets, table: current }, userId, filter, includePublic);
+        if (!bits) return undefined;
         const total = countBits(bits);
         const length = Math.max(0, Math.min(page.limit, total - page.offset));
         if (length === 0) return { seqs: [], total };
@@ -157,8 +161,9 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
     /** How many of what the filter leaves carry each tag, by the tags' numbers. */
     tally(userId: number, filter: ReadFilter, includePublic: boolean): Map<number, number> | undefined {
       return orAskDatabase(() => {
-        const bits = find(userId, filter, includePublic);
-        return bits && table?.codes.tally(bits);
+        const current = tableFor(userId);
+        const bits = current && matching({ database, sets, table: current }, userId, filter, includePublic);
+        return bits && current.codes.tally(bits);
       });
     },
 
@@ -168,4 +173,14 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
       await turn;
     },
   };
+}
+
+/** As much of the work as fits into a turn; what it came to, once it is done. */
+function oneTurn<T>(steps: Iterator<void, T>, othersHadMs: number): { value: T } | undefined {
+  const end = performance.now() + Math.min(LONGEST_TURN_MS, Math.max(SHORTEST_TURN_MS, othersHadMs));
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return { value: step.value };
+    if (performance.now() >= end) return undefined;
+  }
 }

@@ -26,7 +26,7 @@ export const orders = {
 /** `seqs` has room for more than `length`; `highest` is no lower than any number in it. */
 export type Order = { seqs: Uint32Array<ArrayBuffer>; length: number; highest: number; position: number };
 
-/** Less than a millisecond of reading. */
+/** About a millisecond of reading. */
 const AT_ONCE = 2048;
 /** Each that goes into the middle is compared some twenty times: more of them would hold up whoever asks next. */
 const MOST_PLACED = 250;

@@ -12,7 +12,7 @@ import { createNames, longer } from "./search-names";
 
 export type Table = ReturnType<typeof emptyTable>;
 
-/** Less than a millisecond of reading: whoever asks meanwhile waits for several pieces. */
+/** About a millisecond of reading. */
 const AT_ONCE = 400;
 const MOST_CHANGED = 4000;
 /** A library beyond these stays with the search index alone. */
