@@ -114,7 +114,7 @@ export function queueColumns({
           >
             {getValue().slice(0, 8)}
           </Link>
-          <CopyButton text={getValue()} label={t("copyId")} />
+          <CopyButton text={getValue()} label={t("copyId")} className="max-md:hidden" />
         </span>
       ),
     }),

@@ -26,9 +26,10 @@ export type Duration =
   | { unit: "seconds"; seconds: string }
   | { unit: "minutes"; minutes: string; seconds: string }
   | { unit: "hours"; hours: string; minutes: string }
-  | { unit: "days"; days: string; hours: string };
+  | { unit: "days"; days: string; hours: string }
+  | { unit: "manyDays"; days: string };
 
-/** The one way in which lengths are written: `46.4 s` under a minute, `1m 07s`, `2h 07m`, `3d 04h`. What still counts up has no tenths, which would flicker. */
+/** The one way in which lengths are written: `46.4 s` under a minute, `1m 07s`, `2h 07m`, `3d 04h`, `324d`. What still counts up has no tenths, which would flicker. */
 export function durationOf(spanMs: number, isCounting = false): Duration {
   const ms = Math.max(0, spanMs);
   // What rounds to 60.0 s is a minute.
@@ -39,6 +40,7 @@ export function durationOf(spanMs: number, isCounting = false): Duration {
   if (seconds < 3_600) return { unit: "minutes", minutes: String(Math.floor(seconds / 60)), seconds: two(seconds % 60) };
   const hours = Math.floor(seconds / 3_600);
   // Up to two days people still count in hours.
+  if (hours >= 240) return { unit: "manyDays", days: String(Math.floor(hours / 24)) };
   if (hours >= 48) return { unit: "days", days: String(Math.floor(hours / 24)), hours: two(hours % 24) };
   return { unit: "hours", hours: String(hours), minutes: two(Math.floor((seconds % 3_600) / 60)) };
 }

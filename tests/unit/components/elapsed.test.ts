@@ -12,6 +12,7 @@ describe("how long something took", () => {
     [7_500_000, { unit: "hours", hours: "2", minutes: "05" }],
     [47 * 3_600_000, { unit: "hours", hours: "47", minutes: "00" }],
     [52 * 3_600_000, { unit: "days", days: "2", hours: "04" }],
+    [324.6 * 86_400_000, { unit: "manyDays", days: "324" }],
     [-5, { unit: "seconds", seconds: "0.0" }],
   ])("%d ms are %j", (ms, parts) => {
     expect(durationOf(ms)).toEqual(parts);
