@@ -11,7 +11,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
-import { fieldText } from "./field-text";
+import { fieldText } from "@/components/ui/field-text";
 import { invitationReason } from "./invitation-reason";
 import { InvitationRefusal } from "./invitation-refusal";
 

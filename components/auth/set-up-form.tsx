@@ -10,7 +10,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
-import { fieldText } from "./field-text";
+import { fieldText } from "@/components/ui/field-text";
 import { SetUpRefusal } from "./set-up-refusal";
 
 const SHORTEST_PASSWORD = 10;

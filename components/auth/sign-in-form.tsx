@@ -8,7 +8,7 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { signIn, type SignInOutcome } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
-import { fieldText } from "./field-text";
+import { fieldText } from "@/components/ui/field-text";
 import { safeReturn } from "./safe-return";
 
 export function SignInForm({ returnTo }: { returnTo?: string }) {

@@ -1,5 +1,6 @@
 "use client";
 
+import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
@@ -20,6 +21,7 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
   const t = useTranslations("settings.members");
   const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
+  const router = useRouter();
   const [role, setRole] = useState<GivenRole>("operator");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -33,8 +35,10 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
     const json = { email, role };
     const result = await callApi<Omit<Invitation, "email">>("/api/console/members/invitations", { method: "POST", json });
     setBusy(false);
-    if (result.ok) setInvitation({ email, ...result.value });
-    else setFailure(result.failure);
+    if (!result.ok) return setFailure(result.failure);
+    setInvitation({ email, ...result.value });
+    // The list below has one more.
+    router.refresh();
   }
 
   if (invitation) {

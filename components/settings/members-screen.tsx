@@ -5,9 +5,10 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
-import { type MemberView } from "@/lib/contract/console";
+import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
+import { InvitationList } from "./invitation-list";
 import { InviteForm } from "./invite-form";
 import { MemberList } from "./member-list";
 import { rolesToGive, type SettingsViewer } from "./member-rights";
@@ -20,9 +21,11 @@ type MembersScreenProps = {
   viewer: SettingsViewer;
   /** Absent for roles that may not see it. */
   members?: Promise<Result<MemberView[], Failure>>;
+  /** There where the members are. */
+  invitations?: Promise<Result<InvitationItem[], Failure>>;
 };
 
-export function MembersScreen({ viewer, members }: MembersScreenProps) {
+export function MembersScreen({ viewer, members, invitations }: MembersScreenProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const asked = useSearchParams()?.has(INVITE) ?? false;
@@ -54,6 +57,7 @@ export function MembersScreen({ viewer, members }: MembersScreenProps) {
           <>
             {isInviting ? <InviteForm choices={rolesToGive(viewer)} onClose={close} /> : null}
             <MemberList viewer={viewer} members={members} />
+            {invitations ? <InvitationList invitations={invitations} /> : null}
           </>
         ) : (
           <p className="text-ink-2">{t("members.notYours", { role: roleName(viewer.role) })}</p>

@@ -6,16 +6,18 @@ import { Dialog } from "@/components/ui/dialog";
 type RemovalDialogProps<T> = {
   /** Who or what is to go; the dialog is open while there is one. */
   leaving: T | undefined;
+  /** What is asked, and what the button does; without it, the removal of whoever has this name. */
+  title?: string;
   onRemove: (leaving: T) => void;
   onClose: () => void;
   /** What it means. */
   children: ReactNode;
 };
 
-export function RemovalDialog<T extends { name: string }>({ leaving, onRemove, onClose, children }: RemovalDialogProps<T>) {
+export function RemovalDialog<T extends { name: string }>({ leaving, title: asked, onRemove, onClose, children }: RemovalDialogProps<T>) {
   const t = useTranslations("settings");
   const common = useTranslations("common");
-  const title = t("removeTitle", { name: leaving?.name ?? "" });
+  const title = asked ?? t("removeTitle", { name: leaving?.name ?? "" });
   return (
     <Dialog
       isOpen={leaving !== undefined}

@@ -4,7 +4,6 @@ import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
-import { LanguageSwitch } from "@/components/frame/language-switch";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
@@ -29,7 +28,6 @@ type SettingsScreenProps = {
 
 export function SettingsScreen({ connections, canChangeShared, canAdd }: SettingsScreenProps) {
   const t = useTranslations("settings");
-  const language = useTranslations("frame.language");
   const result = use(connections);
   const router = useRouter();
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
@@ -98,10 +96,6 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
             </ul>
           </Card>
         ) : null}
-        <Card title={language("label")} bodyClassName="flex flex-wrap items-center gap-x-3 gap-y-2">
-          <LanguageSwitch />
-          <p className="text-ink-3">{language("text")}</p>
-        </Card>
       </div>
       <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
         {t("removeText")}

@@ -5,6 +5,8 @@ import { chipStyle } from "@/components/ui/chip";
 const parts = [
   { part: "connections", href: "/settings" },
   { part: "members", href: "/settings/members" },
+  { part: "audit", href: "/settings/audit" },
+  { part: "account", href: "/settings/account" },
 ] as const;
 export type SettingsPart = (typeof parts)[number]["part"];
 
@@ -12,7 +14,10 @@ export type SettingsPart = (typeof parts)[number]["part"];
 export function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   return (
-    <nav aria-label={t("label")} className="flex min-h-[51px] shrink-0 items-center gap-2 border-b border-line bg-bg px-4 py-2 md:px-5">
+    <nav
+      aria-label={t("label")}
+      className="flex min-h-[51px] shrink-0 items-center gap-2 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:px-5"
+    >
       {parts.map(({ part, href }) => (
         <Link key={part} href={href} aria-current={part === current ? "page" : undefined} className={chipStyle(part === current)}>
           {t(part)}

@@ -1,6 +1,7 @@
 "use client";
 
 import { useLocale } from "next-intl";
+import { chosenZone } from "./time-zone";
 import { useHydrated } from "./use-now";
 
 const looks = {
@@ -14,8 +15,9 @@ const looks = {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(locale: string, look: keyof typeof looks): Intl.DateTimeFormat {
-  const key = `${locale} ${look}`;
-  const known = formats.get(key) ?? new Intl.DateTimeFormat(locale, looks[look]);
+  const timeZone = chosenZone();
+  const key = `${locale} ${look} ${timeZone ?? ""}`;
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(locale, { ...looks[look], timeZone });
   formats.set(key, known);
   return known;
 }
@@ -24,7 +26,7 @@ export function clockText(locale: string, ms: number, look: keyof typeof looks):
   return formatOf(locale, look).format(ms);
 }
 
-/** Moments in the reader's own zone and the page's language. Only the browser knows the zone: undefined on the server and in the first render, so that both agree. */
+/** Moments in the reader's own zone, or in the one they chose, and the page's language. Only the browser knows the zone: undefined on the server and in the first render, so that both agree. */
 export function useClock(): (ms: number, look: keyof typeof looks) => string | undefined {
   const locale = useLocale();
   const isHydrated = useHydrated();

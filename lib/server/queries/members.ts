@@ -1,18 +1,30 @@
 // The team, for the settings page, and an invitation, for whoever was given its link.
-// Guarantees: the list is for admins; the invitation is found by its token alone, and is not used up by looking at it.
+// Guarantees: the lists are for admins; the invitation is found by its token alone, and is not used up by looking at it.
 
 import "server-only";
-import { type InvitationView, type MemberView } from "@/lib/contract/console";
+import { type InvitationItem, type InvitationView, type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readInvitation } from "../auth/invitations";
+import { listInvitationItems, readInvitation } from "../auth/invitations";
 import { toMemberView } from "../auth/members";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 
+const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
+
+export async function listInvitations(viewer: Viewer): Promise<Result<InvitationItem[], Failure>> {
+  return hasRole(viewer.role, "admin") ? ok(await listInvitationItems()) : failed(adminOnly);
+}
+
+/** Undefined for somebody who was removed a moment ago. */
+export async function getAccount({ memberId }: Viewer): Promise<MemberView | undefined> {
+  const member = await composition().store.members.get(memberId);
+  return member && toMemberView(member);
+}
+
 export async function listMembers(viewer: Viewer): Promise<Result<MemberView[], Failure>> {
-  if (!hasRole(viewer.role, "admin")) return failed({ code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 });
+  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   return ok((await composition().store.members.list()).map(toMemberView));
 }
 

@@ -1,11 +1,13 @@
 // The audit log as it is read: by whom, narrowed down, page by page, and as a file.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit";
+import { messages } from "@/lib/messages/en";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
 import { createHarness, type Harness } from "@/tests/support/harness";
+import { loadRoutes } from "@/tests/support/routes";
 
 const HOUR = 60 * 60_000;
-let now = 1_800_000_000_000;
+const now = 1_800_000_000_000;
 let harness: Harness;
 beforeAll(async () => {
   harness = await createHarness({ now: () => now });
@@ -93,4 +95,13 @@ test("the file holds all of it, with no cell that a spreadsheet would run", asyn
   expect(lines[2]).toContain(`"'=HYPERLINK(""x"")",gone,removeMember,,,,403,ROLE_TOO_LOW,"a, ""b""",r`);
   const some = await harness.request("/api/console/audit/export?action=removeMember", { as: "owner" });
   expect((await some.text()).trimEnd().split("\r\n")).toHaveLength(2);
+});
+
+test("there is a word for every act that is written down", async () => {
+  const changing = (await loadRoutes()).filter(({ method }) => method !== "GET" && method !== "HEAD");
+  const acts = new Set([...changing.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
+  expect(acts.size).toBeGreaterThan(35);
+  // The two that stand for many: what they are written down as is in the list.
+  for (const name of ["auth", "unknown"]) acts.delete(name);
+  expect([...acts].filter((act) => !Object.hasOwn(messages.settings.audit.does, act))).toEqual([]);
 });

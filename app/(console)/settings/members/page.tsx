@@ -5,7 +5,7 @@ import { MembersScreen } from "@/components/settings/members-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { listMembers } from "@/lib/server/queries/members";
+import { listInvitations, listMembers } from "@/lib/server/queries/members";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("settings.members"))("title") };
@@ -18,6 +18,7 @@ export default async function MembersPage() {
       <MembersScreen
         viewer={{ id: viewer.memberId, role: viewer.role }}
         members={hasRole(viewer.role, "admin") ? listMembers(viewer) : undefined}
+        invitations={hasRole(viewer.role, "admin") ? listInvitations(viewer) : undefined}
       />
     </PageMessages>
   );

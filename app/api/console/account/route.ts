@@ -1,15 +1,15 @@
 import { accountChangeSchema } from "@/lib/contract/console";
 import { changeAccount } from "@/lib/server/auth/account";
-import { toMemberView } from "@/lib/server/auth/members";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { clientAddress } from "@/lib/server/bff/client-address";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { refusal } from "@/lib/server/bff/guard";
+import { getAccount } from "@/lib/server/queries/members";
 import { failed, ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("readAccount", "viewer", async ({ console, viewer }) => {
-  const member = await console.store.members.get(viewer.memberId);
-  return member ? ok(jsonAnswer({ member: toMemberView(member) })) : failed(refusal("UNAUTHORIZED", "Sign in first."));
+export const GET = consoleRoute("readAccount", "viewer", async ({ viewer }) => {
+  const member = await getAccount(viewer);
+  return member ? ok(jsonAnswer({ member })) : failed(refusal("UNAUTHORIZED", "Sign in first."));
 });
 
 export const PUT = consoleBodyRoute("changeAccount", "viewer", accountChangeSchema, async ({ request, viewer, note }, body) => {

@@ -1,0 +1,22 @@
+import { type Metadata } from "next";
+import { redirect } from "next/navigation";
+import { getTranslations } from "next-intl/server";
+import { PageMessages } from "@/components/frame/page-messages";
+import { AccountScreen } from "@/components/settings/account-screen";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { getAccount } from "@/lib/server/queries/members";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("settings.profile"))("title") };
+}
+
+export default async function AccountPage() {
+  const member = await getAccount(await requireViewer());
+  if (!member) return redirect("/sign-in");
+  return (
+    <PageMessages messages={await pickMessages("settings", "auth")}>
+      <AccountScreen member={member} />
+    </PageMessages>
+  );
+}

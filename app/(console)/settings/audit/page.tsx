@@ -1,0 +1,26 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { PageMessages } from "@/components/frame/page-messages";
+import { AuditScreen } from "@/components/settings/audit-screen";
+import { auditQuerySchema } from "@/lib/contract/audit";
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("settings.audit"))("title") };
+}
+
+export default async function AuditPage({ searchParams }: PageProps<"/settings/audit">) {
+  const viewer = await requireViewer();
+  // A value that makes no sense narrows nothing down.
+  const query = auditQuerySchema.catch({ limit: 50 }).parse(await searchParams);
+  const reads = hasRole(viewer.role, "admin") ? { page: listAudit(viewer, query), choices: listAuditChoices(viewer) } : undefined;
+  return (
+    <PageMessages messages={await pickMessages("settings")}>
+      <AuditScreen key={writeExactJson(query)} role={viewer.role} view={query} reads={reads} />
+    </PageMessages>
+  );
+}

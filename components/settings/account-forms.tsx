@@ -1,0 +1,101 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { fieldText } from "@/components/ui/field-text";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { showToast } from "@/components/ui/toast-store";
+import { signIn } from "@/lib/browser/session";
+import { apiPath } from "@/lib/browser/urls";
+import { AccountForm, PresentPassword } from "./account-form";
+import { useAccount } from "./use-account";
+
+const SHORTEST_PASSWORD = 10;
+
+export function NameForm({ name }: { name: string }) {
+  const t = useTranslations("settings.profile");
+  const wrong = useTranslations("auth.wrong");
+  const { change, faulty, ...state } = useAccount();
+  return (
+    <AccountForm
+      title={t("you")}
+      submit={t("save")}
+      {...state}
+      onSubmit={(data) => void change({ name: fieldText(data, "name") }, () => showToast({ tone: "ok", text: t("saved") }))}
+    >
+      <FormField label={t("name")} hint={t("nameHint")} error={faulty === "name" ? wrong("name") : undefined}>
+        {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} defaultValue={name} />}
+      </FormField>
+    </AccountForm>
+  );
+}
+
+export function EmailForm({ email }: { email: string }) {
+  const t = useTranslations("settings.profile");
+  const wrong = useTranslations("auth.wrong");
+  const { change, faulty, isTaken, ...state } = useAccount();
+  return (
+    <AccountForm
+      title={t("sign")}
+      submit={t("changeEmail")}
+      {...state}
+      onSubmit={(data, form) => {
+        const wanted = fieldText(data, "email").trim().toLowerCase();
+        void change({ email: wanted, currentPassword: fieldText(data, "currentPassword") }, () => {
+          showToast({ tone: "ok", text: t("emailChanged", { email: wanted }) });
+          for (const field of form.querySelectorAll<HTMLInputElement>("[type=password]")) field.value = "";
+        });
+      }}
+    >
+      <FormField label={t("email")} hint={t("emailHint")} error={faulty === "email" ? (isTaken ? t("taken") : wrong("email")) : undefined}>
+        {(control) => (
+          <Input {...control} name="email" type="email" autoComplete="username" required maxLength={254} defaultValue={email} />
+        )}
+      </FormField>
+      <PresentPassword isWrong={faulty === "currentPassword"} />
+    </AccountForm>
+  );
+}
+
+/** A new password ends every session, this one too: the browser that knows it signs in again at once. */
+export function PasswordForm({ email }: { email: string }) {
+  const t = useTranslations("settings.profile");
+  const wrong = useTranslations("auth.wrong");
+  const { change, faulty, ...state } = useAccount();
+  return (
+    <AccountForm
+      title={t("password")}
+      submit={t("changePassword")}
+      {...state}
+      onSubmit={(data, form) => {
+        const password = fieldText(data, "password");
+        void change({ password, currentPassword: fieldText(data, "currentPassword") }, async () => {
+          if ((await signIn({ email, password })) !== "signed-in") return window.location.assign(apiPath("/sign-in"));
+          form.reset();
+          showToast({ tone: "ok", text: t("passwordChanged") });
+        });
+      }}
+    >
+      {/* For the browser's own book of passwords: to which account the new one belongs. */}
+      <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
+      <PresentPassword isWrong={faulty === "currentPassword"} />
+      <FormField
+        label={t("newPassword")}
+        hint={t("passwordHint", { count: SHORTEST_PASSWORD })}
+        error={faulty === "password" ? wrong("password", { count: SHORTEST_PASSWORD }) : undefined}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            name="password"
+            type="password"
+            autoComplete="new-password"
+            required
+            minLength={SHORTEST_PASSWORD}
+            maxLength={200}
+          />
+        )}
+      </FormField>
+    </AccountForm>
+  );
+}

@@ -1,0 +1,30 @@
+import { useTranslations } from "next-intl";
+import { PageHeader } from "@/components/frame/page-header";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { type MemberView } from "@/lib/contract/console";
+import { EmailForm, NameForm, PasswordForm } from "./account-forms";
+import { LookCard } from "./look-card";
+import { SessionsCard } from "./sessions-card";
+import { SettingsTabs } from "./settings-tabs";
+
+export function AccountScreen({ member: { name, email, role, createdAt } }: { member: MemberView }) {
+  const t = useTranslations("settings");
+  const roleName = useTranslations("frame.member.role");
+  return (
+    <>
+      <PageHeader title={t("title")} />
+      <SettingsTabs current="account" />
+      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
+        <p className="text-ink-3">
+          {roleName(role)} · {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
+        </p>
+        {/* A form begins anew with what is stored now. */}
+        <NameForm key={name} name={name} />
+        <EmailForm key={email} email={email} />
+        <PasswordForm email={email} />
+        <SessionsCard name={name} />
+        <LookCard />
+      </div>
+    </>
+  );
+}

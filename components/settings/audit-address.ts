@@ -1,0 +1,13 @@
+import { type AuditQuery } from "@/lib/contract/audit";
+import { withQuery } from "@/lib/browser/urls";
+
+export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before">;
+
+/** A page of the log as an address: what is narrowed down stands in it, and can be sent to somebody. */
+export function auditAddress({ member, action, on, within, before }: AuditView): `/${string}` {
+  return withQuery("/settings/audit", { member, action, on, within, before });
+}
+
+export function auditFile({ member, action, on, within }: AuditView): `/${string}` {
+  return withQuery("/api/console/audit/export", { member, action, on, within });
+}

@@ -1,0 +1,190 @@
+// @vitest-environment jsdom
+// Invitations, the audit log and the account, as the pages of Settings show them.
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
+import { type ReactNode, Suspense } from "react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { AccountScreen } from "@/components/settings/account-screen";
+import { AuditScreen } from "@/components/settings/audit-screen";
+import { InvitationList } from "@/components/settings/invitation-list";
+import { type AuditItem } from "@/lib/contract/audit";
+import { type InvitationItem, type MemberView } from "@/lib/contract/console";
+import { ok } from "@/lib/shared/result";
+import { renderInApp } from "./render";
+
+const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
+const sent: { path: string; method?: string; body?: unknown }[] = [];
+let answers: Response[] = [];
+
+beforeEach(() => {
+  sent.length = 0;
+  answers = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+    sent.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
+    return answers.shift() ?? new Response(null, { status: 204 });
+  });
+  // jsdom has no modal dialogs.
+  HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
+    this.open = false;
+  };
+});
+afterEach(cleanup);
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.clearAllMocks();
+});
+
+const show = (children: ReactNode) =>
+  act(async () =>
+    renderInApp(
+      <AppRouterContext.Provider value={router}>
+        <Suspense>{children}</Suspense>
+      </AppRouterContext.Provider>,
+    ),
+  );
+const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
+
+const open: InvitationItem = {
+  id: "i1",
+  email: "grace@example.com",
+  role: "operator",
+  state: "open",
+  invitedBy: "Olga Owner",
+  createdAt: Date.parse("2026-02-27T12:00:00Z"),
+  expiresAt: Date.parse("2026-03-06T12:00:00Z"),
+};
+
+describe("the list of invitations", () => {
+  const past = (["used", "expired", "withdrawn"] as const).map((state) => ({ ...open, id: state, email: `${state}@example.com`, state }));
+
+  it("says of an open one who made it, when, for which role and until when, and offers to withdraw it alone", async () => {
+    await show(<InvitationList invitations={Promise.resolve(ok([open, ...past]))} />);
+    const row = screen.getByText("grace@example.com").closest("li");
+    expect(row?.textContent).toMatch(/by Olga Owner · made \d+ days ago · until Mar 6, 2026.*operator.*Open/);
+    expect(screen.getAllByRole("button").map((button) => button.getAttribute("aria-label"))).toEqual(["Withdraw: grace@example.com"]);
+    expect(["Used", "Expired", "Withdrawn"].map((word) => screen.getByText(word).closest("details") !== null)).toEqual([true, true, true]);
+  });
+
+  it("withdraws after a question that names the address, and reads the list anew", async () => {
+    await show(<InvitationList invitations={Promise.resolve(ok([open]))} />);
+    await press("Withdraw: grace@example.com");
+    expect(sent).toEqual([]);
+    await press("Withdraw the invitation of grace@example.com");
+    expect(sent).toEqual([{ path: "/api/console/members/invitations/i1", method: "DELETE" }]);
+    expect(router.refresh).toHaveBeenCalled();
+  });
+
+  it("says that none is open, and of a former member's that it is theirs", async () => {
+    await show(<InvitationList invitations={Promise.resolve(ok([{ ...open, state: "used", invitedBy: undefined }]))} />);
+    expect(screen.getByText("No invitation is open.")).toBeDefined();
+    expect(screen.getByText(/by a former member/)).toBeDefined();
+  });
+});
+
+describe("the audit log", () => {
+  const entry: AuditItem = {
+    id: 7,
+    at: Date.parse("2026-03-01T11:00:00Z"),
+    requestId: "r-1",
+    member: { id: "ana", name: "Ana Ruiz" },
+    action: "submitPrompt",
+    connection: { id: "c", name: "Studio cloud" },
+    status: 200,
+    outcome: "prompt_id=abc",
+  };
+  const screenOf = (entries: AuditItem[], hasMore = false) => (
+    <AuditScreen
+      role="admin"
+      view={{ member: "ana" }}
+      reads={{
+        page: Promise.resolve(ok({ entries, hasMore })),
+        choices: Promise.resolve(ok({ members: [{ id: "ana", name: "Ana Ruiz" }], actions: ["submitPrompt", "ofAnotherVersion"] })),
+      }}
+    />
+  );
+
+  it("says who did what, when, where, and what came of it", async () => {
+    const refused = { ...entry, id: 6, action: "ofAnotherVersion", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
+    await show(screenOf([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
+    const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
+    expect(first).toMatch(/days ago.*Ana Ruiz.*submitted a workflow.*Studio cloud.*Done.*prompt_id=abc/);
+    expect(second).toMatch(/Nobody known.*ofAnotherVersion.*another one.*Refused.*ROLE_TOO_LOW/);
+  });
+
+  it("keeps what was chosen in the address, begins a narrower list at its newest, and exports what is shown", async () => {
+    await show(screenOf([entry], true));
+    fireEvent.change(screen.getByRole("combobox", { name: "Act" }), { target: { value: "submitPrompt" } });
+    expect(router.push).toHaveBeenCalledWith("/settings/audit?member=ana&action=submitPrompt");
+    expect(screen.getByRole("link", { name: "Older" }).getAttribute("href")).toBe("/settings/audit?member=ana&before=7");
+    expect(screen.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toBe("/api/console/audit/export?member=ana");
+    expect(screen.getByRole("link", { name: "Show all" }).getAttribute("href")).toBe("/settings/audit");
+  });
+
+  it("tells nothing found from nothing there, and says to others in one line who reads it", async () => {
+    await show(screenOf([]));
+    expect(screen.getByText("No entry fits this person, act and time.")).toBeDefined();
+    cleanup();
+    await show(<AuditScreen role="operator" view={{}} />);
+    expect(screen.getByText(/owner and admins read .* your role is operator\./)).toBeDefined();
+    expect(screen.queryByRole("combobox")).toBeNull();
+  });
+});
+
+describe("the account", () => {
+  const member: MemberView = { id: "ana", name: "Ana Ruiz", email: "ana@example.com", role: "operator", disabled: false, createdAt: 0 };
+  const form = (name: string) => within(screen.getByRole("region", { name }));
+  const refusal = (path: string) =>
+    Response.json({ code: "INVALID_BODY", message: `${path}: is wrong`, details: [{ path, message: "is wrong" }] }, { status: 400 });
+
+  it("changes the name alone, and asks for no password", async () => {
+    await show(<AccountScreen member={member} />);
+    fireEvent.change(form("You").getByRole("textbox", { name: "Name" }), { target: { value: "Ana R." } });
+    await act(async () => fireEvent.click(form("You").getByRole("button", { name: "Save" })));
+    expect(sent).toEqual([{ path: "/api/console/account", method: "PUT", body: { name: "Ana R." } }]);
+  });
+
+  it("says of a wrong present password so beside its field, and keeps what was typed", async () => {
+    answers = [refusal("currentPassword")];
+    await show(<AccountScreen member={member} />);
+    const part = form("Sign-in address");
+    fireEvent.change(part.getByRole("textbox", { name: "Email" }), { target: { value: "new@example.com" } });
+    fireEvent.change(part.getByLabelText("Present password"), { target: { value: "guess" } });
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change the address" })));
+    expect(part.getByText("This is not your present password.")).toBeDefined();
+    expect(part.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("new@example.com");
+  });
+
+  it("says of an address that somebody has so beside it", async () => {
+    answers = [Response.json({ code: "CONFLICT", message: "taken" }, { status: 409 })];
+    await show(<AccountScreen member={member} />);
+    const part = form("Sign-in address");
+    fireEvent.change(part.getByLabelText("Present password"), { target: { value: "the right one" } });
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change the address" })));
+    expect(part.getByText("This address belongs to another member.")).toBeDefined();
+  });
+
+  it("signs in again with the new password, since the old sessions have ended", async () => {
+    answers = [Response.json({ member }), Response.json({ csrfToken: "t" }), Response.json({ url: "http://localhost/jobs" })];
+    await show(<AccountScreen member={member} />);
+    const part = form("Password");
+    fireEvent.change(part.getByLabelText("Present password"), { target: { value: "the right one" } });
+    fireEvent.change(part.getByLabelText("New password"), { target: { value: "a new long password" } });
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change the password" })));
+    expect(sent.map(({ path }) => path)).toEqual(["/api/console/account", "/api/auth/csrf", "/api/auth/callback/credentials"]);
+    expect(part.getByLabelText<HTMLInputElement>("New password").value).toBe("");
+  });
+
+  it("asks before it signs out everywhere", async () => {
+    answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
+    await show(<AccountScreen member={member} />);
+    await press("Sign out everywhere");
+    expect(sent).toEqual([]);
+    const dialog = within(screen.getByRole("dialog"));
+    await act(async () => fireEvent.click(dialog.getByRole("button", { name: "Sign out everywhere" })));
+    expect(sent).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
+    expect(screen.getByRole("alert")).toBeDefined();
+  });
+});
