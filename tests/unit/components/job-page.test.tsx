@@ -33,10 +33,10 @@ describe("what a job's page tells", () => {
     cleanup();
     renderInApp(<JobDetails facts={factsOf({ status: "failed" }, "non_retryable_error")} />);
     expect(screen.getByText("non_retryable_error")).toBeDefined();
-    expect(screen.queryByText("The two views do not agree.")).toBeNull();
+    expect(screen.queryByText("The service says two different things of this job.")).toBeNull();
     cleanup();
     renderInApp(<JobDetails facts={factsOf({ status: "in_progress" }, "success")} />);
-    expect(screen.getByText("The two views do not agree.")).toBeDefined();
+    expect(screen.getByText("The service says two different things of this job.")).toBeDefined();
     cleanup();
     renderInApp(<JobDetails facts={factsOf({ status: "failed" })} />);
     expect(screen.getByText("State").nextElementSibling?.textContent).toBe("failed");
