@@ -1,5 +1,11 @@
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
+import { PageMessages } from "@/components/frame/page-messages";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
 export default async function Loading() {
-  return <AssetsSkeleton />;
+  return (
+    <PageMessages messages={await pickMessages("assets")}>
+      <AssetsSkeleton />
+    </PageMessages>
+  );
 }

@@ -1,5 +1,11 @@
 import { AssetSkeleton } from "@/components/assets/assets-skeleton";
+import { PageMessages } from "@/components/frame/page-messages";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
 export default async function Loading() {
-  return <AssetSkeleton />;
+  return (
+    <PageMessages messages={await pickMessages("assets")}>
+      <AssetSkeleton />
+    </PageMessages>
+  );
 }
