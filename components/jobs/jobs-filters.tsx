@@ -8,6 +8,7 @@ import { Select } from "@/components/ui/select";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobRow } from "./job-row";
 import { outputTypes } from "./jobs-address";
+import { OutputFilter } from "./output-filter";
 import { StatusFilter } from "./status-filter";
 import { type JobsPlace } from "./jobs-place";
 import { usePlaceOf } from "./use-jobs-place";
@@ -36,19 +37,7 @@ export function JobsFilters({ place: store, rows, total, connection }: JobsFilte
     <>
       <StatusFilter place={place} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
-      <Select
-        aria-label={t("output")}
-        value={query.output_type ?? ""}
-        onChange={({ currentTarget: { value } }) => go({ output_type: outputTypes.find((type) => type === value) })}
-        className={chipStyle(query.output_type !== undefined, "h-[28px] w-auto max-sm:text-[13px]")}
-      >
-        <option value="">{t("outputs.any")}</option>
-        {outputTypes.map((type) => (
-          <option key={type} value={type}>
-            {t(`outputs.${type}`)}
-          </option>
-        ))}
-      </Select>
+      <OutputFilter place={place} />
       <button
         type="button"
         aria-haspopup="dialog"

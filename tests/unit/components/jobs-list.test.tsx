@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
 import { DataTable } from "@/components/data-table/data-table";
 import { columnsFor } from "@/components/data-table/features";
 import { shareRows } from "@/components/data-table/held-rows";
@@ -24,6 +25,7 @@ import {
 } from "@/components/jobs/column-choice";
 import { toInputs } from "@/components/jobs/job-inputs";
 import { jobsHref, viewHref } from "@/components/jobs/jobs-address";
+import { OutputFilter } from "@/components/jobs/output-filter";
 import { StatusFilter } from "@/components/jobs/status-filter";
 import { type Place } from "@/components/jobs/use-jobs-place";
 import { isBareAddress, parseJobsQuery } from "@/app/(console)/jobs/jobs-query";
@@ -49,6 +51,22 @@ describe("the address", () => {
 
   it("is bare where at most a connection is named", () => {
     expect([{}, { connection: "c" }, { job: "j" }, { view: "all" }].map(isBareAddress)).toEqual([true, true, false, false]);
+  });
+});
+
+describe("the filter", () => {
+  it("by kind of output is offered where the service has it, and can be taken back where it has not", () => {
+    const offered = (isLocal: boolean, output_type?: "image") => {
+      renderInApp(
+        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: false, isLocal }]}>
+          <OutputFilter place={{ query: { ...defaults, output_type }, go: () => undefined }} />
+        </ConnectionProvider>,
+      );
+      const found = screen.queryByRole("combobox", { name: "Kind of output" }) !== null;
+      cleanup();
+      return found;
+    };
+    expect([offered(false), offered(true), offered(true, "image")]).toEqual([true, false, true]);
   });
 });
 
