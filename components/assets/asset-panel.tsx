@@ -46,7 +46,7 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
       onPatch(id, change);
     },
     onDone: () => void refresh(),
-    onDeleted: () => onDeleted(id),
+    onDeleted,
   });
   const close = useEffectEvent(onClose);
   useEffect(() => {

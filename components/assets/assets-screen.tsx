@@ -181,8 +181,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
               focusOn(openId);
             }}
             onPatch={source.patch}
-            onDeleted={() => {
-              opened.close();
+            onDeleted={(id) => {
+              if (opened.has(id)) opened.close();
               source.refresh();
             }}
           />

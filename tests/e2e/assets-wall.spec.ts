@@ -68,6 +68,18 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   expect(page.url()).toBe(there);
   expect(Math.abs((await page.evaluate(() => window.scrollY)) - at)).toBeLessThan(2);
 
+  // Seen in full it has an address of its own: a reload shows it again, and Back closes it.
+  await tile(page, "wall_030.png").focus();
+  await page.keyboard.press("Space");
+  const viewer = page.getByRole("dialog", { name: /^wall_030\.png/ });
+  await expect(viewer).toBeVisible();
+  await expect(page).toHaveURL(/show=/);
+  await page.reload();
+  await expect(viewer).toBeVisible();
+  await page.goBack();
+  await expect(viewer).toBeHidden();
+  await expect(tile(page, "wall_030.png")).toBeFocused();
+
   // Tags and metadata narrow it, both in the address.
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with odd" }).click();
@@ -134,8 +146,13 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await expect(renamed).toBeVisible();
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await renamed.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog", { name: "Delete renamed.png" }).getByRole("button", { name: "Delete" }).click();
-  await expect(renamed).toBeHidden();
+  await expect(renamed.getByText("renamed.png is deleted in 5 seconds")).toBeVisible();
+  await renamed.getByRole("button", { name: "Undo" }).click();
+  await expect(renamed.getByText("is deleted in 5 seconds")).toBeHidden();
+  // Whoever closes what it is held in has decided.
+  await renamed.getByRole("button", { name: "Delete" }).click();
+  await renamed.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByText("renamed.png is deleted.")).toBeVisible();
   await expect(tile(page, "renamed.png")).toBeHidden();
   await expect(tiles(page)).toHaveCount(11);
 

@@ -25,7 +25,7 @@ export type Outcome = (typeof outcomes)[number];
 /** What became of one asset. `changed` are the tags that really came or went. */
 export type Entry = { id: string; outcome: Outcome; changed?: readonly string[]; total?: readonly string[]; failure?: ApiFailure };
 
-/** So many calls at a time; a rate limit is waited out by each. */
+/** So many calls at a time, while somebody stays to see them; a rate limit is waited out by each. */
 const AT_ONCE = 4;
 
 export async function runAct(act: AssetAct, assets: readonly Meant[], work: Work): Promise<Entry[]> {
@@ -38,7 +38,7 @@ export async function runAct(act: AssetAct, assets: readonly Meant[], work: Work
     );
     return { entries: told.map(({ entry }) => entry), isOver: told.some(({ isOver }) => isOver) };
   }
-  const done = await inBatches(free, AT_ONCE, batch, work);
+  const done = await inBatches(free, work.isLeaving ? Math.max(1, free.length) : AT_ONCE, batch, work);
   return [...done, ...fixed.map(({ id }) => ({ id, outcome: "immutable" as const }))];
 }
 

@@ -13,6 +13,7 @@ import { useFileDownload } from "../use-file-download";
 import { type AssetAct, type Entry } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
 import { BulkProgress } from "./bulk-progress";
+import { countOutcomes } from "./outcome-looks";
 import { useArchive } from "./use-archive";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
 
@@ -46,7 +47,17 @@ export function BulkBar({
 }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const common = useTranslations("common");
-  const bulk = useAssetBulk({ connection: connectionId, onDone });
+  const bulk = useAssetBulk({
+    connection: connectionId,
+    onDone,
+    onLeft: (entries) =>
+      showToast({
+        tone: "off",
+        text: countOutcomes(entries)
+          .map((each) => t(`count.${each.outcome}`, each))
+          .join(", "),
+      }),
+  });
   const [asking, setAsking] = useState<"addTags" | "removeTags">();
   const download = useFileDownload();
   const archive = useArchive(connectionId);
@@ -66,7 +77,7 @@ export function BulkBar({
       showToast({ tone: "bad", text: common("copyFailed") });
     }
   }
-  const isBusy = bulk.phase.kind !== "idle" && bulk.phase.kind !== "asking";
+  const isBusy = bulk.held !== undefined || (bulk.phase.kind !== "idle" && bulk.phase.kind !== "asking");
   return (
     <>
       {isBusy ? (

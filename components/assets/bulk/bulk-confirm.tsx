@@ -17,12 +17,11 @@ export function BulkConfirm({ phase, onClose, onConfirm }: BulkConfirmProps) {
   const fixed = selected.kind === "named" ? selected.assets.filter(({ immutable }) => immutable).length : 0;
   const count = Math.min(total - fixed, MOST_IN_ACT);
   const title = t(`${act.kind}.title`, { count, tags: act.kind === "delete" ? "" : act.tags.join(", ") });
-  const name = selected.kind === "named" && selected.assets.length === 1 ? selected.assets[0]?.name : undefined;
   return (
     <Dialog
       isOpen
       onClose={onClose}
-      title={name && act.kind === "delete" ? t("delete.named", { name }) : title}
+      title={title}
       actions={
         <>
           <Button onClick={onClose}>{t("keep")}</Button>

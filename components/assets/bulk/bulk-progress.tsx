@@ -28,8 +28,8 @@ export function BulkProgress({ bulk, connection, rights, onDismiss }: BulkProgre
   const common = useTranslations("common");
   const errors = useTranslations("errors");
   const [isReading, setReading] = useState(false);
-  const { phase } = bulk;
-  const isMoving = phase.kind === "walking" || phase.kind === "working";
+  const { phase, held } = bulk;
+  const isMoving = held !== undefined || phase.kind === "walking" || phase.kind === "working";
   useEffect(() => {
     if (!isMoving) return;
     // Esc lets go of the selection, and with it of this: not of what is under way.
@@ -43,6 +43,17 @@ export function BulkProgress({ bulk, connection, rights, onDismiss }: BulkProgre
     bulk.dismiss();
     onDismiss();
   };
+  if (held) {
+    const fixed = held.filter(({ immutable }) => immutable).length;
+    const text = t("held", { count: held.length - fixed }) + (fixed > 0 ? ` ${t("ask.fixed", { count: fixed })}` : "");
+    return (
+      <WorkLine label={t("label")} tone="wait" text={text}>
+        <Button size="small" onClick={bulk.undo}>
+          {common("undo")}
+        </Button>
+      </WorkLine>
+    );
+  }
   if (phase.kind === "walking" || phase.kind === "working") {
     const isWorking = phase.kind === "working";
     const text = isWorking

@@ -1,6 +1,7 @@
 "use client";
 
 import { useEffect, useRef, useState } from "react";
+import { useHeld } from "@/components/ui/use-held";
 import { type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/asset-view";
@@ -22,10 +23,15 @@ export type BulkPhase =
 
 const idle: BulkPhase = { kind: "idle" };
 
-type Choices = { connection: string | undefined; onDone: (act: AssetAct, entries: readonly Entry[]) => void };
+/** So many deletions can still leave together with a page that goes away. */
+const MOST_HELD = 100;
+const forever = new AbortController().signal;
 
-/** One act at a time. What cannot be undone, and what reaches beyond the named assets, is asked for by its number. */
-export function useAssetBulk({ connection, onDone }: Choices) {
+type Told = (act: AssetAct, entries: readonly Entry[]) => void;
+type Choices = { connection: string | undefined; onDone: Told; onLeft: (entries: readonly Entry[]) => void };
+
+/** One act at a time. Deleting named assets is held for five seconds; what reaches further than that is asked for by its number. */
+export function useAssetBulk({ connection, onDone, onLeft }: Choices) {
   const [phase, setPhase] = useState<BulkPhase>(idle);
   const stopping = useRef<AbortController>(undefined);
   // Leaving the page lets the calls under way finish, and begins no others.
@@ -46,6 +52,13 @@ export function useAssetBulk({ connection, onDone }: Choices) {
     setPhase({ kind: "done", act, entries, isCut, undo: reverseOf(act, entries) });
     onDone(act, entries);
   }
+  async function leave(assets: readonly AssetView[]): Promise<void> {
+    const silent = { connection, signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
+    onLeft(await runAct({ kind: "delete" }, assets, silent));
+  }
+  const { held, hold, undo } = useHeld<readonly AssetView[]>(
+    (assets, isLeaving) => void (isLeaving ? leave(assets) : run({ kind: "delete" }, assets, false)),
+  );
   async function walk(query: AssetsQuery): Promise<{ assets: AssetView[]; isCut: boolean } | undefined> {
     setPhase({ kind: "walking", found: 0 });
     const work = begin();
@@ -63,15 +76,20 @@ export function useAssetBulk({ connection, onDone }: Choices) {
 
   return {
     phase,
+    /** Deleted in a moment. */
+    held,
     start: (act: AssetAct, selected: Selected) => {
-      if (act.kind === "delete" || selected.kind === "matching") setPhase({ kind: "asking", act, selected });
+      const isFar = selected.kind === "matching" || (act.kind === "delete" && selected.assets.length > MOST_HELD);
+      if (isFar) setPhase({ kind: "asking", act, selected });
+      else if (act.kind === "delete") hold(selected.assets);
       else void carryOut(act, selected);
     },
     confirm: () => {
       if (phase.kind === "asking") void carryOut(phase.act, phase.selected);
     },
     undo: () => {
-      if (phase.kind === "done" && phase.undo) void run(phase.undo.act, phase.undo.assets, false);
+      if (held) undo();
+      else if (phase.kind === "done" && phase.undo) void run(phase.undo.act, phase.undo.assets, false);
     },
     /** Their names and ids, for the clipboard or a download. */
     collect: async (query: AssetsQuery) => {

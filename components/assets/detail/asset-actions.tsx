@@ -5,7 +5,6 @@ import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { assetFileUrl, maskHref, runHref } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
@@ -21,8 +20,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const t = useTranslations("assets.details");
   const common = useTranslations("common");
   const download = useFileDownload();
-  const [open, setOpen] = useState<"edit" | "delete">();
-  const close = () => setOpen(undefined);
+  const [isEditing, setEditing] = useState(false);
   const file = assetFileUrl(asset, connectionId);
   const why = asset.immutable
     ? "whyImmutable"
@@ -56,37 +54,23 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
             {t("drawMask")}
           </Link>
         ) : null}
-        {rights.can("assets.edit") && !asset.immutable ? <Button onClick={() => setOpen("edit")}>{t("edit")}</Button> : null}
+        {rights.can("assets.edit") && !asset.immutable ? <Button onClick={() => setEditing(true)}>{t("edit")}</Button> : null}
         {rights.can("assets.delete") && !asset.immutable ? (
-          <Button tone="danger" onClick={() => setOpen("delete")}>
+          <Button tone="danger" busy={edits.busy === "delete"} disabled={edits.going?.id === asset.id} onClick={edits.remove}>
             {t("delete")}
           </Button>
         ) : null}
       </div>
       {why && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(why)}</p> : null}
-      {open === "edit" ? <EditDialog asset={asset} edits={edits} onClose={close} /> : null}
-      <Dialog
-        isOpen={open === "delete"}
-        onClose={close}
-        title={t("deleteTitle", { name: asset.name })}
-        actions={
-          <>
-            <Button onClick={close}>{common("cancel")}</Button>
-            <Button
-              tone="danger"
-              busy={edits.busy === "delete"}
-              onClick={() => {
-                close();
-                void edits.remove();
-              }}
-            >
-              {t("delete")}
-            </Button>
-          </>
-        }
-      >
-        <p>{t("deleteText")}</p>
-      </Dialog>
+      {isEditing ? <EditDialog asset={asset} edits={edits} onClose={() => setEditing(false)} /> : null}
+      {edits.going ? (
+        <div role="status" className="mt-2 rounded-md bg-off-soft p-2">
+          <p className="mb-1.5 break-words">{t("going", edits.going)}</p>
+          <Button size="small" onClick={edits.undo}>
+            {common("undo")}
+          </Button>
+        </div>
+      ) : null}
     </div>
   );
 }

@@ -1,6 +1,10 @@
 "use client";
 
+import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { failureText } from "@/components/frame/failure-text";
+import { showToast } from "@/components/ui/toast-store";
+import { useHeld } from "@/components/ui/use-held";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/asset-view";
@@ -12,8 +16,9 @@ type Choices = {
   /** The row and the panel show a change at once, and the truth when it comes. */
   onPatch: (change: <A extends AssetView>(asset: A) => A) => void;
   onDone: () => void;
-  onDeleted: () => void;
+  onDeleted: (id: string) => void;
 };
+type Going = { id: string; name: string };
 
 /** What the service answered in words of tags, or why it refused. */
 export type EditSaid = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
@@ -22,10 +27,13 @@ export type EditSaid = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "abse
 export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: Choices) {
   const [said, setSaid] = useState<EditSaid>();
   const [busy, setBusy] = useState<"tags" | "edit" | "delete">();
+  const t = useTranslations("assets.details");
+  const errors = useTranslations("errors");
   const id = asset?.id ?? "";
+  const { held, hold, undo } = useHeld<Going>((going, isLeaving) => void remove(going, isLeaving));
 
-  async function refuse(failure: ApiFailure, change?: AssetChange): Promise<void> {
-    const isAbsent = change !== undefined && (await learnAbsence(change, failure, { id, connection: connectionId }));
+  async function refuse(failure: ApiFailure, change?: AssetChange, of = id): Promise<void> {
+    const isAbsent = change !== undefined && (await learnAbsence(change, failure, { id: of, connection: connectionId }));
     setSaid(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
   }
 
@@ -60,13 +68,16 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     return result.ok;
   }
 
-  async function remove(): Promise<void> {
-    setSaid(undefined);
+  async function remove(going: Going, isLeaving: boolean): Promise<void> {
     setBusy("delete");
-    const result = await callApi<unknown>(assetPath(id, connectionId), requests.remove);
+    const result = await callApi<unknown>(assetPath(going.id, connectionId), { ...requests.remove, keepalive: isLeaving });
     setBusy(undefined);
-    if (result.ok) onDeleted();
-    else await refuse(result.failure, "assets.delete");
+    if (result.ok) onDeleted(going.id);
+    // Nobody looks at this asset any more: what became of it is told by its name.
+    if (result.ok && isLeaving) showToast({ tone: "ok", text: t("deleted", going) });
+    if (result.ok) return;
+    if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });
+    else await refuse(result.failure, "assets.delete", going.id);
   }
 
   return {
@@ -75,7 +86,13 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     addTags: (names: string[]) => void tag("add", names),
     removeTag: (name: string) => void tag("remove", [name]),
     edit,
-    remove,
+    /** Deleted in a moment; another one that was still held is sent at once. */
+    going: held,
+    undo,
+    remove: () => {
+      setSaid(undefined);
+      if (asset) hold({ id: asset.id, name: asset.name });
+    },
     dismiss: () => setSaid(undefined),
   };
 }

@@ -16,7 +16,10 @@ beforeEach(() => {
   };
 });
 afterEach(cleanup);
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 const asset = (id: string, more: Partial<AssetView> = {}): AssetView => ({
   ...{ id, name: `${id}.png`, kind: "image", tags: ["wip"], immutable: false, metadata: {} },
@@ -39,7 +42,7 @@ function outside(answer: (sent: Sent) => Response | Promise<Response>): Sent[] {
 function show(assets: AssetView[]) {
   const onDone = vi.fn();
   const selected = { kind: "named" as const, assets };
-  const common = { connectionId: "c1", rights, onDone, onClear: vi.fn(), isReading: false, total: assets.length };
+  const common = { connectionId: "c1", rights, onDone, onCompare: vi.fn(), onClear: vi.fn(), isReading: false, total: assets.length };
   renderInApp(<BulkBar selected={selected} {...common} />);
   return onDone;
 }
@@ -52,7 +55,11 @@ async function receipt(): Promise<(string | null)[]> {
 }
 const none = () => new Response(null, { status: 204 });
 
-it("deleting asks by the number, leaves what is immutable, and says asset by asset what became of it", async () => {
+/** The five seconds in which it can be taken back, without waiting for them. */
+const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+
+it("deleting named assets is held for five seconds with Undo, leaves what is immutable, and says asset by asset what became of it", async () => {
+  vi.useFakeTimers();
   const sent = outside(({ path }) => {
     if (path.includes("a2")) return Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 });
     if (path.includes("a3")) return Response.json({ code: "CONFLICT", message: "a job needs it" }, { status: 409 });
@@ -60,15 +67,15 @@ it("deleting asks by the number, leaves what is immutable, and says asset by ass
   });
   const onDone = show([...many(3), asset("shipped", { immutable: true })]);
   await press("Delete");
-  expect(sent).toEqual([]);
-  const ask = screen.getByRole("dialog");
-  expect(ask.textContent).toContain("1 of them is immutable and stays.");
-  await press("Leave them");
+  expect(screen.getByText(/^3 assets are deleted in 5 seconds: .* 1 of them is immutable and stays\.$/)).toBeDefined();
+  await press("Undo");
+  await pass(6_000);
   expect(sent).toEqual([]);
   await press("Delete");
-  sent.length = 0;
-  await press("Delete 3 assets");
-  await told("1 deleted, 1 immutable, 1 gone, 1 refused");
+  await pass(4_900);
+  expect(sent).toEqual([]);
+  await pass(200);
+  expect(screen.getByText("1 deleted, 1 immutable, 1 gone, 1 refused")).toBeDefined();
   const deletes = sent.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   expect(deletes).toEqual(["/api/assets/a1?connection=c1", "/api/assets/a2?connection=c1", "/api/assets/a3?connection=c1"]);
   expect(onDone).toHaveBeenCalledTimes(1);
@@ -80,20 +87,43 @@ it("deleting asks by the number, leaves what is immutable, and says asset by ass
   ]);
 });
 
+it("what is held when the page goes away is sent at once, all of it together", async () => {
+  const open: (() => void)[] = [];
+  const sent = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
+  show(many(9));
+  await press("Delete");
+  expect(sent).toEqual([]);
+  await act(async () => void window.dispatchEvent(new Event("pagehide")));
+  expect(sent.map(({ method }) => method)).toEqual(Array(9).fill("DELETE"));
+  await act(async () => open.splice(0).forEach((answer) => answer()));
+});
+
+it("more than leave together with a page are asked for by their number, and sent at once", async () => {
+  const sent = outside(none);
+  show(many(101));
+  await press("Delete");
+  expect(screen.getByRole("dialog").textContent).toContain("Delete 101 assets");
+  await press("Leave them");
+  expect(sent).toEqual([]);
+  await press("Delete");
+  await press("Delete 101 assets");
+  await told("101 deleted");
+});
+
 it("work that is stopped lets the calls under way finish, begins no others, and tells which those are", async () => {
   const open: (() => void)[] = [];
   const sent = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
-  const onDone = show(many(10));
+  const onDone = show(many(110));
   await press("Delete");
-  await press("Delete 10 assets");
-  await told("Deleting 0 of 10");
+  await press("Delete 110 assets");
+  await told("Deleting 0 of 110");
   expect(sent).toHaveLength(4);
   await press("Stop");
   expect(screen.getByRole("button", { name: "Stopping" }).getAttribute("aria-disabled")).toBe("true");
   await act(async () => open.splice(0).forEach((answer) => answer()));
-  await told("4 deleted, 6 left as they were");
+  await told("4 deleted, 106 left as they were");
   expect(sent).toHaveLength(4);
-  expect(onDone.mock.calls[0]?.[1]).toHaveLength(10);
+  expect(onDone.mock.calls[0]?.[1]).toHaveLength(110);
   const lines = await receipt();
   expect(lines.slice(3, 5)).toEqual(["a4Deleted", "a5Not done: the work was stopped before"]);
 });
@@ -102,10 +132,10 @@ it("an operation that the service turns out not to have ends the work at once, a
   const sent = outside(({ method }) =>
     method === "DELETE" ? new Response("404 page not found", { status: 404 }) : Response.json({ id: "x", name: "x", tags: [] }),
   );
-  show(many(9));
+  show(many(109));
   await press("Delete");
-  await press("Delete 9 assets");
-  await told("4 left: this service cannot do that, 5 left as they were");
+  await press("Delete 109 assets");
+  await told("4 left: this service cannot do that, 105 left as they were");
   expect(sent.filter(({ method }) => method === "DELETE")).toHaveLength(4);
 });
 
