@@ -1,4 +1,5 @@
 // A mask from the first stroke to the stored bytes and back: what was painted has alpha 0 at the service, what was not has 255.
+import { createHash, randomBytes } from "node:crypto";
 import AxeBuilder from "@axe-core/playwright";
 import { type Locator, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -29,8 +30,10 @@ async function stored(page: Page, desk: Desk, href: string | null) {
     .raw()
     .toBuffer({ resolveWithObject: true });
   const at = (x: number, y: number) => [...data.subarray((y * info.width + x) * 4, (y * info.width + x) * 4 + 4)];
-  return { id, size: [info.width, info.height], at };
+  return { id, size: [info.width, info.height], at, sha256: sha256(data) };
 }
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
 const drawing = (page: Page) => page.getByRole("application", { name: /^Mask of/ });
 
@@ -156,6 +159,7 @@ const kinds = {
   "photo-clear.png": () => flat(60, 90).ensureAlpha(0.6).png(),
   "photo-deep.png": () => flat(60, 90).toColourspace("rgb16").png(),
   "photo-thin.png": () => flat(1, 90).png(),
+  "photo-noise.png": () => sharp(randomBytes(60 * 90 * 3), { raw: { width: 60, height: 90, channels: 3 } }).png(),
 };
 
 test("a mask fits a turned photograph, a clear, a deep and a thin picture to the pixel, none of which changes; two fingers move and draw nothing", async ({
@@ -176,11 +180,20 @@ test("a mask fits a turned photograph, a clear, a deep and a thin picture to the
       await rectangle(page, { Left: 0, Top: 80, Width: 60, Height: 5 });
       await page.getByRole("button", { name: "Save mask" }).click();
       const receipt = page.getByRole("status").filter({ hasText: "Saved as photo-" });
-      const { size, at } = await stored(page, desk, await receipt.getByRole("link", { name: "Open the asset" }).getAttribute("href"));
+      const { size, at, ...masked } = await stored(
+        page,
+        desk,
+        await receipt.getByRole("link", { name: "Open the asset" }).getAttribute("href"),
+      );
       const width = name === "photo-thin.png" ? 1 : upright.width;
       expect(size).toEqual([width, upright.height]);
       const alphas = [79, 80, 84, 85].map((y) => at(width - 1, y)[3]);
       expect(alphas).toEqual(isClear ? [153, 0, 0, 153] : [255, 0, 0, 255]);
+      if (name === "photo-noise.png") {
+        const pixels = await sharp(bytes).ensureAlpha().raw().toBuffer();
+        for (let at = 80 * 60; at < 85 * 60; at++) pixels[at * 4 + 3] = 0;
+        expect(masked.sha256).toBe(sha256(pixels));
+      }
       const { asset_hash: filename }: { asset_hash: string } = await (await page.request.get(`${desk.url}/api/assets/${id}`)).json();
       const now = await (await page.request.get(`${desk.url}/api/view`, { params: { filename } })).body();
       expect(now.equals(bytes)).toBe(true);

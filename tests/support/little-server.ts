@@ -3,15 +3,15 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 
 export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
 export type LittleServer = { url: string; host: string; seen: Seen[]; close(): Promise<void> };
-type Answer = (request: Seen, response: ServerResponse) => void;
+type Answer = (request: Seen, response: ServerResponse) => void | Promise<void>;
 
 export async function startLittleServer(answer: Answer): Promise<LittleServer> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
-    void read(request).then((body) => {
+    void read(request).then(async (body) => {
       const entry = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
       seen.push(entry);
-      answer(entry, response);
+      await answer(entry, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

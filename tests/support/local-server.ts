@@ -1,6 +1,7 @@
 // A plain local server over real HTTP, as the wire facts (section 5, 3.2, 3.6 to 3.10, 3.21) describe it: one user, no key, its own words.
 // It runs nothing by itself: a test moves its jobs.
 import { randomUUID } from "node:crypto";
+import { type LocalFiles } from "./local-files";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "./little-server";
 
 type Item = [number, string, Record<string, unknown>, Record<string, unknown>, string[]];
@@ -15,7 +16,8 @@ export type LocalServer = LittleServer & {
   beforeChange(act: () => void): void;
 };
 
-export async function startLocalServer(): Promise<LocalServer> {
+/** `files`: what it keeps; without them it was started without assets and holds next to nothing. */
+export async function startLocalServer(files?: LocalFiles): Promise<LocalServer> {
   const place: Place = { running: [], pending: [], history: new Map() };
   let number = 0;
   let beforeNext: (() => void) | undefined;
@@ -24,12 +26,13 @@ export async function startLocalServer(): Promise<LocalServer> {
     place.pending.push([number++, id, graph, { ...extra, create_time: 1_767_225_600_000 + number * 1000 }, ["1"]]);
     return id;
   };
-  const server = await startLittleServer((request, response) => {
+  const server = await startLittleServer(async (request, response) => {
     const url = new URL(request.url, "http://local");
     const route = `${request.method} ${url.pathname}`;
     const nothing = (status: number) => void response.writeHead(status).end();
     // On loopback an Origin that is not its own host is refused; a key means nothing to it.
     if (request.headers.origin !== undefined) return nothing(403);
+    if (await files?.answer(request, response)) return;
     const body = readBody(request);
     if (route === "GET /api/system_stats") return answerJson(response, { system: { os: "linux", comfyui_version: "0.3.71" }, devices: [] });
     if (route === "POST /api/prompt") {

@@ -1,0 +1,187 @@
+// What a plain local server keeps: pictures under their names, assets (as with --enable-assets), user data. As the wire facts (3.11 to 3.21, 5)
+// describe it: its names are files' own names, a second one of the same name gets a number, an id chosen by a client is refused.
+import { randomUUID } from "node:crypto";
+import { type ServerResponse } from "node:http";
+import { blake3 } from "@napi-rs/blake-hash";
+import sharp from "sharp";
+import { answerJson, type Seen } from "./little-server";
+
+type Asset = { id: string; name: string; asset_hash: string; size: number; mime_type: string; tags: string[]; user_metadata: object };
+export type LocalFiles = {
+  /** By kind, subfolder and name, as they lie on its disk. */
+  pictures: Map<string, Buffer>;
+  assets: (Asset & { bytes: Buffer })[];
+  userdata: Map<string, Buffer>;
+  /** False: the request is about something else. */
+  answer(request: Seen, response: ServerResponse): Promise<boolean>;
+};
+
+const stamp = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" };
+
+export function createLocalFiles(): LocalFiles {
+  const pictures: LocalFiles["pictures"] = new Map();
+  const assets: LocalFiles["assets"] = [];
+  const userdata: LocalFiles["userdata"] = new Map();
+
+  const shown = ({ bytes: _, ...asset }: Asset & { bytes: Buffer }, more: object = {}) => ({ ...asset, ...stamp, ...more });
+  function storeAsset(
+    bytes: Buffer,
+    { name, type, tags, metadata = {} }: { name: string; type: string; tags: string[]; metadata?: object },
+  ) {
+    const asset_hash = `blake3:${blake3(bytes).toString("hex")}`;
+    const asset = { id: randomUUID(), name, asset_hash, size: bytes.length, mime_type: type, tags, user_metadata: metadata, bytes };
+    assets.push(asset);
+    return shown(asset, { created_new: true });
+  }
+  function storePicture(bytes: Buffer, name: string, place: string): string {
+    for (let at = 0; ; at++) {
+      const tried = at === 0 ? name : name.replace(/(\.[^.]*)?$/, ` (${at})$1`);
+      const there = pictures.get(place + tried);
+      if (there && !there.equals(bytes)) continue;
+      pictures.set(place + tried, bytes);
+      return tried;
+    }
+  }
+
+  async function answerAssets({ method, url: address, ...request }: Seen, url: URL, response: ServerResponse): Promise<void> {
+    const refuse = (status: number, code: string) => answerJson(response, { error: { code, message: code, details: {} } }, status);
+    const route = `${method} ${url.pathname}`;
+    if (route === "GET /api/assets") {
+      if (url.searchParams.has("metadata_filter")) return refuse(400, "UNSUPPORTED_PARAM");
+      const name = (url.searchParams.get("name_contains") ?? "").toLowerCase();
+      const tags = (url.searchParams.get("include_tags") ?? "").split(",").filter((tag) => tag !== "");
+      const found = assets.filter((one) => one.name.toLowerCase().includes(name) && tags.every((tag) => one.tags.includes(tag)));
+      const offset = Number(url.searchParams.get("offset") ?? 0);
+      const page = found.toReversed().slice(offset, offset + Number(url.searchParams.get("limit") ?? 20));
+      const has_more = offset + page.length < found.length;
+      return answerJson(response, { assets: page.map((one) => shown(one)), total: found.length, has_more });
+    }
+    if (route === "POST /api/assets") {
+      const form = await formOf({ method, url: address, ...request });
+      if (form.has("id")) return refuse(400, "UNSUPPORTED_FIELD");
+      const file = form.get("file");
+      if (!(file instanceof File)) return refuse(400, "MISSING_FILE");
+      if (file.size === 0) return refuse(400, "EMPTY_UPLOAD");
+      const name = textOf(form.get("name")) || file.name;
+      const tags: string[] = JSON.parse(textOf(form.get("tags")) || "[]");
+      const metadata: object = JSON.parse(textOf(form.get("user_metadata")) || "{}");
+      const made = storeAsset(Buffer.from(await file.arrayBuffer()), { name, type: file.type, tags, metadata });
+      return answerJson(response, made, 201);
+    }
+    if (route === "POST /api/assets/from-hash") {
+      const wanted: { hash: string; tags: string[]; name?: string } = JSON.parse(request.body.toString());
+      const known = assets.find(({ asset_hash }) => asset_hash === wanted.hash);
+      if (!known) return refuse(404, "ASSET_NOT_FOUND");
+      return answerJson(
+        response,
+        storeAsset(known.bytes, { name: wanted.name ?? known.name, type: known.mime_type, tags: wanted.tags }),
+        201,
+      );
+    }
+    const [, id, part] = /^\/api\/assets\/([0-9a-f-]{36})(\/content|\/tags)?$/.exec(url.pathname) ?? [];
+    const asset = assets.find((one) => one.id === id);
+    if (!asset) return refuse(404, "ASSET_NOT_FOUND");
+    if (part === "/content") return answerBytes(response, asset.bytes, asset.mime_type);
+    if (method === "GET") return answerJson(response, shown(asset));
+    if (part === "/tags") {
+      const { tags }: { tags: string[] } = JSON.parse(request.body.toString());
+      asset.tags = method === "POST" ? [...new Set([...asset.tags, ...tags])] : asset.tags.filter((tag) => !tags.includes(tag));
+      return answerJson(response, { total_tags: asset.tags });
+    }
+    if (method === "DELETE") {
+      assets.splice(assets.indexOf(asset), 1);
+      return void response.writeHead(204).end();
+    }
+    Object.assign(asset, JSON.parse(request.body.toString()));
+    return answerJson(response, shown(asset));
+  }
+
+  async function answerUpload(request: Seen, response: ServerResponse): Promise<void> {
+    const form = await formOf(request);
+    const image = form.get("image");
+    if (!(image instanceof File) || image.size === 0) return void response.writeHead(400).end();
+    const bytes = Buffer.from(await image.arrayBuffer());
+    const [type, subfolder] = [textOf(form.get("type")) || "input", textOf(form.get("subfolder"))];
+    const place = `${type}/${subfolder && `${subfolder}/`}`;
+    if (!request.url.startsWith("/api/upload/mask")) {
+      const name = storePicture(bytes, image.name, place);
+      return answerJson(response, { name, subfolder, type });
+    }
+    const ref: { filename?: string; subfolder?: string; type?: string } = JSON.parse(textOf(form.get("original_ref")) || "{}");
+    if (!ref.filename) return void response.writeHead(400).end();
+    const original = pictures.get(`${ref.type ?? "output"}/${ref.subfolder ? `${ref.subfolder}/` : ""}${ref.filename}`);
+    // It names a file also where it found no original and stored nothing.
+    if (!original) return answerJson(response, { name: image.name, subfolder, type });
+    const alpha = await sharp(bytes).ensureAlpha().extractChannel(3).raw().toBuffer();
+    const { data, info } = await sharp(original).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+    for (const [at, value] of alpha.entries()) data[at * 4 + 3] = value;
+    const masked = await sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
+      .png()
+      .toBuffer();
+    return answerJson(response, { name: storePicture(masked, image.name, place), subfolder, type });
+  }
+
+  function answerUserdata({ method, body }: Seen, url: URL, response: ServerResponse): void {
+    const nothing = (status: number) => void response.writeHead(status).end();
+    const info = (path: string, base = "") => ({
+      path: path.slice(base.length),
+      size: userdata.get(path)?.length ?? 0,
+      modified: 1_767_225_600_000,
+    });
+    if (url.pathname === "/api/userdata") {
+      const dir = url.searchParams.get("dir") ?? "";
+      const base = dir === "./" ? "" : dir;
+      if (base.startsWith("/")) return nothing(403);
+      const below = [...userdata.keys()].filter((path) => path.startsWith(base)).sort();
+      if (base !== "" && below.length === 0) return nothing(404);
+      const listed = url.searchParams.get("recurse") === "true" ? below : below.filter((path) => !path.slice(base.length).includes("/"));
+      const isFull = url.searchParams.get("full_info") === "true";
+      return answerJson(response, isFull ? listed.map((path) => info(path, base)) : listed.map((path) => path.slice(base.length)));
+    }
+    const [file = "", dest] = url.pathname.slice("/api/userdata/".length).split("/move/").map(decodeURIComponent);
+    const isKept = url.searchParams.get("overwrite") === "false";
+    if (file.split("/").includes("..")) return nothing(403);
+    const there = userdata.get(file);
+    if (method === "POST" && dest === undefined) {
+      if (there && isKept) return nothing(409);
+      userdata.set(file, body);
+      return answerJson(response, url.searchParams.get("full_info") === "true" ? info(file) : file);
+    }
+    if (!there) return nothing(404);
+    if (method === "GET") return answerBytes(response, there, "application/octet-stream");
+    if (dest !== undefined && isKept && userdata.has(dest)) return nothing(409);
+    userdata.delete(file);
+    if (dest === undefined) return nothing(204);
+    userdata.set(dest, there);
+    return answerJson(response, dest);
+  }
+
+  async function answer(request: Seen, response: ServerResponse): Promise<boolean> {
+    const url = new URL(request.url, "http://local");
+    if (url.pathname.startsWith("/api/assets")) await answerAssets(request, url, response);
+    else if (/^\/api\/upload\/(image|mask)$/.test(url.pathname)) await answerUpload(request, response);
+    else if (url.pathname.startsWith("/api/userdata")) answerUserdata(request, url, response);
+    else if (url.pathname === "/api/view") {
+      const [name, folder] = [url.searchParams.get("filename") ?? "", url.searchParams.get("subfolder") ?? ""];
+      const bytes = name.startsWith("blake3:")
+        ? assets.find(({ asset_hash }) => asset_hash === name)?.bytes
+        : pictures.get(`${url.searchParams.get("type") ?? "output"}/${folder && `${folder}/`}${name}`);
+      if (bytes) answerBytes(response, bytes, "image/png");
+      else response.writeHead(404).end();
+    } else return false;
+    return true;
+  }
+  return { pictures, assets, userdata, answer };
+}
+
+function formOf({ headers, body }: Seen): Promise<FormData> {
+  return new Response(new Uint8Array(body), { headers: { "content-type": headers["content-type"] ?? "" } }).formData();
+}
+
+function answerBytes(response: ServerResponse, bytes: Buffer, type: string): void {
+  response.writeHead(200, { "content-type": type, "content-length": bytes.length }).end(bytes);
+}
+
+function textOf(value: FormDataEntryValue | null): string {
+  return typeof value === "string" ? value : "";
+}
