@@ -7,9 +7,11 @@ export function titleOfNode(node: GraphNode): string {
   return node._meta?.title?.trim() || node.class_type;
 }
 
-/** The one literal that tells most in a single line: the first text, else the first number with its name. */
+/** The one literal that tells most in a single line: the first text, else the first number with its name. A mask tells nothing. */
 export function gistOf(node: GraphNode): string | undefined {
-  const literals = Object.entries(node.inputs).filter(([, value]) => !isLink(value));
+  const literals = Object.entries(node.inputs).filter(
+    ([, value]) => !isLink(value) && !(typeof value === "string" && value.includes(MASK)),
+  );
   const text = literals.find(([, value]) => typeof value === "string" && /\S/.test(value));
   if (typeof text?.[1] === "string") return text[1].slice(0, 200).trim().slice(0, 80);
   const number = literals.find(([, value]) => typeof value === "number" || typeof value === "bigint");

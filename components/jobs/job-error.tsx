@@ -20,7 +20,7 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
   const t = useTranslations("jobs.job.error");
   const { startedAtMs, endedAtMs } = job;
   const nodesDone = timeline.filter(({ state }) => state === "done" || state === "cached").length;
-  const traceback = failure.traceback.join("").trim();
+  const traceback = failure.traceback.join("").trimEnd();
   const node = failure.node ?? failure.nodeId;
   const title = failure.refused ? t("refused") : node ? t("inNode", { node, id: failure.nodeId ? `#${failure.nodeId}` : "" }) : t("title");
   return (

@@ -1,4 +1,4 @@
-import { isObject } from "@/lib/contract/json";
+import { isObject, textOf } from "@/lib/contract/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobView } from "@/lib/contract/job-view";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -29,7 +29,8 @@ type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
  * The node that failed or is at work follows them even where the service has no times for it; what a stopped job never came to closes the list.
  */
 export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: Course): TimelineNode[] {
-  const failedId = detail.execution_error?.node_id;
+  // A refusal that came late names no node here, or an empty one.
+  const failedId = textOf(detail.execution_error?.node_id);
   const currentId = job.terminal ? undefined : detail.progress?.current_node;
   const metas = Object.entries(detail.execution_meta ?? {});
   const known = metas.map(([nodeId, meta]): TimelineNode => {

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { gistOf } from "@/components/graph/node-words";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { marksOf } from "@/components/jobs/job-marks";
 import { factsOf, graph } from "./a-job";
@@ -41,6 +42,15 @@ describe("the graph of a job", () => {
     expect(within(panel).getByText("#77, which is not in this workflow")).toBeDefined();
     fireEvent.click(within(panel).getByRole("button", { name: "KSampler #2" }));
     expect(within(screen.getByRole("region", { name: "Node 2: KSampler" })).getByText("OOM: out of memory")).toBeDefined();
+  });
+
+  it("draws no node that a late refusal left unnamed, and no mask in place of a value", () => {
+    const late = factsOf({
+      status: "failed",
+      execution_error: { node_id: "", node_type: "", exception_message: "refused", exception_type: "ValidationError" },
+    });
+    expect(late.timeline.map(({ nodeId, state }) => [nodeId, state])).toEqual([]);
+    expect(gistOf({ class_type: "Call", inputs: { api_key: "[REDACTED]", prompt: "a cat" } })).toBe("a cat");
   });
 
   it("finds nodes by id, class and title", () => {
