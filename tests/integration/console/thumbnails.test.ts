@@ -1,4 +1,5 @@
 // The thumbnail route: what it makes, and what it refuses to open.
+import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -50,6 +51,35 @@ test("a picture becomes a WebP of the asked edge, once for many askers, and from
   expect(service.seen.length).toBe(before + 1);
   await ask("filename=big.png&edge=128");
   expect(service.seen.length).toBe(before + 2);
+});
+
+test("a very long picture that fills its box is cropped in its middle and sharp, though its service shrinks it to a strip", async () => {
+  const banner = await sharp({ create: { width: 4000, height: 200, channels: 3, background: "red" } })
+    .composite([{ input: { create: { width: 200, height: 200, channels: 3, background: "blue" } }, left: 1900, top: 0 }])
+    .png()
+    .toBuffer();
+  const resizing = await startLittleServer(async ({ url }, response) => {
+    const edge = Number(new URL(url, "http://x").searchParams.get("res") ?? 4000);
+    const shown = await sharp(banner).resize({ width: edge, height: edge, fit: "inside" }).png().toBuffer();
+    response.writeHead(200, { "content-type": "image/png" }).end(shown);
+  });
+  const there = await harness.connect(resizing.url, "sk-secret-key");
+  const made = async (query: string) => {
+    const answer = await harness.request(`/api/console/thumbnail?connection=${there}&filename=banner.png&${query}`, { as: "viewer" });
+    return sharp(Buffer.from(await answer.arrayBuffer()));
+  };
+  expect(await (await made("edge=256")).metadata()).toMatchObject({ width: 256, height: 13 });
+  const filled = await made("edge=256&fit=fill");
+  expect(await filled.metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
+  const { data } = await filled
+    .extract({ left: 128, top: 64, width: 1, height: 1 })
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  expect([...data].map((value) => value > 128)).toEqual([false, false, true]);
+  // A smaller edge needs no more than the service shrinks to; what is not long is asked for once.
+  expect(resizing.seen.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
+  await resizing.close();
 });
 
 test("a whole wall of pictures is asked for at once, and six files at most are held while they are made", async () => {
@@ -146,6 +176,54 @@ test("a picture of more pixels than the bound is refused from its header", async
   files.set("bomb", { type: "image/png", bytes: bomb });
   expect((await ask("filename=bomb&edge=128")).status).toBe(404);
 }, 30_000);
+
+test("a picture of 30,000 pixels an edge is refused from its header, and one that is only long is shrunk", async () => {
+  const header = (width: number, height: number) => {
+    const ihdr = Buffer.alloc(25);
+    ihdr.writeUInt32BE(13, 0);
+    ihdr.write("IHDR", 4, "latin1");
+    ihdr.writeUInt32BE(width, 8);
+    ihdr.writeUInt32BE(height, 12);
+    ihdr.set([8, 2, 0, 0, 0], 16);
+    ihdr.writeUInt32BE(crc32(ihdr.subarray(4, 21)), 21);
+    return Buffer.concat([png.subarray(0, 8), ihdr, png.subarray(33)]);
+  };
+  files.set("30000", { type: "image/png", bytes: header(30_000, 30_000) });
+  expect((await ask("filename=30000&edge=128")).status).toBe(404);
+  const long = sharp({ create: { width: 30_000, height: 30, channels: 3, background: "white" } });
+  files.set("long", { type: "image/png", bytes: await long.png().toBuffer() });
+  expect(await sharp(Buffer.from(await (await ask("filename=long&edge=128")).arrayBuffer())).metadata()).toMatchObject({ width: 128 });
+});
+
+test("a body without end or length is left at the bound or when time is up, and one without a length is read", async () => {
+  let sent = 0;
+  let isLeft = false;
+  const endless = await startLittleServer(({ url }, response) => {
+    const name = new URL(url, "http://x").searchParams.get("filename");
+    // No length is announced: the pieces are the length.
+    response.writeHead(200, { "content-type": "image/png" });
+    if (name === "unsized.png") return void response.end(png);
+    response.once("close", () => (isLeft = true));
+    response.write(png.subarray(0, 100));
+    if (name === "dripping.png") return;
+    const piece = Buffer.alloc(1024 ** 2);
+    const pour = () => {
+      while (!response.destroyed && response.write(piece)) sent += 1;
+      if (!response.destroyed) response.once("drain", pour);
+    };
+    pour();
+  });
+  const there = await harness.connect(endless.url, "sk-secret-key");
+  const get = (name: string) => harness.request(`/api/console/thumbnail?connection=${there}&filename=${name}&edge=128`, { as: "viewer" });
+  expect((await get("unsized.png")).status).toBe(200);
+  for (const name of ["endless.png", "dripping.png"]) {
+    isLeft = false;
+    expect([name, (await get(name)).ok]).toEqual([name, false]);
+    await until(`${name} is left`, () => isLeft);
+  }
+  expect(sent).toBeLessThan(200);
+  await endless.close();
+});
 
 test("a picture that its service finds too large to shrink is shrunk from its bytes", async () => {
   const proud = await startLittleServer(({ url }, response) => {
