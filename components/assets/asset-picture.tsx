@@ -40,7 +40,7 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
       </span>
     </span>
   );
-  const urlOf = (size: ThumbnailEdge) => pictureUrl(asset, size, connection);
+  const urlOf = (size: ThumbnailEdge) => pictureUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
   return (
     <span className={cn("relative block aspect-[4/3] w-full", className)}>
       {mayHavePreview && isAsked ? (

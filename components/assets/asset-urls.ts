@@ -29,10 +29,10 @@ export function runHref(ids: readonly string[], connection?: string): `/${string
 export function pictureUrl(
   { id, hash, previewId }: Pick<AssetView, "id" | "hash" | "previewId">,
   edge: ThumbnailEdge,
-  connection?: string,
+  { connection, fit }: { connection?: string; fit?: "fill" } = {},
 ): string {
   const version = hash && previewId && previewId !== id ? `${hash}.${previewId}` : hash;
-  return thumbnailUrl({ asset: id, version, edge, connection });
+  return thumbnailUrl({ asset: id, version, edge, fit, connection });
 }
 
 /** The file in full. The interface finds it by content hash, else by name. */

@@ -8,7 +8,7 @@ export function toViewerItem(asset: AssetView, { connectionId, connection }: { c
     name: asset.name,
     kind: asset.kind,
     src: assetFileUrl(asset, connectionId),
-    poster: pictureUrl(asset, 512, connectionId),
+    poster: pictureUrl(asset, 512, { connection: connectionId }),
     href: assetHref(asset.id, connection),
     ...(asset.jobId !== undefined && { jobId: asset.jobId }),
   };

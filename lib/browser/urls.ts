@@ -34,10 +34,12 @@ type WantedThumbnail = {
   version?: string;
   file?: FileName;
   edge: ThumbnailEdge;
+  /** It fills its box: what is very long is cropped to stay sharp. */
+  fit?: "fill";
 };
 
-export function thumbnailUrl({ connection, asset, version, file, edge }: WantedThumbnail): string {
-  return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, connection }));
+export function thumbnailUrl({ connection, asset, version, file, edge, fit }: WantedThumbnail): string {
+  return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, fit, connection }));
 }
 
 /** The file itself, in full. */

@@ -30,7 +30,6 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   const t = useTranslations("assets.details");
   const errors = useTranslations("errors");
   const id = asset?.id ?? "";
-  const { held, hold, undo } = useHeld<Going>((going, isLeaving) => void remove(going, isLeaving));
 
   async function refuse(failure: ApiFailure, change?: AssetChange, of = id): Promise<void> {
     const isAbsent = change !== undefined && (await learnAbsence(change, failure, { id: of, connection: connectionId }));
@@ -79,6 +78,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });
     else await refuse(result.failure, "assets.delete", going.id);
   }
+  const { held, hold, undo } = useHeld<Going>((going, isLeaving) => void remove(going, isLeaving));
 
   return {
     said,

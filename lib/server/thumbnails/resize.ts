@@ -8,19 +8,45 @@ import sharp from "sharp";
 const MOST_PIXELS = 128 * 1024 ** 2;
 const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 
+/** `whole`: all of it. `fill`: for a box that crops, so that a banner or a column is not drawn from a strip of a few pixels. */
+export const thumbnailFits = ["whole", "fill"] as const;
+export type ThumbnailFit = (typeof thumbnailFits)[number];
+
+/** Beyond this a picture that fills a box is cropped here. */
+const LONGEST_RATIO = 2;
+
+type Made = {
+  thumbnail: Uint8Array;
+  /** The longer edge that a source needs, where this one is too small for its proportions. */
+  wantedEdge?: number;
+};
+
 /** Undefined: no picture that a thumbnail can be made of. */
-export async function toThumbnail(bytes: Uint8Array, edge: number): Promise<Uint8Array | undefined> {
+export async function toThumbnail(bytes: Uint8Array, edge: number, fit: ThumbnailFit = "whole"): Promise<Made | undefined> {
   try {
     const image = sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: "error", pages: 1 });
-    const { format, width, height } = await image.metadata();
+    const { format, autoOrient } = await image.metadata();
     if (format === undefined || !formats.has(format)) return undefined;
-    if (format === "webp" && Math.max(width, height) <= edge) return bytes;
-    return await image
-      .rotate()
-      .resize({ width: edge, height: edge, fit: "inside", withoutEnlargement: true })
+    const { width, height } = autoOrient;
+    const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
+    const isCropped = fit === "fill" && longer > shorter * LONGEST_RATIO;
+    if (format === "webp" && longer <= edge && !isCropped) return { thumbnail: bytes };
+    const box = isCropped ? cropped(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
+    const thumbnail = await image
+      .autoOrient()
+      .resize({ ...box, withoutEnlargement: true })
       .webp({ quality: 80 })
       .toBuffer();
+    const least = edge / LONGEST_RATIO;
+    return { thumbnail, ...(isCropped && shorter < least && { wantedEdge: Math.ceil((least * longer) / Math.max(1, shorter)) }) };
   } catch {
     return undefined;
   }
+}
+
+/** The middle of it, in the longest proportions that are kept; never larger than it is. */
+function cropped(width: number, height: number, edge: number) {
+  const shorter = Math.min(width, height, Math.round(edge / LONGEST_RATIO));
+  const longer = shorter * LONGEST_RATIO;
+  return { ...(width > height ? { width: longer, height: shorter } : { width: shorter, height: longer }), fit: "cover" as const };
 }

@@ -8,14 +8,17 @@ import { type Handler, guarded } from "../bff/guard";
 import { CONNECTION_PARAMETER, readQuery, searchOf } from "../bff/read-request";
 import { toBrowser } from "../bff/to-browser";
 import { openConnection } from "../connections/access";
+import { thumbnailFits } from "./resize";
 import { edges, getThumbnail } from "./thumbnail";
 
 const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** What the picture is of, as the page knows it (content hash, preview): under one version it never changes. */
 const version = z.string().min(1).max(300).optional();
-const assetQuery = z.object({ edge, version, asset: z.string().min(1).max(200) });
+const fit = z.enum(thumbnailFits).optional();
+const assetQuery = z.object({ edge, fit, version, asset: z.string().min(1).max(200) });
 const fileQuery = z.object({
   edge,
+  fit,
   filename: z.string().min(1).max(1000),
   subfolder: z.string().max(500).default(""),
   type: z.string().max(50).default("output"),
@@ -30,9 +33,9 @@ export function thumbnailRoute(): Handler {
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
     if (!query.ok) return query;
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
-    const { edge: size, ...subject } = wanted;
+    const { edge: size, fit: wantedFit, ...subject } = wanted;
     const kept = "version" in wanted ? wanted.version : undefined;
-    const thumbnail = await getThumbnail(access.value, console.thumbnails, { subject, edge: size, version: kept });
+    const thumbnail = await getThumbnail(access.value, console.thumbnails, { subject, edge: size, fit: wantedFit, version: kept });
     if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access.value));
     const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
     // A content-addressed file of a named connection never changes, nor does an asset of one version; else it may get another preview.

@@ -10,7 +10,7 @@ import { createTurns } from "@/lib/shared/turns";
 import { type Access } from "../connections/access";
 import { openAddress } from "../upstream/open-bytes";
 import { readBytes } from "../upstream/streams";
-import { toThumbnail } from "./resize";
+import { type ThumbnailFit, toThumbnail } from "./resize";
 import { type ThumbnailCache } from "./cache";
 
 export const edges = [128, 256, 512, 1024] as const;
@@ -22,6 +22,8 @@ const LIMIT_MS = 15_000;
 const MADE_AT_ONCE = 6;
 const turns = createTurns(MADE_AT_ONCE);
 
+/** No service shrinks to more: beyond it, the file itself is asked for. */
+const MOST_SHRUNK = 1024;
 /** A service that shrinks no picture of this size may still hand it out: the console's own bounds judge it then. */
 const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
@@ -30,21 +32,42 @@ const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", s
 export function getThumbnail(
   access: Access,
   cache: ThumbnailCache,
-  wanted: { subject: ThumbnailSubject; edge: number; version?: string },
+  wanted: { subject: ThumbnailSubject; edge: number; fit?: ThumbnailFit; version?: string },
 ): Promise<Result<Uint8Array, Failure>> {
-  const { subject, edge, version = "" } = wanted;
+  const { subject, edge, fit = "whole", version = "" } = wanted;
   const named = "asset" in subject ? ["asset", subject.asset] : ["file", subject.type, subject.subfolder, subject.filename];
   // The fingerprint belongs to the name: another key may see other things under the same id.
-  const name = [access.connection.id, access.connection.baseUrl, access.fingerprint ?? "", String(edge), version, ...named];
-  return cache.get(name, () => turns(() => make(access, subject, edge)));
+  const name = [
+    access.connection.id,
+    access.connection.baseUrl,
+    access.fingerprint ?? "",
+    String(edge),
+    ...(fit === "whole" ? [] : [fit]),
+    version,
+    ...named,
+  ];
+  return cache.get(name, () => turns(() => make(access, subject, { edge, fit })));
 }
 
-async function make(access: Access, subject: ThumbnailSubject, edge: number): Promise<Result<Uint8Array, Failure>> {
+async function make(
+  access: Access,
+  subject: ThumbnailSubject,
+  wanted: { edge: number; fit: ThumbnailFit },
+): Promise<Result<Uint8Array, Failure>> {
+  const { edge, fit } = wanted;
   const opened = await open(access, subject, edge);
   if (!opened.ok) return opened;
-  const bytes = await readWhole(opened.value);
-  const thumbnail = bytes && (await toThumbnail(bytes, edge));
-  return thumbnail ? ok(thumbnail) : failed(nothing);
+  const made = await shrunk(opened.value, edge, fit);
+  if (!made) return failed(nothing);
+  // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
+  const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, made.wantedEdge);
+  const better = larger?.ok ? await shrunk(larger.value, edge, fit) : undefined;
+  return ok((better ?? made).thumbnail);
+}
+
+async function shrunk(answer: Response, edge: number, fit: ThumbnailFit) {
+  const bytes = await readWhole(answer);
+  return bytes && (await toThumbnail(bytes, edge, fit));
 }
 
 async function open(access: Access, subject: ThumbnailSubject, edge: number): Promise<Result<Response, Failure>> {
@@ -63,8 +86,10 @@ async function view(
   edge: number,
 ): Promise<Result<Response, Failure>> {
   const signal = AbortSignal.timeout(limitMsOf(access));
-  const shrunk = await access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal });
-  if (shrunk.ok || !tooMuchToShrink.has(shrunk.failure.status)) return shrunk;
+  if (edge <= MOST_SHRUNK) {
+    const answer = await access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal });
+    if (answer.ok || !tooMuchToShrink.has(answer.failure.status)) return answer;
+  }
   return access.upstream.forward(operations.view, { query: file, signal });
 }
 

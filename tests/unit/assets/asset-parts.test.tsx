@@ -38,12 +38,12 @@ describe("the picture of an asset", () => {
   };
   it("is named by content and preview in both densities, so that a browser keeps it until one of them is another", () => {
     const image = picture({ hash: "blake3:4b", previewId: "p" });
-    expect(image.getAttribute("src")).toBe("/api/console/thumbnail?asset=a&version=blake3%3A4b.p&edge=256&connection=c");
+    expect(image.getAttribute("src")).toBe("/api/console/thumbnail?asset=a&version=blake3%3A4b.p&edge=256&fit=fill&connection=c");
     expect(image.getAttribute("srcset")).toMatch(/version=blake3%3A4b\.p&edge=256\S+ 1x, \S+version=blake3%3A4b\.p&edge=512\S+ 2x/);
   });
 
   it("of a service that names no content is asked for again each time", () => {
-    expect(picture({ previewId: "p" }).getAttribute("src")).toBe("/api/console/thumbnail?asset=a&edge=256&connection=c");
+    expect(picture({ previewId: "p" }).getAttribute("src")).toBe("/api/console/thumbnail?asset=a&edge=256&fit=fill&connection=c");
   });
 
   it("that does not come gives way to the plate of its kind", () => {
