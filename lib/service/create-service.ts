@@ -16,6 +16,7 @@ import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { createEngine } from "./jobs/engine";
 import { createHistoryClears } from "./jobs/history-clears";
+import { createQueueClears } from "./jobs/queue-clears";
 import { recoverJobs } from "./jobs/recover";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
@@ -63,7 +64,9 @@ export async function startService(options: ServiceOptions) {
       log.error({ err: error }, "the sweep of blobs failed"),
     );
 
-    const clears = createHistoryClears(database, log);
+    const queueClears = createQueueClears(database, log);
+    const clears = createHistoryClears(database, log, queueClears);
+    queueClears.start();
     clears.start();
     assetMemory.start();
 
@@ -73,6 +76,7 @@ export async function startService(options: ServiceOptions) {
       folders,
       engine,
       clears,
+      queueClears,
       thumbnails,
       accessTimes,
       assetMemory,
@@ -100,7 +104,14 @@ export async function startService(options: ServiceOptions) {
         isStopping = true;
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
-        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetMemory.stop()]);
+        await Promise.all([
+          engine.stop(JOB_GRACE_MS),
+          downloads.stop(),
+          housekeeping.stop(),
+          queueClears.stop(),
+          clears.stop(),
+          assetMemory.stop(),
+        ]);
         await sweeping;
         await accessTimes.flush();
         database.close();

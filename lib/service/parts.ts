@@ -8,6 +8,7 @@ import { type Thumbnails } from "./assets/thumbnails";
 import { type Downloads } from "./downloads/downloads";
 import { type Engine } from "./jobs/engine";
 import { type HistoryClears } from "./jobs/history-clears";
+import { type QueueClears } from "./jobs/queue-clears";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { type Database } from "./store/database";
@@ -18,6 +19,7 @@ export type Parts = {
   folders: Folders;
   engine: Engine;
   clears: HistoryClears;
+  queueClears: QueueClears;
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;
   assetMemory: AssetMemory;

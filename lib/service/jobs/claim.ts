@@ -1,8 +1,10 @@
 // Taking one job out of the queue of the store, and what is known of it from then on while it runs.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { sql } from "kysely";
 import { query } from "../store/database";
 import { type EngineParts } from "./engine-parts";
+import { isNoted } from "./cancel-notes";
 import { failJob } from "./finish";
 import { readGraph, readRecord, readStrings } from "./job-row";
 import { createRunRecord, type RunRecord } from "./run-record";
@@ -51,8 +53,19 @@ export function createRunning(job: Claimed): Running {
 }
 
 /** Undefined when the job no longer waits, or cannot be read and has failed for that. Inside a commit. */
-export function claimJob({ database, now, log }: EngineParts, seq: number, slot: string): Claimed | undefined {
-  const job = database.row(query.selectFrom("jobs").innerJoin("job_inputs", "job_seq", "seq").selectAll().where("seq", "=", seq));
+export function claimJob(
+  { database, now, log }: Pick<EngineParts, "database" | "now" | "log">,
+  seq: number,
+  slot: string,
+): Claimed | undefined {
+  const job = database.row(
+    query
+      .selectFrom("jobs")
+      .innerJoin("job_inputs", "job_inputs.job_seq", "seq")
+      .selectAll()
+      .where("seq", "=", seq)
+      .where(sql<boolean>`not ${isNoted}`),
+  );
   if (job?.state !== "pending") return undefined;
   const at = Math.max(now(), job.create_time);
   const attempts = job.attempts + 1;

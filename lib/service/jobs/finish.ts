@@ -43,10 +43,7 @@ export function cancelPending(database: Database, jobs: readonly Job[], at: numb
   const seqs = jobs.map((job) => job.seq);
   if (moveAll(database, { seqs, from: "pending", to: "cancelled", at }) !== seqs.length)
     throw new Error("a job to be cancelled did not wait");
-  const results = jobs.map(({ seq, id }) => {
-    const messages = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
-    return { job_seq: seq, outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
-  });
+  const results = jobs.map(({ seq, id }) => ({ job_seq: seq, ...resultOfNoRun(id, at) }));
   database.run(
     query
       .insertInto("job_results")
@@ -54,6 +51,12 @@ export function cancelPending(database: Database, jobs: readonly Job[], at: numb
       .onConflict((conflict) => conflict.column("job_seq").doUpdateSet({ outputs: "{}", messages: sql`excluded.messages`, meta: "{}" })),
   );
   database.run(query.deleteFrom("job_images").where("job_seq", "in", seqs));
+}
+
+/** Of a job that was cancelled while it waited, as it is stored. */
+export function resultOfNoRun(id: string, at: number): { outputs: string; messages: string; meta: string } {
+  const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
+  return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
 }
 
 /** For what happens around the nodes: no node is to blame. */

@@ -4,13 +4,15 @@
 
 import { type ServiceLog } from "../options";
 import { type Database, query } from "../store/database";
+import { hasNotes } from "./cancel-notes";
 import { removeCleared } from "./ended-jobs";
 import { countJobs } from "./list-jobs";
+import { type QueueClears } from "./queue-clears";
 import { terminalStates } from "./transitions";
 
 export type HistoryClears = ReturnType<typeof createHistoryClears>;
 
-export function createHistoryClears(database: Database, log: ServiceLog) {
+export function createHistoryClears(database: Database, log: ServiceLog, queueClears: QueueClears) {
   const underWay = new Map<number, Promise<void>>();
   let isStopping = false;
 
@@ -22,8 +24,9 @@ export function createHistoryClears(database: Database, log: ServiceLog) {
     underWay.set(userId, work);
   }
 
-  /** Inside a commit. Returns how many entries go. */
-  function mark(userId: number, at: number): number {
+  /** Inside a commit. Returns how many entries go; undefined while jobs that were cancelled are not among them yet. */
+  function mark(userId: number, at: number): number | undefined {
+    if (hasNotes(database, userId)) return undefined;
     const entries = countJobs(database, userId, terminalStates);
     if (entries === 0) return 0;
     database.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
@@ -40,7 +43,11 @@ export function createHistoryClears(database: Database, log: ServiceLog) {
 
     /** Returns how many entries have gone. */
     async clear(userId: number, at: number): Promise<number> {
-      const entries = await database.commit(() => mark(userId, at));
+      let entries: number | undefined;
+      while (entries === undefined) {
+        await queueClears.settle(userId);
+        entries = await database.commit(() => mark(userId, at));
+      }
       if (entries > 0) inBackground(userId);
       return entries;
     },

@@ -6,6 +6,7 @@ import { parseExactJson } from "@/lib/contract/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { type JobRow } from "../store/schema";
+import { asNoted } from "./cancel-notes";
 import { isCleared } from "./history-cleared";
 
 const DAMAGED =
@@ -16,7 +17,8 @@ export type StoredJob = Selectable<JobRow>;
 /** A job whose history was cleared is gone, though its row may still be there. */
 export function findJob(database: Database, userId: number, id: string): StoredJob | undefined {
   const job = database.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
-  return job && isCleared(database, job) ? undefined : job;
+  if (!job || isCleared(database, job)) return undefined;
+  return asNoted(database, userId, [job])[0];
 }
 
 /** The text that was checked at acceptance. */

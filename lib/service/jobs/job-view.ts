@@ -3,6 +3,7 @@
 
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database } from "../store/database";
+import { resultOfNoRun } from "./finish";
 import { orEmpty, readRecord, type StoredJob } from "./job-row";
 import { type Progress } from "./run-record";
 import { inputTexts, objectText, resultTexts } from "./stored-texts";
@@ -68,7 +69,8 @@ export function toStatus(job: StoredJob) {
 
 /** Each as JSON text. */
 export function readResult(database: Database, job: StoredJob): { outputs: string; status: string; meta: string } | undefined {
-  const texts = resultTexts(database, job.seq);
+  // One that was noted as cancelled has no result yet.
+  const texts = resultTexts(database, job.seq) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
   const completed = job.state === "completed";
   return (
     texts && {

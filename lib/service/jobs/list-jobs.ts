@@ -7,6 +7,7 @@ import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
 import { statement } from "../store/statement";
+import { asNoted, countNoted, hasNotes, isNoted, isSplit } from "./cancel-notes";
 import { countLeft, countRows, endedSince, type JobFilter, unfinishedOf } from "./count-jobs";
 import { isBeingCleared } from "./history-cleared";
 import { type StoredJob } from "./job-row";
@@ -31,9 +32,11 @@ export function listJobs(database: Database, userId: number, wanted: JobsQuery):
   const states = statesOf(wanted);
   const filter = { userId, states, workflowId: wanted.workflow_id, output: wanted.output_type };
   const isClearing = isBeingCleared(database, userId);
-  const total = states?.length === 0 ? 0 : (isClearing ? countLeft : countRows)(database, filter);
+  const total = states?.length === 0 ? 0 : isClearing ? countLeft(database, filter) : countShown(database, filter);
   if (wanted.offset >= total) return { jobs: [], total };
-  if (isClearing) return { jobs: readInOrder(database, pageOfLeft(database, filter, wanted)), total };
+  const read = (seqs: readonly number[]) => ({ jobs: readInOrder(database, userId, seqs), total });
+  if (isClearing) return read(pageOfLeft(database, filter, wanted));
+  if (states && isSplit(states) && hasNotes(database, userId)) return read(pageBesideNotes(database, filter, states, wanted));
 
   const length = Math.min(wanted.limit, total - wanted.offset);
   const fromEnd = total - wanted.offset - length;
@@ -42,7 +45,7 @@ export function listJobs(database: Database, userId: number, wanted: JobsQuery):
   const ways = waysTo(database, filter, wanted.sort_by, total);
   const way = ways.reduce((best, other) => (other.rows * other.cost < best.rows * best.cost ? other : best));
   const seqs = readPage(database, userId, way, { sortBy: wanted.sort_by, descending, length, offset: backwards ? fromEnd : wanted.offset });
-  return { jobs: readInOrder(database, backwards ? seqs.reverse() : seqs), total };
+  return read(backwards ? seqs.reverse() : seqs);
 }
 
 type Page = { sortBy: JobsQuery["sort_by"]; descending: boolean; length: number; offset: number };
@@ -63,19 +66,30 @@ function readPage(database: Database, userId: number, way: Way, page: Page): num
 
 /** While the history is being cleared: what waits or runs, along its index, and what has ended since, which is little. */
 function pageOfLeft(database: Database, filter: JobFilter, wanted: JobsQuery): number[] {
-  const { userId, workflowId, output } = filter;
+  const unfinished = filter.output === undefined ? unfinishedOf(filter) : [];
+  return mergedPage(database, [...unfinished.map((state) => inState(filter, state, wanted)), endedSince(filter)], wanted);
+}
+
+/** While jobs are noted as cancelled whose rows still wait, and one of these two is asked for without the other. */
+function pageBesideNotes(database: Database, filter: JobFilter, states: readonly KnownJobState[], wanted: JobsQuery): number[] {
+  const asTheySay = states.map((state) =>
+    state === "pending" ? sql`${inState(filter, state, wanted)} and not ${isNoted}` : inState(filter, state, wanted),
+  );
+  const noted = states.includes("cancelled") ? [sql`${inState(filter, "pending", wanted)} and ${isNoted}`] : [];
+  return mergedPage(database, [...asTheySay, ...noted], wanted);
+}
+
+function inState({ userId, workflowId }: JobFilter, state: KnownJobState, wanted: JobsQuery): RawBuilder<unknown> {
   const byDuration = wanted.sort_by === "execution_time" ? "_duration" : "";
   const index = workflowId === undefined ? `jobs_by_state${byDuration}` : `jobs_by_workflow${byDuration}`;
   const inWorkflow = workflowId === undefined ? sql`` : sql` and workflow_id = ${workflowId}`;
-  const unfinished = output === undefined ? unfinishedOf(filter) : [];
+  return sql`jobs indexed by ${sql.raw(index)} where user_id = ${userId} and state = ${sql.lit(state)}${inWorkflow}`;
+}
+
+function mergedPage(database: Database, rows: readonly RawBuilder<unknown>[], wanted: JobsQuery): number[] {
   const column = sql.ref(`jobs.${wanted.sort_by}`);
   const order = sql.raw(wanted.sort_order);
-  const branches = [
-    ...unfinished.map(
-      (state) => sql`jobs indexed by ${sql.raw(index)} where user_id = ${userId} and state = ${sql.lit(state)}${inWorkflow}`,
-    ),
-    endedSince(filter),
-  ].map((rows) => sql`select jobs.seq, jobs.id as tie, ${column} as place from ${rows}`);
+  const branches = rows.map((some) => sql`select jobs.seq, jobs.id as tie, ${column} as place from ${some}`);
   const page = sql<{ seq: number }>`${sql.join(branches, sql` union all `)} order by place ${order}, tie ${order}
     limit ${wanted.limit} offset ${wanted.offset}`;
   return database.rows(statement(page)).map((row) => row.seq);
@@ -138,14 +152,19 @@ function statesOf(wanted: JobsQuery): KnownJobState[] | undefined {
   return asked === undefined || asked.includes("completed") ? ["completed"] : [];
 }
 
-function readInOrder(database: Database, seqs: readonly number[]): StoredJob[] {
+function readInOrder(database: Database, userId: number, seqs: readonly number[]): StoredJob[] {
   if (seqs.length === 0) return [];
-  const rows = new Map(database.rows(query.selectFrom("jobs").selectAll().where("seq", "in", seqs)).map((row) => [row.seq, row]));
+  const found = asNoted(database, userId, database.rows(query.selectFrom("jobs").selectAll().where("seq", "in", seqs)));
+  const rows = new Map(found.map((row) => [row.seq, row]));
   return seqs.flatMap((seq) => rows.get(seq) ?? []);
 }
 
 /** By state, over everything of the user that is shown. */
 export function countJobs(database: Database, userId: number, states: readonly KnownJobState[]): number {
   const filter = { userId, states };
-  return isBeingCleared(database, userId) ? countLeft(database, filter) : countRows(database, filter);
+  return isBeingCleared(database, userId) ? countLeft(database, filter) : countShown(database, filter);
+}
+
+function countShown(database: Database, filter: JobFilter): number {
+  return countRows(database, filter) + countNoted(database, filter.userId, filter.states, filter.workflowId);
 }

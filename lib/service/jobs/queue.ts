@@ -6,7 +6,11 @@ import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
 import { type Engine } from "./engine";
+import { isNoted, note } from "./cancel-notes";
 import { cancelPending } from "./finish";
+import { isBeingCleared } from "./history-cleared";
+import { countJobs } from "./list-jobs";
+import { type QueueClears } from "./queue-clears";
 import { listText, objectText, queueColumns } from "./stored-texts";
 
 /** A tuple holds a whole graph: a bound keeps one answer from filling the memory. GET /api/prompt counts exactly. */
@@ -16,7 +20,12 @@ const MOST_LISTED = 5000;
 export function listQueue(database: Database, userId: number): string {
   const tuples = (state: KnownJobState) => {
     // The order is found on narrow rows: of a hundred thousand that wait, only these are read whole.
-    const first = query.selectFrom("jobs").select(["seq", "id", "create_time"]).where("user_id", "=", userId).where("state", "=", state);
+    const first = query
+      .selectFrom("jobs")
+      .select(["seq", "id", "create_time"])
+      .where("user_id", "=", userId)
+      .where("state", "=", state)
+      .where(isWaiting);
     const jobs = database.rows(
       query
         .selectFrom(first.orderBy("seq").limit(MOST_LISTED).as("first"))
@@ -32,10 +41,17 @@ export function listQueue(database: Database, userId: number): string {
   return objectText({}, { queue_running: tuples("in_progress"), queue_pending: tuples("pending") });
 }
 
-type QueueParts = { database: Database; engine: Engine; now: () => number };
+type CancelParts = { database: Database; engine: Pick<Engine, "forgetPending" | "submitted">; now: () => number };
+type QueueParts = CancelParts & { queueClears: QueueClears };
 
+/** Of a row that says so. */
+const isWaiting = sql<boolean>`not ${isNoted}`;
+
+/** More than a second of rows. */
+const LONG = 2000;
 /** A commit cancels so many; a queue of a hundred thousand must not hold up everybody else. */
 const AT_ONCE = 200;
+const NOTED_AT_ONCE = 4000;
 
 /** clear wins over delete. */
 export async function manageQueue(parts: QueueParts, userId: number, body: ManageBody) {
@@ -44,12 +60,12 @@ export async function manageQueue(parts: QueueParts, userId: number, body: Manag
 }
 
 /** Unknown, running and ended ids are left out of the answer. */
-export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: readonly string[]): Promise<string[]> {
+export async function cancelPendingJobs(parts: CancelParts, userId: number, ids: readonly string[]): Promise<string[]> {
   const asked = [...new Set(ids)];
   const deleted: string[] = [];
   for (let start = 0; start < asked.length; start += AT_ONCE) {
     const some = asked.slice(start, start + AT_ONCE);
-    const cancelled = await cancelSome(parts, pendingAmong(userId, some));
+    const cancelled = await cancelSome(parts, userId, pendingAmong(userId, some));
     parts.engine.forgetPending(
       userId,
       cancelled.map((job) => job.seq),
@@ -59,44 +75,70 @@ export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: 
   return deleted;
 }
 
-/** Everything that waits now. None of it starts while its turn to be cancelled has not come; what is sent meanwhile stays. */
+/**
+ * Everything that waits now. None of it starts while its turn to be cancelled has not come; what is sent meanwhile stays.
+ * Of a long queue the jobs are only noted, as their rows take seconds.
+ */
 async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> {
-  const { database, engine } = parts;
+  const { database, engine, queueClears } = parts;
   const last = database.row(pendingOf(userId).clearOrderBy().orderBy("seq", "desc").limit(1))?.seq;
   if (last === undefined) return [];
   const deleted: string[] = [];
   const left = pendingOf(userId).where("seq", "<=", last);
+  const take = countJobs(database, userId, ["pending"]) > LONG ? noteSome : cancelSome;
   engine.forgetPending(userId);
   try {
-    for (;;) {
-      const cancelled = await cancelSome(parts, left.limit(AT_ONCE));
-      if (cancelled.length === 0) return deleted;
+    for (let end: Waiting | undefined; ;) {
+      const cancelled = await take(
+        parts,
+        userId,
+        end ? left.where(sql<boolean>`(create_time, id) > (${end.create_time}, ${end.id})`) : left,
+      );
       for (const { id } of cancelled) deleted.push(id);
+      end = cancelled.at(-1);
+      if (!end) return deleted;
     }
   } catch (error) {
     // What could not be cancelled waits on, and has to be known to wait.
     for (const { seq } of database.rows(left.clearOrderBy().orderBy("seq"))) engine.submitted(userId, seq);
     throw error;
+  } finally {
+    queueClears.noted(userId);
   }
 }
 
-/** In the order of the index that holds nothing else of the user; what is cancelled leaves it. */
+type Waiting = { seq: number; id: string; create_time: number };
+const columns = ["seq", "id", "create_time"] as const;
+
+/** In the order of the index that holds nothing else of the user. */
 function pendingOf(userId: number) {
-  const pending = query.selectFrom("jobs").select(["seq", "id"]).where("user_id", "=", userId).where("state", "=", "pending");
+  const pending = query.selectFrom("jobs").select(columns).where("user_id", "=", userId).where("state", "=", "pending").where(isWaiting);
   return pending.orderBy("create_time").orderBy("id");
 }
 
 /** The pluses keep the planner from walking all that waits instead of looking up the few. */
 function pendingAmong(userId: number, ids: readonly string[]) {
   const isPending = sql<boolean>`+user_id = ${userId} and +state = 'pending'`;
-  return query.selectFrom("jobs").select(["seq", "id"]).where("id", "in", ids).where(isPending).orderBy("seq");
+  return query.selectFrom("jobs").select(columns).where("id", "in", ids).where(isPending).where(isWaiting).orderBy("seq");
 }
 
-function cancelSome(parts: QueueParts, pending: ReturnType<typeof pendingAmong>): Promise<{ seq: number; id: string }[]> {
-  const { database, now } = parts;
+type Take = (parts: CancelParts, userId: number, waiting: ReturnType<typeof pendingOf>) => Promise<Waiting[]>;
+
+const cancelSome: Take = ({ database, now }, _userId, waiting) => {
+  return database.commit(() => cancelRows(database, database.rows(waiting.limit(AT_ONCE)), now()));
+};
+
+const noteSome: Take = ({ database, now }, userId, waiting) => {
   return database.commit(() => {
-    const jobs = database.rows(pending);
-    if (jobs.length > 0) cancelPending(database, jobs, now());
+    // Of a history that is being cleared only rows say what ends from then on.
+    if (isBeingCleared(database, userId)) return cancelRows(database, database.rows(waiting.limit(AT_ONCE)), now());
+    const jobs = database.rows(waiting.limit(NOTED_AT_ONCE));
+    note(database, userId, jobs.map((job) => job.seq), now()); // prettier-ignore
     return jobs;
   });
+};
+
+function cancelRows(database: Database, jobs: Waiting[], at: number): Waiting[] {
+  if (jobs.length > 0) cancelPending(database, jobs, at);
+  return jobs;
 }

@@ -3,6 +3,7 @@
 
 import { type ServiceSettings } from "../settings";
 import { type Database, query } from "../store/database";
+import { hasNotes } from "./cancel-notes";
 import { removeEnded } from "./ended-jobs";
 import { countJobs } from "./list-jobs";
 import { terminalStates } from "./transitions";
@@ -23,7 +24,8 @@ export async function applyRetention({ database, settings, now }: RetentionParts
     if (retentionDays !== undefined) {
       removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, goOn });
     }
-    if (retentionJobs !== undefined) {
+    // Those that were cancelled a moment ago belong among the others by their age: they are counted when their rows have followed.
+    if (retentionJobs !== undefined && !hasNotes(database, userId)) {
       const atMost = countJobs(database, userId, terminalStates) - retentionJobs;
       removed += await removeEnded(database, { userId, endedUntil: now(), atMost, goOn });
     }

@@ -11,11 +11,22 @@ import { historyClears } from "./migrations/006-history-clears";
 import { endedTasks } from "./migrations/007-ended-tasks";
 import { shortNames } from "./migrations/008-short-names";
 import { clearedHistories } from "./migrations/009-cleared-histories";
+import { cancelNotes } from "./migrations/010-cancel-notes";
 
 /** `prepare` gives the connection the functions that the statements call. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
 
-const migrations: readonly Migration[] = [first, lists, downloads, userStorage, historyClears, endedTasks, shortNames, clearedHistories];
+const migrations: readonly Migration[] = [
+  first,
+  lists,
+  downloads,
+  userStorage,
+  historyClears,
+  endedTasks,
+  shortNames,
+  clearedHistories,
+  cancelNotes,
+];
 
 export function migrate(connection: Connection, now: () => number): void {
   connection

@@ -58,6 +58,9 @@ export type JobInputRow = {
 /** Kept by a trigger: jobs that ended while their user's history was being cleared. */
 export type EndedSinceClearRow = { user_id: number; job_seq: number };
 
+/** Jobs that were cancelled while they waited, and whose rows do not say so yet. */
+export type CancelNoteRow = { user_id: number; job_seq: number; at: number };
+
 export type JobResultRow = { job_seq: number; outputs: string; messages: string; meta: string };
 
 /** Which bytes a name meant when the job was accepted; held until the job has ended. */
@@ -152,6 +155,7 @@ export type Tables = {
   job_inputs: JobInputRow;
   job_results: JobResultRow;
   ended_since_clear: EndedSinceClearRow;
+  cancel_notes: CancelNoteRow;
   job_images: JobImageRow;
   job_counts: JobCountRow;
   job_spread: JobSpreadRow;

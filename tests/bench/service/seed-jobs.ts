@@ -19,14 +19,16 @@ const columns = [
 ];
 
 /** Of a hundred: how states and kinds of output are spread. None is running: a start would give those back to the queue. */
-const stateOf = (share: number) => (share < 82 ? "completed" : share < 92 ? "failed" : share < 97 ? "cancelled" : "pending");
+const stateOf = (share: number, waiting: number) =>
+  share < 100 * waiting ? "pending" : share < 82 ? "completed" : share < 92 ? "failed" : share < 97 ? "cancelled" : "pending";
 const kindOf = (share: number) => (share < 80 ? "image" : share < 92 ? "video" : share < 97 ? "audio" : "none");
 
 export function workflowId(index: number): string {
   return createChance(index + 1).uuid();
 }
 
-export function seedJobs(file: string, userName: string, wanted: number): void {
+/** `waiting`: the share of them that waits beside the usual three of a hundred. */
+export function seedJobs(file: string, userName: string, wanted: number, { waiting = 0 } = {}): void {
   const chance = createChance(20261121);
   const workflows = Array.from({ length: workflowsOf(wanted) }, (_, index) => workflowId(index));
   fill(file, userName, "jobs_*", (database, userId) => {
@@ -37,7 +39,7 @@ export function seedJobs(file: string, userName: string, wanted: number): void {
     for (let number = 1; number <= wanted; number += 1) {
       // One in eight has the time of its neighbour, so that ties are there to be broken.
       at += chance.below(8) === 0 ? 0 : chance.below(2 * MEAN_GAP_MS);
-      const state = stateOf(chance.below(100));
+      const state = stateOf(chance.below(100), waiting);
       const kind = state === "completed" ? kindOf(chance.below(100)) : "none";
       const ran = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
       const start = ran > 0 ? at + chance.below(5000) : null;
