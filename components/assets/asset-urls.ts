@@ -1,10 +1,15 @@
-// Where an asset's page, bytes and uses are.
+// Where an asset's page, bytes and uses are, and what its job is called.
 
 import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 
 /** An address is bounded: proxies in front of a console refuse longer ones. */
 export const MOST_IN_RUN = 100;
+
+/** As jobs are named everywhere: enough of the id to tell them apart. */
+export function shortJob(jobId: string): string {
+  return jobId.slice(0, 8);
+}
 
 /** Its page; the connection travels along, or a link sent to a colleague would open another service's list. */
 export function assetHref(id: string, connection?: string): `/${string}` {

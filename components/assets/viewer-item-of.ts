@@ -1,6 +1,6 @@
 import { type ViewerItem } from "@/components/viewer/viewer-item";
 import { type AssetView } from "@/lib/contract/asset-view";
-import { assetFileUrl, assetHref, pictureUrl } from "./asset-urls";
+import { assetFileUrl, assetHref, pictureUrl, shortJob } from "./asset-urls";
 
 export function toViewerItem(asset: AssetView, { connectionId, connection }: { connectionId?: string; connection?: string }): ViewerItem {
   return {
@@ -10,6 +10,6 @@ export function toViewerItem(asset: AssetView, { connectionId, connection }: { c
     src: assetFileUrl(asset, connectionId),
     poster: pictureUrl(asset, 512, { connection: connectionId }),
     href: assetHref(asset.id, connection),
-    ...(asset.jobId !== undefined && { jobId: asset.jobId }),
+    ...(asset.jobId !== undefined && { jobId: asset.jobId, note: shortJob(asset.jobId) }),
   };
 }

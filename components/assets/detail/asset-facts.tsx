@@ -8,7 +8,7 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
-import { assetHref } from "../asset-urls";
+import { assetHref, shortJob } from "../asset-urls";
 import { MetadataTable } from "./metadata-table";
 import { SameContent } from "./same-content";
 
@@ -78,7 +78,7 @@ const linkStyle = "font-mono text-sm text-accent underline-offset-2 hover:underl
 function JobLink({ jobId, connection }: { jobId: string; connection?: string }) {
   return (
     <Link href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection })} prefetch={false} title={jobId} className={linkStyle}>
-      {jobId.slice(0, 8)}
+      {shortJob(jobId)}
     </Link>
   );
 }

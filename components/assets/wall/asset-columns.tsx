@@ -9,7 +9,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { apiPath } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
-import { assetHref } from "../asset-urls";
+import { assetHref, shortJob } from "../asset-urls";
 import { assetLooks } from "./asset-looks";
 import { type Motion } from "./motion";
 import { SelectBox } from "./select-box";
@@ -82,6 +82,11 @@ export function assetColumns(t: Words, { connectionId, connection, locale, picki
             >
               {original.asset.name}
             </a>
+            {original.asset.jobId ? (
+              <span title={original.asset.jobId} className="ml-1 font-mono text-sm text-ink-3">
+                {shortJob(original.asset.jobId)}
+              </span>
+            ) : null}
             <CopyButton text={original.id} label={t("table.copyId")} />
           </span>
         ) : (

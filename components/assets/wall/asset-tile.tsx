@@ -2,10 +2,11 @@
 
 import { memo } from "react";
 import { cn } from "@/components/ui/cn";
+import { RelativeTime } from "@/components/ui/relative-time";
 import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
-import { assetHref } from "../asset-urls";
+import { assetHref, shortJob } from "../asset-urls";
 import { type Motion } from "./motion";
 import { SelectBox } from "./select-box";
 import { TilePicture } from "./tile-picture";
@@ -23,6 +24,8 @@ type AssetTileProps = {
   /** Of the address, where it names one. */
   connection?: string;
   edge: ThumbnailEdge;
+  /** Others have its name: what else it is known by stands beside it. */
+  isNamesake: boolean;
   fit: "cover" | "contain";
   isOpen: boolean;
   isEarly: boolean;
@@ -34,7 +37,8 @@ type AssetTileProps = {
 
 /** A plain link: thousands come and go while somebody scrolls, and presses are heard by the wall. */
 export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
-  const { asset, index, count, locale, connectionId, connection, edge, fit, isOpen, isEarly, isCurrent, motion, picking } = props;
+  const { asset, index, count, locale, connectionId, connection, edge, isNamesake, fit, isOpen, isEarly, isCurrent, motion, picking } =
+    props;
   const { store } = picking;
   const isChosen = useChosen(store, () => asset !== undefined && store.has(asset.id));
   return (
@@ -66,15 +70,26 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
           <span className="tile-picture block rounded-sm bg-sunken" />
         )}
         <span className="flex h-[27px] items-baseline gap-2 px-px py-1">
-          <span title={asset?.name} className="min-w-0 flex-1 truncate">
+          <span title={asset && titleOf(asset)} className="min-w-0 flex-1 truncate">
             {asset?.name ?? " "}
           </span>
-          {asset?.sizeBytes === undefined ? null : (
-            <span className="text-sm whitespace-nowrap text-ink-3">{formatBytes(asset.sizeBytes, locale)}</span>
-          )}
+          {asset ? <Beside asset={asset} locale={locale} isNamesake={isNamesake} /> : null}
         </span>
       </a>
       {asset ? <SelectBox id={asset.id} name={asset.name} index={index} picking={picking} className="tile-select" /> : null}
     </li>
   );
 });
+
+function titleOf({ name, jobId }: AssetView): string {
+  return jobId ? `${name} · ${shortJob(jobId)}` : name;
+}
+
+/** Its size; where the name alone does not tell it apart, its job, or when it came. */
+function Beside({ asset, locale, isNamesake }: { asset: AssetView; locale: string; isNamesake: boolean }) {
+  const { jobId, createdAtMs, sizeBytes } = asset;
+  const style = "text-sm whitespace-nowrap text-ink-3";
+  if (isNamesake && jobId) return <span className={cn(style, "font-mono")}>{shortJob(jobId)}</span>;
+  if (isNamesake && createdAtMs !== undefined) return <RelativeTime ms={createdAtMs} className={style} />;
+  return sizeBytes === undefined ? null : <span className={style}>{formatBytes(sizeBytes, locale)}</span>;
+}

@@ -1,12 +1,13 @@
 "use client";
 
 import { useLocale, useTranslations } from "next-intl";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { AssetTile } from "./asset-tile";
 import { type AssetsSource } from "./assets-source";
 import { OffsetLabel } from "./offset-label";
 import { RubberBand } from "./rubber-band";
+import { sharedNames } from "./shared-names";
 import { type usePicking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
 import { useTilePresses } from "./use-tile-presses";
@@ -76,6 +77,7 @@ export function Gallery({
   const presses = useTilePresses({ source, picking, onOpen, onPage });
   useKeepInView(openId, source, wall);
 
+  const shared = useMemo(() => sharedNames(source.rows()), [source]);
   const plain = plainLayout(size);
   const from = drawn ? drawn.from * drawn.columns : startIndex;
   const to = Math.min(source.count, drawn ? drawn.to * drawn.columns : startIndex + FIRST_TILES);
@@ -114,6 +116,7 @@ export function Gallery({
             <AssetTile
               key={index}
               asset={source.at(index)}
+              isNamesake={shared.has(source.at(index)?.name ?? "")}
               index={index}
               count={source.count}
               locale={locale}

@@ -2,11 +2,15 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { assetsHref } from "@/components/assets/assets-address";
 import { AssetsEmpty } from "@/components/assets/assets-empty";
 import { AssetPicture } from "@/components/assets/asset-picture";
 import { AssetFacts } from "@/components/assets/detail/asset-facts";
+import { AssetTile } from "@/components/assets/wall/asset-tile";
+import { createMotion } from "@/components/assets/wall/motion";
+import { sharedNames } from "@/components/assets/wall/shared-names";
+import { createSelection } from "@/components/data-table/selection-store";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
 import { type AssetDetail } from "@/lib/contract/asset-view";
 import { messages } from "@/lib/messages/en";
@@ -49,6 +53,29 @@ describe("the picture of an asset", () => {
   it("that does not come gives way to the plate of its kind", () => {
     fireEvent.error(picture({ name: "scan.tiff" }));
     expect(screen.getByRole("img", { name: "it" }).textContent).toBe("TIFF");
+  });
+});
+
+describe("outputs that jobs call alike", () => {
+  const picking = { store: createSelection(), toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), chosen: () => [], isReading: false };
+  const tileOf = (one: AssetDetail, others: AssetDetail[]) => {
+    const place = { index: 0, count: 2, locale: "en", edge: 256, fit: "cover", isOpen: false, isEarly: false, isCurrent: true } as const;
+    const isNamesake = sharedNames([one, ...others]).has(one.name);
+    show(<AssetTile {...place} asset={one} isNamesake={isNamesake} motion={createMotion()} picking={picking} />);
+    return screen.getByRole("link");
+  };
+  const output = (id: string, more: Partial<AssetDetail> = {}) => asset(id, { name: "x_00001_.png", sizeBytes: 5600, ...more });
+
+  it("have their job beside the name, and one of a kind has its size", () => {
+    const [one, other] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
+    expect(tileOf(one, [other]).textContent).toBe("x_00001_.png9f2c41ab");
+    cleanup();
+    expect(tileOf(one, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
+  });
+
+  it("are known by when they came where no job made them", () => {
+    const one = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
+    expect(tileOf(one, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
   });
 });
 

@@ -1,0 +1,12 @@
+import { type AssetView } from "@/lib/contract/asset-view";
+
+/** Names that tell nobody which one it is: jobs of one workflow call their outputs alike. */
+export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  for (const { name } of assets) {
+    if (seen.has(name)) shared.add(name);
+    seen.add(name);
+  }
+  return shared;
+}
