@@ -9,6 +9,7 @@ import { Button, buttonStyle } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobFacts } from "./job-facts";
+import { useCanStop } from "./use-can-stop";
 import { type useJobActs } from "./use-job-acts";
 
 type JobActionsProps = {
@@ -22,6 +23,7 @@ type JobActionsProps = {
 export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobActionsProps) {
   const t = useTranslations("jobs.job.acts");
   const { busy, held } = acts;
+  const canStop = useCanStop(acts.connection, job.state === "in_progress");
   const isEnding = held !== undefined || busy === "cancel" || busy === "stop";
   return (
     <span className="flex flex-wrap justify-end gap-2">
@@ -30,11 +32,13 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
           {t("cancel")}
         </Button>
       ) : null}
-      {job.state === "in_progress" ? (
+      {job.state !== "in_progress" ? null : canStop ? (
         <Button tone="danger" busy={isEnding} onClick={() => acts.end("stop")}>
           {t("stop")}
         </Button>
-      ) : null}
+      ) : (
+        <span className="self-center text-ink-3">{t("cannotStop")}</span>
+      )}
       {workflowParts && workflowParts.nodes > 0 ? (
         <>
           <Link href={editHref(job.id, linked)} prefetch={false} className={buttonStyle()}>

@@ -7,7 +7,6 @@ import { chipStyle } from "@/components/ui/chip";
 import { Select } from "@/components/ui/select";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobRow } from "./job-row";
-import { outputTypes } from "./jobs-address";
 import { OutputFilter } from "./output-filter";
 import { StatusFilter } from "./status-filter";
 import { type JobsPlace } from "./jobs-place";

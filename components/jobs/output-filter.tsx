@@ -4,9 +4,8 @@ import { useTranslations } from "next-intl";
 import { useConnection } from "@/components/frame/connection-context";
 import { chipStyle } from "@/components/ui/chip";
 import { Select } from "@/components/ui/select";
+import { outputTypes } from "./jobs-address";
 import { type Place } from "./use-jobs-place";
-
-const outputTypes = ["image", "video", "audio"] as const;
 
 /** A plain local server does not filter by what came out; what an address asks for all the same can be taken back. */
 export function OutputFilter({ place: { query, go } }: { place: Pick<Place, "query" | "go"> }) {

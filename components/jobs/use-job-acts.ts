@@ -81,6 +81,7 @@ export function useJobActs({ jobId, connection, onDone }: Place) {
 
   return {
     ...state,
+    connection,
     held,
     undo,
     end: (end: JobEnd) => {

@@ -66,6 +66,9 @@ export type QueueView = {
   unreadable?: number;
 };
 
+/** Whether the service can stop what runs. */
+export type StopAbility = { canStop: boolean };
+
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
 const nameSchema = z.string().trim().min(1).max(100);

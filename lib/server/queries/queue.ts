@@ -14,6 +14,7 @@ import { type Viewer } from "../auth/viewer";
 import { toBrowser } from "../bff/to-browser";
 import { openConnection } from "../connections/access";
 import { composition } from "../composition";
+import { canStop } from "../jobs/can-stop";
 import { withNames } from "../workflows/with-names";
 
 const MOST_ROWS = 1000;
@@ -27,18 +28,12 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
   if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
   const knowsQueue = () => composition().capabilities.knows(used.id, "queue.list");
   const pending = jobs.value.jobs.filter(isPending).length;
-  // Where something runs, whether it can be stopped is learnt by the cheapest read of the same generation, once in a while.
-  if (jobs.value.jobs.length > pending && knowsQueue() === undefined) await upstream.call(operations.getQueueDepth, { signal });
   const hasOrder = pending > 1 && knowsQueue() !== false;
   const queue = hasOrder ? await upstream.call(operations.listQueue, { signal }) : undefined;
+  const mayStop = jobs.value.jobs.length > pending && (await canStop(access.value, signal));
   const named = await withNames(operations.listJobs, used.id, jobs.value);
   const view = toQueueView(named.jobs, queue?.ok ? queue.value : undefined);
-  return ok(
-    toBrowser(
-      { ...view, canStop: knowsQueue() === true, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable },
-      access.value,
-    ),
-  );
+  return ok(toBrowser({ ...view, canStop: mayStop, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable }, access.value));
 }
 
 export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): Omit<QueueView, "canStop"> {

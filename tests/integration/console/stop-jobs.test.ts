@@ -30,6 +30,8 @@ async function connect(operations: Record<string, [number, unknown]>, running: s
   return {
     server,
     sent,
+    canStop: async () =>
+      (await harness.request(`/api/console/jobs/stop?connection=${connection.id}`, { as: "operator" })).json() as Promise<unknown>,
     stop: async (ids: string[]) => (await post(`/api/console/jobs/stop?connection=${connection.id}`, { ids })).json(),
   };
 }
@@ -44,6 +46,16 @@ test("the embedded service stops one running job by its id, and the job is cance
   const receipt = await (await post("/api/console/jobs/stop", { ids: [prompt_id, "unknown"] })).json();
   expect(receipt).toEqual({ stopped: [prompt_id], stopping: [], over: ["unknown"], unable: [], together: 0 });
   expect(await stateOf()).toBe("cancelled");
+});
+
+test("whether what runs can be stopped is told before a press: by what the service lists, and by what it refused", async () => {
+  const older = await connect({ "GET /api/prompt": [200, { exec_info: { queue_remaining: 0 } }] }, ["a"]);
+  const core = await connect({}, ["a"]);
+  expect([await older.canStop(), await core.canStop()]).toEqual([{ canStop: true }, { canStop: false }]);
+  // What it lists was no promise.
+  expect(await older.stop(["a"])).toMatchObject({ unable: ["a"] });
+  expect(await older.canStop()).toEqual({ canStop: false });
+  expect([...core.sent("/api/interrupt"), ...core.sent("/api/jobs")]).toEqual([]);
 });
 
 test("a service without the newer operation is interrupted while only the meant job runs, which is asking and not stopping", async () => {

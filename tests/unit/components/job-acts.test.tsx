@@ -15,8 +15,8 @@ afterEach(() => {
 });
 
 describe("what a job's page offers", () => {
-  function Acts({ facts }: { facts: JobFacts }) {
-    const acts = useJobActs({ jobId: "job-1", connection: "c1", onDone: () => undefined });
+  function Acts({ facts, connection = "c1" }: { facts: JobFacts; connection?: string }) {
+    const acts = useJobActs({ jobId: "job-1", connection, onDone: () => undefined });
     return (
       <>
         <JobActions facts={facts} linked={undefined} acts={acts} />
@@ -55,6 +55,13 @@ describe("what a job's page offers", () => {
     expect(offered({ status: "completed" })).toEqual(["New seeds", "Run again", "Edit & run"]);
     expect(offered({ status: "failed", workflow: { prompt: { "1": graph["1"] } } })).toEqual(["Run again", "Edit & run"]);
     expect(offered({ status: "completed", workflow: undefined })).toEqual([]);
+  });
+
+  it("is no stop where the service is known to have none, and says so", async () => {
+    answering({ "/api/console/jobs/stop": { canStop: false } });
+    renderInApp(<Acts facts={factsOf({ status: "executing" })} connection="core-1" />);
+    expect(await screen.findByText("This service cannot stop what runs")).toBeDefined();
+    expect(screen.queryByRole("button", { name: "Stop job" })).toBeNull();
   });
 
   it("holds a cancel for five seconds, in which Undo takes it back", async () => {
