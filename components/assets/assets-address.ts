@@ -8,6 +8,14 @@ export const PAGE_SIZE = 60;
 /** Tags that the interface itself gives. */
 const ownTags = ["output", "input", "temp"] as const;
 
+/** What the service keeps of a saved mask beside its result: nobody looks for it on the wall, so it is left out until somebody asks for it. */
+const layerTag = "mask-layer";
+
+/** The words of the address are turned into the question that is asked: what it leaves out by itself is in the question like any other tag. */
+export function withoutLayers(query: AssetsQuery, layers: "hidden" | "shown"): AssetsQuery {
+  return layers === "shown" || tagState(query, layerTag) !== "any" ? query : { ...query, ...withTagState(query, layerTag, "exclude") };
+}
+
 /** All five fields, both ways; the first word of each pair is what people ask for first. */
 export const sortings = [
   { key: "newest", sort: "created_at", order: "desc" },
@@ -36,7 +44,8 @@ export function assetsHref(query: AssetsQuery, place: AssetsPlace = {}): `/${str
   const search = {
     name_contains: query.name_contains,
     include_tags: query.include_tags,
-    exclude_tags: query.exclude_tags,
+    exclude_tags: query.exclude_tags?.filter((tag) => tag !== layerTag),
+    layers: tagState(query, layerTag) === "any" ? "shown" : undefined,
     metadata_filter: query.metadata_filter,
     include_public: query.include_public ? undefined : false,
     sort: query.sort === "created_at" ? undefined : query.sort,
@@ -94,15 +103,16 @@ export function shownTags({ include_tags, exclude_tags }: AssetsQuery): string[]
 }
 
 export function isFiltered({ name_contains, include_tags, exclude_tags, metadata_filter, include_public }: AssetsQuery): boolean {
-  return Boolean(name_contains || include_tags?.length || exclude_tags?.length || metadata_filter || !include_public);
+  const isWithout = exclude_tags?.some((tag) => tag !== layerTag);
+  return Boolean(name_contains || include_tags?.length || isWithout || metadata_filter || !include_public);
 }
 
 /** Nothing filtered, in the order that was chosen. */
 export const unfiltered = {
   name_contains: undefined,
   include_tags: undefined,
-  exclude_tags: undefined,
+  exclude_tags: [layerTag],
   metadata_filter: undefined,
   include_public: true,
   offset: 0,
-} as const satisfies Partial<AssetsQuery>;
+} satisfies Partial<AssetsQuery>;

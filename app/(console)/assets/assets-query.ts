@@ -1,4 +1,4 @@
-import { PAGE_SIZE } from "@/components/assets/assets-address";
+import { PAGE_SIZE, withoutLayers } from "@/components/assets/assets-address";
 import { type AssetsLook, readLook } from "@/components/assets/assets-look";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 
@@ -11,6 +11,8 @@ export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; lo
     return Array.isArray(value) ? value.join(",") : value;
   };
   const { look, ignored } = readLook(text);
+  const layers = text("layers") === "shown" ? "shown" : "hidden";
+  if (layers === "hidden" && text("layers")) ignored.push(`layers=${text("layers")}`);
   const given = Object.fromEntries(
     Object.keys(assetsQuerySchema.shape).flatMap((name) => {
       const value = text(name);
@@ -18,11 +20,11 @@ export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; lo
     }),
   );
   const whole = assetsQuerySchema.safeParse({ limit: PAGE_SIZE, ...given });
-  if (whole.success) return { query: whole.data, look, ignored };
+  if (whole.success) return { query: withoutLayers(whole.data, layers), look, ignored };
   const bad = new Set(whole.error.issues.map((issue) => String(issue.path[0])));
   const good = Object.fromEntries(Object.entries(given).filter(([name]) => !bad.has(name)));
   return {
-    query: assetsQuerySchema.parse({ limit: PAGE_SIZE, ...good }),
+    query: withoutLayers(assetsQuerySchema.parse({ limit: PAGE_SIZE, ...good }), layers),
     look,
     ignored: [...[...bad].map((name) => `${name}=${given[name] ?? ""}`), ...ignored],
   };

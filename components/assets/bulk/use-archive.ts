@@ -7,7 +7,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/archive";
-import { assetsHref } from "../assets-address";
+import { assetsApiPath } from "../assets-address";
 import { type Selected } from "./use-asset-bulk";
 
 /** Many files as one: the choice is kept by the console, and the file streams to the disk by a plain link. */
@@ -21,7 +21,7 @@ export function useArchive(connectionId: string | undefined) {
     const json =
       selected.kind === "named"
         ? { ids: selected.assets.map(({ id }) => id) }
-        : { query: assetsHref({ ...selected.query, offset: 0 }).split("?")[1] ?? "" };
+        : { query: assetsApiPath({ ...selected.query, offset: 0 }, undefined).split("?")[1] ?? "" };
     const path = withQuery("/api/console/archive", { connection: connectionId });
     const chosen = await callApi<ArchiveAnswer>(path, { method: "POST", json });
     setAsking(false);

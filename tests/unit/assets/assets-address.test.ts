@@ -27,7 +27,7 @@ describe("the address of the Assets page", () => {
       ...usual,
       name_contains: "hero & co, 100%",
       include_tags: ["output", "campaign q4"],
-      exclude_tags: ["temp"],
+      exclude_tags: ["temp", "mask-layer"],
       include_public: false,
       sort: "size" as const,
       order: "asc" as const,
@@ -35,6 +35,19 @@ describe("the address of the Assets page", () => {
       offset: 40,
     };
     expect(roundTrip(assetsHref(query))).toEqual(query);
+  });
+
+  it("leaves the layers of masks out until somebody asks for them, and says so in a chip", () => {
+    expect(usual.exclude_tags).toEqual(["mask-layer"]);
+    expect(shownTags(usual)).toContain("mask-layer");
+    expect(isFiltered(usual)).toBe(false);
+    const all = { ...usual, ...withNextTagState(usual, "mask-layer") };
+    expect(assetsHref(all)).toBe("/assets?layers=shown");
+    expect(roundTrip(assetsHref(all)).exclude_tags ?? []).toEqual([]);
+    const alone = parseAssetsQuery({ include_tags: "mask-layer" }).query;
+    expect(alone).toMatchObject({ include_tags: ["mask-layer"] });
+    expect(alone.exclude_tags).toBeUndefined();
+    expect(parseAssetsQuery({ layers: "some" }).ignored).toEqual(["layers=some"]);
   });
 
   it("names the connection and the open asset beside the filters", () => {
@@ -54,7 +67,9 @@ describe("the address of the Assets page", () => {
   });
 
   it("asks the interface with every value spelled out", () => {
-    expect(assetsApiPath(usual, "c1")).toBe("/api/assets?limit=60&offset=0&sort=created_at&order=desc&include_public=true&connection=c1");
+    expect(assetsApiPath(usual, "c1")).toBe(
+      "/api/assets?limit=60&offset=0&sort=created_at&order=desc&include_public=true&exclude_tags=mask-layer&connection=c1",
+    );
   });
 });
 
