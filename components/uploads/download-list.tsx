@@ -58,7 +58,9 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
   const { tone, ink } = looks[state];
   const name = nameOf(task);
   const isBusy = downloads.busy.has(id);
-  const refused = downloads.failures.get(id);
+  const failure = downloads.failures.get(id);
+  // A cancel that came too late is answered by how the task ended.
+  const refused = failure?.status === 409 && (state === "completed" || state === "cancelled") ? undefined : failure;
   const act = (verb: "cancel" | "retry" | "forget") => () => void downloads.act(id, verb);
   return (
     <div className="flex min-h-[52px] items-center gap-2 px-3 py-1.5">

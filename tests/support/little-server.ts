@@ -3,7 +3,8 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 
 export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
 export type LittleServer = { url: string; host: string; seen: Seen[]; close(): Promise<void> };
-type Answer = (request: Seen, response: ServerResponse) => void | Promise<void>;
+/** What it returns is waited for. */
+type Answer = (request: Seen, response: ServerResponse) => unknown;
 
 export async function startLittleServer(answer: Answer): Promise<LittleServer> {
   const seen: Seen[] = [];
