@@ -12,13 +12,15 @@ import { toSaidCode, whoseFault } from "./whose";
 type FailureMessageProps = {
   failure: { code: string; message: string; requestId?: string };
   onRetry?: () => void;
+  /** What was to be done; without it, what failed speaks for itself. */
+  about?: string;
   /** Further actions, behind "Try again". */
   actions?: ReactNode;
   className?: string;
 };
 
 /** A failure in words: what failed, whose fault it is, what to do. The other side's own words follow, marked as such. */
-export function FailureMessage({ failure, onRetry, actions, className }: FailureMessageProps) {
+export function FailureMessage({ failure, about, onRetry, actions, className }: FailureMessageProps) {
   const t = useTranslations("errors");
   const common = useTranslations("common");
   const code = toSaidCode(failure.code);
@@ -26,9 +28,9 @@ export function FailureMessage({ failure, onRetry, actions, className }: Failure
   const request = failure.requestId ? `${common("requestId")} ${failure.requestId}` : undefined;
   return (
     <FailureNotice
-      title={t(`${code}.title`)}
+      title={about ?? t(`${code}.title`)}
       whose={t("at", { whose: t(`whose.${whoseFault[code]}`) })}
-      next={t(`${code}.next`)}
+      next={about === undefined ? t(`${code}.next`) : common("because", { title: t(`${code}.title`), next: t(`${code}.next`) })}
       detail={said || request ? [said, request].filter(Boolean).join(" · ") : undefined}
       className={className}
       actions={

@@ -11,6 +11,7 @@ import { useSelection } from "@/components/data-table/use-selection";
 import { useConnection } from "@/components/frame/connection-context";
 import { useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
+import { failureText } from "@/components/frame/failure-text";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { RunLink } from "@/components/frame/run-link";
@@ -45,6 +46,7 @@ const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 export function HistoryScreen({ query, linked, canRemove, history }: HistoryScreenProps) {
   const t = useTranslations("history");
   const common = useTranslations("common");
+  const errors = useTranslations("errors");
   const first = use(history);
   const connection = useConnection()?.id;
   const path = connection ? historyApiPath(query, connection) : undefined;
@@ -53,10 +55,13 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
   const refreshCounts = useRefreshCounts();
   const { rows, unreadable } = poll.value ?? nothing;
   const selection = useSelection(rows.map(rowId));
-  const { isBusy, done, failure, heldIds, undo, dismiss, remove, clear } = useRemoval({
+  const { isBusy, done, failed, heldIds, undo, dismiss, remove, clear } = useRemoval({
     connection,
     refresh: () => Promise.all([poll.refresh(), ended.refresh(), refreshCounts()]),
-    words: (removed) => t("receipt.all", { removed }),
+    words: {
+      removed: (removed) => t("receipt.all", { removed }),
+      failed: (count, failure) => [t("failed", { count }), failureText(errors, failure)].join(": "),
+    },
   });
   const columns = historyColumns({
     t,
@@ -73,7 +78,7 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
     <>
       <PageHeader title={t("title")} count={ended.value}>
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canRemove && poll.value ? <ClearHistory count={ended.value} isBusy={isBusy} onClear={() => void clear()} /> : null}
+        {canRemove && poll.value ? <ClearHistory count={ended.value} isBusy={isBusy} onClear={clear} /> : null}
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
         <span className="text-ink-3">{canRemove ? t("stays") : t("readOnly")}</span>
@@ -86,7 +91,19 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
         ) : null}
         {done ? <Receipt done={done} rows={rows} onDismiss={dismiss} /> : null}
       </ToolBar>
-      {failure ? <FailureMessage failure={failure} className="mx-4 mt-4 md:mx-5" /> : null}
+      {failed ? (
+        <FailureMessage
+          failure={failed.failure}
+          about={t("failed", { count: failed.ids.length })}
+          onRetry={failed.again}
+          actions={
+            <Button tone="quiet" onClick={failed.dismiss}>
+              {common("dismiss")}
+            </Button>
+          }
+          className="mx-4 mt-4 md:mx-5"
+        />
+      ) : null}
       {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <UnreadableRows count={unreadable} />
       {rows.length > 0 ? (

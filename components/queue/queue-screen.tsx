@@ -42,6 +42,7 @@ const nothing: QueueList = { running: [], pending: [], pendingTotal: 0, isBySubm
 
 export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const t = useTranslations("queue");
+  const common = useTranslations("common");
   const first = use(queue);
   const connection = useConnection()?.id;
   const path = connection ? withQuery("/api/console/queue", { connection }) : undefined;
@@ -52,7 +53,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const total = running.length + pendingTotal;
   const refreshCounts = useRefreshCounts();
   const cancelling = useCancelling({ connection, running, pending, refresh: () => Promise.all([poll.refresh(), refreshCounts()]) });
-  const { busyIds, heldIds, done } = cancelling;
+  const { busyIds, heldIds, done, failed } = cancelling;
   const offered = [...(canStop ? running : []), ...pending].map(rowId);
   const selection = useSelection(offered);
   useFollowCounts(list && `${running.length} ${pendingTotal} ${failure?.code}`);
@@ -82,9 +83,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
     <>
       <PageHeader title={t("title")} count={list ? total : undefined}>
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canCancel && list ? (
-          <ClearQueue count={pendingTotal} isBusy={busyIds.size > 0} onClear={(count) => void cancelling.clearAll(count)} />
-        ) : null}
+        {canCancel && list ? <ClearQueue count={pendingTotal} isBusy={busyIds.size > 0} onClear={cancelling.clearAll} /> : null}
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
         <span className="whitespace-nowrap text-ink-2">
@@ -104,11 +103,23 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
         ) : null}
         {cancelling.text ? (
           <ReceiptLine tone={hasDone(done?.receipt, done?.stop) ? "ok" : "off"} text={cancelling.text} onDismiss={cancelling.dismiss}>
-            {done?.stop?.together ? <StopTogether count={done.stop.together} onStop={() => void cancelling.stopTogether()} /> : null}
+            {done?.stop?.together ? <StopTogether count={done.stop.together} onStop={cancelling.stopTogether} /> : null}
           </ReceiptLine>
         ) : null}
       </ToolBar>
-      {done?.failure ? <FailureMessage failure={done.failure} className="mx-4 mt-4 md:mx-5" /> : null}
+      {failed ? (
+        <FailureMessage
+          failure={failed.failure}
+          about={t("failed", { count: failed.count })}
+          onRetry={failed.again}
+          actions={
+            <Button tone="quiet" onClick={cancelling.dismiss}>
+              {common("dismiss")}
+            </Button>
+          }
+          className="mx-4 mt-4 md:mx-5"
+        />
+      ) : null}
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <UnreadableRows count={list?.unreadable} />
       {list && total > 0 ? (

@@ -12,7 +12,8 @@ const nobody: ReadonlySet<string> = new Set();
 
 /** Jobs that were meant: those that waited and those that ran when the person decided. */
 export type Meant = { pending: readonly string[]; running: readonly string[] };
-export type Cancelled = { receipt?: Receipt; stop?: StopReceipt; failure?: ApiFailure };
+/** `left`: those of whom nothing is known, since the failure stands in the way. */
+export type Cancelled = { receipt?: Receipt; stop?: StopReceipt; failure?: ApiFailure; left?: Meant };
 
 /** `cancel` means exactly the jobs that were shown; `clear` means all that wait, also those beyond the list. */
 export function useCancel(connection: string | undefined) {
@@ -29,10 +30,11 @@ export function useCancel(connection: string | undefined) {
     ]);
     setBusyIds(nobody);
     const failure = queue && !queue.ok ? queue.failure : stop && !stop.ok ? stop.failure : undefined;
+    const left = { pending: queue && !queue.ok ? pending : [], running: stop && !stop.ok ? running : [] };
     return {
       ...(queue?.ok && { receipt: receiptOf(pending, queue.value) }),
       ...(stop?.ok && { stop: stop.value }),
-      ...(failure && { failure }),
+      ...(failure && { failure, left }),
     };
   }
 

@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
+import { Toasts } from "@/components/ui/toasts";
 import { HELD_MS } from "@/components/ui/use-held";
 import { type QueueRow } from "@/components/queue/queue-rows";
 import { QueueScreen } from "@/components/queue/queue-screen";
@@ -143,4 +144,66 @@ it("the whole id of a job is one press away", async () => {
   const [first] = screen.getAllByRole("button", { name: "Copy the job's id" });
   await act(async () => void (first && fireEvent.click(first)));
   expect(copied).toEqual(["runs-1"]);
+});
+
+/** What leaves is refused until the network is back. */
+function breakNetwork() {
+  const network = { isBroken: true };
+  const whole = noteCalls();
+  const reached = globalThis.fetch;
+  vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
+    if (network.isBroken) throw new TypeError("offline");
+    return reached(path, init);
+  });
+  return { network, sent: whole };
+}
+
+it("says which cancelling failed, and tries it again with those that still wait", async () => {
+  vi.useFakeTimers();
+  const { network, sent } = breakNetwork();
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
+  press("Cancel job wait-1");
+  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  const note = screen.getByText("Cancelling 1 job failed").closest("[role=alert]");
+  expect(note?.textContent).toContain("Cause: the network");
+  expect(note?.textContent).toContain("Lightdesk cannot be reached from this browser.");
+  network.isBroken = false;
+  press("Try again");
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
+  expect(screen.queryByText("Cancelling 1 job failed")).toBeNull();
+  expect(screen.getByText("1 cancelled")).toBeDefined();
+});
+
+it("tells of a cancelling that failed while the page went away", async () => {
+  vi.useFakeTimers();
+  breakNetwork();
+  renderInApp(<Toasts />);
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
+  press("Cancel job wait-1");
+  await act(async () => void window.dispatchEvent(new Event("pagehide")));
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(screen.getByText(/^Cancelling 1 job failed: Lightdesk cannot be reached/)).toBeDefined();
+});
+
+it("a question stays until the answer came, says why it failed, and is asked again by the same press", async () => {
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
+  vi.useFakeTimers();
+  const { network, sent } = breakNetwork();
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
+  press("Clear 2 pending jobs");
+  const dialog = within(screen.getByRole("dialog"));
+  const confirm = () => act(async () => void fireEvent.click(dialog.getByRole("button", { name: "Clear 2 pending jobs" })));
+  await confirm();
+  expect(dialog.getByRole("alert").textContent).toContain("Lightdesk cannot be reached from this browser");
+  network.isBroken = false;
+  await confirm();
+  expect(sent).toMatchObject([{ json: { clear: true } }]);
+  expect(screen.queryByRole("alert")).toBeNull();
+  expect(screen.getByText("1 cancelled, 1 had already started")).toBeDefined();
 });

@@ -1,0 +1,78 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { Suspense } from "react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { HELD_MS } from "@/components/ui/use-held";
+import { type HistoryView } from "@/components/history/history-row";
+import { HistoryScreen } from "@/components/history/history-screen";
+import { ok } from "@/lib/shared/result";
+import { renderInApp } from "./render";
+
+const network = { isBroken: false };
+let sent: unknown[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  network.isBroken = true;
+  sent = [];
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
+  // Fetch is the hostile outside here: it notes what leaves and answers as the console does.
+  vi.stubGlobal("fetch", async (_path: string, init: RequestInit = {}) => {
+    if (network.isBroken) throw new TypeError("offline");
+    if (init.method !== "POST") return Response.json({ history: [] });
+    sent.push(JSON.parse(String(init.body)));
+    return Response.json({ code: "OK", message: "" });
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+async function show() {
+  const value: HistoryView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
+  const history = Promise.resolve(ok({ value, atMs: 1 }));
+  await act(async () => {
+    renderInApp(
+      <Suspense>
+        <HistoryScreen canRemove query={{ offset: 0, max_items: 100 }} history={history} />
+      </Suspense>,
+    );
+    await history;
+  });
+}
+const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+
+it("the question keeps the word that was typed while the network is gone, and clears by the next press", async () => {
+  await show();
+  await press("Clear all entries");
+  const dialog = within(screen.getByRole("dialog"));
+  fireEvent.change(dialog.getByRole("textbox"), { target: { value: "clear" } });
+  const form = dialog.getByRole("textbox").closest("form");
+  const submit = () => act(async () => void (form && fireEvent.submit(form)));
+  await submit();
+  expect(dialog.getByRole("alert").textContent).toContain("Lightdesk cannot be reached from this browser");
+  expect(dialog.getByRole<HTMLInputElement>("textbox").value).toBe("clear");
+  network.isBroken = false;
+  await submit();
+  expect(sent).toEqual([{ clear: true }]);
+  expect(screen.getByText("History cleared")).toBeDefined();
+});
+
+it("says which removal failed, and tries it again", async () => {
+  await show();
+  fireEvent.click(screen.getByRole("checkbox", { name: "Select job old-1" }));
+  await press("Remove 1 entry");
+  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  expect(screen.getByText("Removing 1 entry failed").closest("[role=alert]")?.textContent).toContain("Cause: the network");
+  network.isBroken = false;
+  await press("Try again");
+  expect(sent).toEqual([{ delete: ["old-1"] }]);
+  expect(screen.queryByText("Removing 1 entry failed")).toBeNull();
+});
