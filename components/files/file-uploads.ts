@@ -12,12 +12,14 @@ export type FileUpload = {
   connection: string | undefined;
   /** `asked`: a file of this name is there, and somebody has to say what shall be. */
   state: "waiting" | "sending" | "asked" | "stored" | "kept" | "failed";
+  /** 0 to 1 of the bytes that have left. */
+  share?: number;
   failure?: ApiFailure;
 };
 export type Answer = "replace" | "keep";
 export type SendFile = (
   upload: { path: string; file: File; connection: string | undefined },
-  options: { overwrite: boolean; signal: AbortSignal },
+  options: { overwrite: boolean; signal: AbortSignal; onProgress: (share: number) => void },
 ) => Promise<Result<unknown, ApiFailure>>;
 
 const AT_ONCE = 3;
@@ -45,9 +47,10 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
   }
 
   async function run(one: Held): Promise<void> {
-    change(one.key, { state: "sending", failure: undefined });
+    change(one.key, { state: "sending", share: undefined, failure: undefined });
     const { overwrite, stop } = one;
-    const result = await send(one, { overwrite, signal: stop.signal });
+    const onProgress = (share: number) => change(one.key, { share });
+    const result = await send(one, { overwrite, signal: stop.signal, onProgress });
     if (!held.some(({ key }) => key === one.key)) return;
     const isThere = !result.ok && result.failure.status === 409 && !overwrite;
     const said = forAll.get(one.batch);

@@ -1,17 +1,11 @@
-import { callApi } from "@/lib/browser/api";
 import { patiently } from "@/lib/browser/patient-call";
+import { upload } from "@/lib/browser/upload";
 import { fileApiPath } from "./files-address";
 import { createFileUploads, type FileUpload, type FileUploads, type SendFile } from "./file-uploads";
 
-const sendFile: SendFile = ({ path, file, connection }, { overwrite, signal }) =>
+const sendFile: SendFile = ({ path, file, connection }, { overwrite, signal, onProgress }) =>
   patiently(
-    () =>
-      callApi(fileApiPath(path, { connection, overwrite, full_info: true }), {
-        method: "POST",
-        body: file,
-        headers: { "content-type": "application/octet-stream" },
-        signal,
-      }),
+    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal }),
     // A folder of many files meets a rate limit that one file never sees.
     { signal, onWait: () => undefined },
   );

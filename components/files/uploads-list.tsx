@@ -5,6 +5,8 @@ import { useTranslations } from "next-intl";
 import { useSyncExternalStore } from "react";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
+import { ProgressBar } from "@/components/ui/progress-bar";
 import { useCloseWarning } from "@/components/ui/use-close-warning";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
@@ -67,6 +69,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   const t = useTranslations("files.upload");
   const errors = useTranslations("errors");
   const { key, path, state, failure } = upload;
+  const share = state === "sending" ? upload.share : undefined;
   return (
     <li className="flex min-h-7 items-center gap-2">
       <span className={ink[state]}>
@@ -75,7 +78,10 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
       <span title={path} className="min-w-0 flex-1 truncate font-mono text-sm">
         {path}
       </span>
-      <span className={state === "failed" ? "text-bad" : "text-ink-3"}>{failure ? failureText(errors, failure) : t(`state.${state}`)}</span>
+      {share === undefined ? null : <ProgressBar value={share} label={t("share", { path })} className="max-sm:hidden" />}
+      <span className={cn("tabular-nums", state === "failed" ? "text-bad" : "text-ink-3")}>
+        {failure ? failureText(errors, failure) : share === undefined ? t(`state.${state}`) : t("sending", { share })}
+      </span>
       {state === "failed" ? (
         <Button size="small" onClick={() => uploads.again(key)}>
           {t("again")}

@@ -7,14 +7,14 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 import { apiPath } from "./urls";
 
-export type UploadOptions = {
-  form: FormData;
+/** `bytes` go as they are, without a form around them. */
+export type UploadOptions = ({ form: FormData } | { bytes: Blob }) & {
   /** 0 to 1 of the bytes that have left. */
   onProgress?: (share: number) => void;
   signal?: AbortSignal;
 };
 
-export function upload<T>(path: `/${string}`, { form, onProgress, signal }: UploadOptions): Promise<Result<T, ApiFailure>> {
+export function upload<T>(path: `/${string}`, { onProgress, signal, ...body }: UploadOptions): Promise<Result<T, ApiFailure>> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const stop = () => request.abort();
@@ -32,7 +32,8 @@ export function upload<T>(path: `/${string}`, { form, onProgress, signal }: Uplo
     request.setRequestHeader("accept", "application/json");
     if (signal?.aborted) return finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
     signal?.addEventListener("abort", stop);
-    request.send(form);
+    if ("bytes" in body) request.setRequestHeader("content-type", "application/octet-stream");
+    request.send("bytes" in body ? body.bytes : body.form);
   });
 }
 
@@ -40,7 +41,7 @@ function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
   const { status, responseText } = request;
   if (status < 200 || status > 299) return failed(readFailure(status, request.getResponseHeader("retry-after"), responseText));
   try {
-    const value: T = parseExactJson(responseText);
+    const value: T = parseExactJson(responseText, { means: undefined });
     return ok(value);
   } catch {
     // A sign-in page or a proxy's greeting with status 200: not an answer of ours.

@@ -36,6 +36,22 @@ test("three files are under way at a time, and the next leaves when one is throu
   await vi.waitFor(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
 });
 
+test("how much of a file has left is told while it is sent, and begins anew where it is sent again", async () => {
+  const told: ((share: number) => void)[] = [];
+  let end: (() => void) | undefined;
+  const uploads = createFileUploads((_, { onProgress }) => {
+    told.push(onProgress);
+    return new Promise((resolve) => (end = () => resolve(failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 }))));
+  });
+  uploads.add(named("a"), undefined);
+  told[0]?.(0.5);
+  expect(uploads.get()[0]).toMatchObject({ state: "sending", share: 0.5 });
+  end?.();
+  await vi.waitFor(() => expect(states(uploads)).toEqual(["a failed"]));
+  uploads.again(uploads.get()[0]?.key ?? 0);
+  expect(uploads.get()[0]).toMatchObject({ state: "sending", share: undefined });
+});
+
 test("what exists is asked about, and replaced or kept as somebody says, one by one", async () => {
   const service = serviceWith(["a", "b"]);
   const uploads = createFileUploads(service.send);
