@@ -44,8 +44,8 @@ export async function patiently<T>(
 }
 
 /** The next one would meet the same: no session, no right, no key, no money, no network. */
-export function meetsAll({ status }: ApiFailure): boolean {
-  return status === 0 || [401, 402, 403, 409, 429].includes(status);
+export function meetsAll({ status, code }: Pick<ApiFailure, "status" | "code">): boolean {
+  return status === 0 || code === "UPSTREAM_REFUSED_KEY" || [401, 402, 403, 409, 429].includes(status);
 }
 
 function paused(ms: number, signal: AbortSignal): Promise<boolean> {

@@ -122,6 +122,16 @@ describe("copies of a run", () => {
     expect(screen.getByRole("button", { name: "Send the 2 that were not started" })).toBeTruthy();
   });
 
+  it("end at a refused key, which the rest would meet too", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
+    (await nth(sent, 1)).answer(refused(502, "UPSTREAM_REFUSED_KEY"));
+    expect(await screen.findByText("1 refused · 2 not sent")).toBeTruthy();
+    expect(screen.getByText("Put a valid key into the connection.")).toBeTruthy();
+    expect(sent).toHaveLength(1);
+  });
+
   it("with an unknown outcome are told as that, never sent again, and the others go on", async () => {
     const { sent, show } = desk();
     show();
