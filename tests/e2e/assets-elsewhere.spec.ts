@@ -48,9 +48,9 @@ test("a service that has only the core lists, filters, tags and names its assets
   for (const name of ["Delete", "Edit", "Take seen off"]) await expect(panel.getByRole("button", { name })).toBeHidden();
   await panel.getByRole("button", { name: "Look for others" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
-  // It hands out no files: that is said, and nothing is saved.
-  await panel.getByRole("link", { name: "Download" }).click();
-  await expect(page.getByRole("status").getByText(/does not exist|does not offer/)).toBeVisible();
+  // It hands out no files: that is said, and none is offered.
+  await expect(panel.getByText("This service does not hand out its files.")).toBeVisible();
+  await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
   await expectNoViolations(page);
   await panel.getByRole("button", { name: "Close" }).click();
   await tile(page, "core_2.png").focus();
@@ -59,7 +59,7 @@ test("a service that has only the core lists, filters, tags and names its assets
   const bar = page.getByRole("region", { name: "Selected rows" });
   await expect(bar.getByText("2 selected")).toBeVisible();
   await expect(bar.getByRole("button", { name: "Add tags" })).toBeVisible();
-  for (const name of ["Delete", "Remove tags"]) await expect(bar.getByRole("button", { name })).toBeHidden();
+  for (const name of ["Delete", "Remove tags", "Download ZIP"]) await expect(bar.getByRole("button", { name })).toBeHidden();
   await core.stop();
 });
 

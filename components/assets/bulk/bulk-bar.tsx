@@ -9,7 +9,7 @@ import { MOST_COMPARED } from "@/components/viewer/viewer-item";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
 import { TagsDialog } from "../tags-dialog";
 import { type AssetRights } from "../use-asset-rights";
-import { useFileDownload } from "../use-file-download";
+import { useFileDownload, useHandsOutFiles } from "../use-file-download";
 import { type AssetAct, type Entry } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
 import { BulkProgress } from "./bulk-progress";
@@ -65,6 +65,7 @@ export function BulkBar({
   const count = named ? named.length : selected.kind === "matching" ? selected.total : 0;
   const tagsOfNamed = [...new Set(named?.flatMap(({ tags }) => tags))];
   const compared = named?.every(({ kind }) => kind === "image") ? named : [];
+  const hasFiles = useHandsOutFiles(connectionId, named?.[0] && assetFileUrl(named[0], connectionId));
   const only = named?.length === 1 ? named[0] : undefined;
   async function copy(what: "ids" | "links") {
     if (selected.kind === "matching") return bulk.collect(selected.query);
@@ -89,10 +90,10 @@ export function BulkBar({
             {onAll ? <BarButton onClick={onAll}>{t("all", { total })}</BarButton> : null}
             {rights.canTag ? <BarButton onClick={() => setAsking("addTags")}>{t("addTags")}</BarButton> : null}
             {rights.can("tags.remove") ? <BarButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</BarButton> : null}
-            {only ? (
+            {only && hasFiles ? (
               <BarButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>{t("download")}</BarButton>
             ) : null}
-            {only ? null : <BarButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</BarButton>}
+            {only || !hasFiles ? null : <BarButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</BarButton>}
             {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
               <BarButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</BarButton>
             ) : null}

@@ -8,7 +8,7 @@ import { Button, buttonStyle } from "@/components/ui/button";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { assetFileUrl, maskHref, runHref } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
-import { useFileDownload } from "../use-file-download";
+import { useFileDownload, useHandsOutFiles } from "../use-file-download";
 import { type AssetEdits } from "./use-asset-edits";
 
 const EditDialog = dynamic(() => import("./edit-dialog").then((module) => module.EditDialog), { ssr: false });
@@ -22,6 +22,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const download = useFileDownload();
   const [isEditing, setEditing] = useState(false);
   const file = assetFileUrl(asset, connectionId);
+  const hasFiles = useHandsOutFiles(connectionId, file);
   const why = asset.immutable
     ? "whyImmutable"
     : rights.why === "service"
@@ -32,18 +33,20 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   return (
     <div>
       <div className="flex flex-wrap gap-2">
-        <a
-          href={file}
-          download={asset.name}
-          className={buttonStyle()}
-          onClick={(event) => {
-            if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-            event.preventDefault();
-            void download(file, asset.name);
-          }}
-        >
-          {t("download")}
-        </a>
+        {hasFiles ? (
+          <a
+            href={file}
+            download={asset.name}
+            className={buttonStyle()}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              void download(file, asset.name);
+            }}
+          >
+            {t("download")}
+          </a>
+        ) : null}
         {rights.canTag ? (
           <Link href={runHref([asset.id], connection)} prefetch={false} className={buttonStyle()}>
             {t("useInRun")}
@@ -61,6 +64,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
           </Button>
         ) : null}
       </div>
+      {hasFiles ? null : <p className="mt-2 text-sm text-ink-3">{t("noFiles")}</p>}
       {why && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(why)}</p> : null}
       {isEditing ? <EditDialog asset={asset} edits={edits} onClose={() => setEditing(false)} /> : null}
       {edits.going ? (

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
 import { type AssetRights } from "@/components/assets/use-asset-rights";
@@ -28,21 +28,24 @@ const asset = (id: string, more: Partial<AssetView> = {}): AssetView => ({
 const many = (count: number) => Array.from({ length: count }, (_, index) => asset(`a${index + 1}`));
 const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
 
+const absent = () => Response.json({ code: "UNSUPPORTED", message: "The service does not offer this." }, { status: 404 });
+
 type Sent = { path: string; method: string; json: unknown };
-/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
-function outside(answer: (sent: Sent) => Response | Promise<Response>): Sent[] {
+/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. Only a service of the whole interface lists its tags. */
+function outside(answer: (sent: Sent) => Response | Promise<Response>, hasTags = true): Sent[] {
   const all: Sent[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
+    if (path.startsWith("/api/tags?")) return hasTags ? Response.json({ tags: [] }) : absent();
     const sent = { path, method, json: body === undefined || body === null ? undefined : JSON.parse(String(body)) };
     all.push(sent);
     return answer(sent);
   });
   return all;
 }
-function show(assets: AssetView[]) {
+function show(assets: AssetView[], connectionId = "c1") {
   const onDone = vi.fn();
   const selected = { kind: "named" as const, assets };
-  const common = { connectionId: "c1", rights, onDone, onCompare: vi.fn(), onClear: vi.fn(), isReading: false, total: assets.length };
+  const common = { connectionId, rights, onDone, onCompare: vi.fn(), onClear: vi.fn(), isReading: false, total: assets.length };
   renderInApp(<BulkBar selected={selected} {...common} />);
   return onDone;
 }
@@ -159,4 +162,23 @@ it("tags are taken off those that have them, and put back on those alone", async
     "/api/assets/a1/tags?connection=c1",
     "/api/assets/a2/tags?connection=c1",
   ]);
+});
+
+it("of a service that hands out no files nothing can be downloaded, which is asked of one file", async () => {
+  const sent = outside(absent, false);
+  show(many(2), "core");
+  await waitFor(() => expect(screen.queryByRole("button", { name: "Download ZIP" })).toBeNull());
+  expect(sent.map(({ path }) => path)).toEqual(["/api/view?filename=a1.png&connection=core"]);
+  cleanup();
+  show(many(1), "core");
+  await told("1 selected");
+  expect(screen.queryByRole("button", { name: "Download" })).toBeNull();
+  expect(sent).toHaveLength(1);
+});
+
+it("of a service that lists no tags but hands out its files they can be downloaded", async () => {
+  const sent = outside(() => new Response("a", { status: 206 }), false);
+  show(many(2), "plain");
+  await waitFor(() => expect(sent).toHaveLength(1));
+  expect(screen.getByRole("button", { name: "Download ZIP" })).toBeDefined();
 });
