@@ -10,7 +10,7 @@ import { useClock } from "@/components/ui/use-clock";
 import { toJobState } from "@/lib/contract/states";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
-export function JobDetails({ facts: { job, workflow, label, words } }: { facts: JobFacts }) {
+export function JobDetails({ facts: { job, workflow, label, submittedBy, words } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.details");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
@@ -37,6 +37,7 @@ export function JobDetails({ facts: { job, workflow, label, words } }: { facts: 
             <span className="text-ink-3">
               (<RelativeTime ms={createdMs} />)
             </span>
+            {submittedBy ? <span className="block">{t("by", { name: submittedBy })}</span> : null}
           </Fact>
         )}
         {createdMs === undefined || (waitedTo === undefined && job.state !== "pending") ? null : (

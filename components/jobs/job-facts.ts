@@ -31,6 +31,8 @@ export type JobFacts = {
   workflow: string;
   /** What tells a copy of a run from the others. */
   label?: string;
+  /** The member who submitted it here. */
+  submittedBy?: string;
   /** The title of the node at work. */
   currentNode?: string;
   failure?: JobFailure;
@@ -49,6 +51,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     job,
     workflow: workflowName(detail),
     ...(detail.job_label && { label: detail.job_label }),
+    ...(detail.submitted_by && { submittedBy: detail.submitted_by }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
     outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),

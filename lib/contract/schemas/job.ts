@@ -59,6 +59,8 @@ export const jobsAnswerSchema = z.looseObject({
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
 export const jobDetailSchema = jobListItemSchema.extend({
+  /** The console's own: which member submitted it here. */
+  submitted_by: maybe(z.string()),
   update_time: maybe(moment),
   /** What was submitted: { prompt, extra_data }, or a bare graph. */
   workflow: loosely(freeForm),

@@ -4,6 +4,7 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
+import { objectOf, textOf } from "@/lib/contract/json";
 import { type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { openConnection, type Access } from "../connections/access";
@@ -55,7 +56,9 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   const result = await access.upstream.exchange(operation, input);
   if (!result.ok) return failed(toBrowser(result.failure, access));
   const value = toBrowser(await withNames(operation, access.connection.id, result.value.value, input.json), access);
-  asked.note({ outcome: outcomeOf(value) });
+  // What was submitted is named by its job: by it the log tells who submitted it.
+  const jobId = operation.name === "submitPrompt" ? textOf(objectOf(value)?.prompt_id) : undefined;
+  asked.note({ outcome: outcomeOf(value), ...(jobId !== undefined && { target: jobId }) });
   return ok(value === undefined ? emptyAnswer(result.value.status === 204 ? 204 : 200) : jsonAnswer(value, result.value.status));
 }
 

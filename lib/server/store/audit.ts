@@ -65,6 +65,22 @@ export function createAuditStore(database: Database) {
     list,
     listNewest: (limit: number) => list({}, limit),
 
+    /** Who did it first, under the name that they have now; undefined where it was not done through the console. */
+    async whoDid({ action, target, connectionId }: { action: string; target: string; connectionId: string }): Promise<string | undefined> {
+      const row = await database
+        .selectFrom("audit")
+        .leftJoin("members", "members.id", "audit.member_id")
+        .select(({ fn }) => fn.coalesce("members.name", "audit.member_name").as("name"))
+        .where("audit.target", "=", target)
+        .where("audit.action", "=", action)
+        .where("audit.connection_id", "=", connectionId)
+        .where("audit.status", "<", 300)
+        .orderBy("audit.id")
+        .limit(1)
+        .executeTakeFirst();
+      return row?.name ?? undefined;
+    },
+
     /** Everybody and every act that stands in it; a member under the name of their last entry. */
     async choices(): Promise<{ members: { id: string; name: string }[]; actions: string[] }> {
       const last = database

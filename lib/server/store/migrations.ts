@@ -12,6 +12,7 @@ import { jobLabels } from "./migrations/0007-job-labels";
 import { viewsOfScreens } from "./migrations/0008-views-of-screens";
 import { archives } from "./migrations/0009-archives";
 import { invitationsAndLog } from "./migrations/0010-invitations-and-log";
+import { logByTarget } from "./migrations/0011-log-by-target";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -24,4 +25,5 @@ export const migrations: Record<string, Migration> = {
   "0008-views-of-screens": viewsOfScreens,
   "0009-archives": archives,
   "0010-invitations-and-log": invitationsAndLog,
+  "0011-log-by-target": logByTarget,
 };

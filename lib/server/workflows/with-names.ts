@@ -1,7 +1,7 @@
 // Names for workflows: learnt from what is submitted through the console and from the details of a job, put on jobs that carry an id only.
 // Guarantees: a name never crosses from one connection to another; an answer without jobs passes unchanged; a name that
 // cannot be stored is logged and fails nothing.
-// The fields added are `workflow_name` and `job_label` (of a copy of a run), the console's own.
+// The fields added are `workflow_name`, `job_label` (of a copy of a run) and, in the details alone, `submitted_by`: the console's own.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json";
@@ -22,7 +22,7 @@ export async function withNames(operation: Operation, connectionId: string, valu
   if (operation.name === "listHistory" && isObject(value) && Array.isArray(value.history)) {
     return { ...value, history: await named(connectionId, value.history) };
   }
-  if (operation.name === "getJob") return (await named(connectionId, [value]))[0];
+  if (operation.name === "getJob") return submittedBy(connectionId, (await named(connectionId, [value]))[0]);
   return value;
 }
 
@@ -41,6 +41,13 @@ async function learn(connectionId: string, workflowId: unknown, extraData: unkno
 
 function submittedId(sent: unknown): unknown {
   return objectOf(objectOf(objectOf(objectOf(sent)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
+}
+
+/** Nobody's where it was not submitted through the console, whatever a service says under this name. */
+async function submittedBy(connectionId: string, job: unknown): Promise<unknown> {
+  const target = textOf(objectOf(job)?.id);
+  if (!isObject(job) || target === undefined) return job;
+  return { ...job, submitted_by: await composition().store.audit.whoDid({ action: "submitPrompt", target, connectionId }) };
 }
 
 async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> {
