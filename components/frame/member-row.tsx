@@ -10,7 +10,7 @@ export type FrameMember = { name: string; role: Role };
 export function MemberRow({ member }: { member: FrameMember }) {
   const t = useTranslations("frame.member");
   return (
-    <div className="flex items-center gap-2 px-2 py-1.5 text-ink-2">
+    <div className="flex items-center gap-1 px-1 py-1.5 text-ink-2">
       <Link
         href="/settings/account"
         aria-label={`${member.name}, ${t(`role.${member.role}`)}`}

@@ -25,6 +25,17 @@ test("an operator joins by the owner's link, runs a workflow, and reads why Sett
     await expect(memberRow(page, owner.name).getByRole("button")).toHaveCount(0);
   });
 
+  await test.step("the owner withdraws a link that went to the wrong address", async () => {
+    const wrong = await invite(page, desk, "wrong@example.com", "viewer");
+    await page.getByRole("button", { name: "Withdraw: wrong@example.com" }).click();
+    await page.getByRole("button", { name: "Withdraw the invitation of wrong@example.com" }).click();
+    await expect(page.getByText("No invitation is open.")).toBeVisible();
+    const late = await (await browser.newContext()).newPage();
+    await late.goto(wrong);
+    await expect(late.getByText("This invitation does not count any more")).toBeVisible();
+    await late.context().close();
+  });
+
   await test.step("they run a sample", async () => {
     await openSample(grace);
     await grace.getByRole("button", { name: "Run", exact: true }).click();
@@ -39,6 +50,28 @@ test("an operator joins by the owner's link, runs a workflow, and reads why Sett
     await grace.getByRole("link", { name: "Members" }).click();
     await expect(grace.getByText("your role is operator")).toBeVisible();
     await expect(grace.getByRole("main").getByRole("button")).toHaveCount(0);
+    await grace.getByRole("link", { name: "Audit log" }).click();
+    await expect(grace.getByText("The team's owner and admins read")).toBeVisible();
+  });
+
+  await test.step("they change their name and password, and stay signed in; the owner reads who did what", async () => {
+    await grace.getByRole("link", { name: "Grace Operator, operator" }).first().click();
+    await grace.getByRole("textbox", { name: "Name" }).fill("Grace Hopper");
+    await grace.getByRole("button", { name: "Save" }).click();
+    await expect(grace.getByRole("link", { name: "Grace Hopper, operator" }).first()).toBeVisible();
+    const password = grace.getByRole("region", { name: "Password" });
+    await password.getByLabel("Present password").fill(PASSWORD);
+    await password.getByLabel("New password").fill("a third good password");
+    await password.getByRole("button", { name: "Change the password" }).click();
+    await expect(grace.getByText("Your password is changed")).toBeVisible();
+    await grace.reload();
+    await expect(grace.getByRole("region", { name: "Password" })).toBeVisible();
+    await page.goto(`${desk.url}/settings/audit`);
+    await page.getByRole("combobox", { name: "Person" }).selectOption({ label: "Grace Hopper" });
+    await expect(page).toHaveURL(/member=/);
+    await expect(page.getByText("submitted a workflow")).toBeVisible();
+    await expect(page.getByRole("row").filter({ hasText: "changed their account" })).toHaveCount(2);
+    await expect(page.getByText("withdrew an invitation")).toHaveCount(0);
   });
 });
 
@@ -182,7 +215,7 @@ async function signInAs(page: Page, email: string): Promise<void> {
 }
 
 function memberRow(page: Page, name: string) {
-  return page.getByRole("main").getByRole("listitem").filter({ hasText: name });
+  return page.locator("li[data-member]").filter({ hasText: name });
 }
 
 async function openSample(page: Page): Promise<void> {

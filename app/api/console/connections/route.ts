@@ -13,6 +13,8 @@ export const POST = consoleBodyRoute("createConnection", "operator", connectionB
   const saved = await createConnection(viewer, body);
   if (!saved.ok) return saved;
   const { connection, check } = saved.value;
+  // Without one nothing was added: the service was asked, and that is all.
+  if (!connection) note({ action: "checkConnection" });
   note({ connectionId: connection?.id, target: body.name, outcome: connection ? check.outcome : `${check.outcome}, not saved` });
   return ok(jsonAnswer(saved.value, connection ? 201 : 200));
 });
