@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useState } from "react";
+import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { AdvancedCard, EXTRA_FIELD } from "./advanced-card";
 import { BroughtNote } from "./brought-note";
@@ -44,7 +45,7 @@ export function OpenRun({ canRun, run, opened, ports, place, isOver, note }: Ope
   const t = useTranslations("run");
   const { state, dispatch } = run;
   const { serial, graph, advanced = noneAdvanced } = opened;
-  const { info, isMissing, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning } = useOpenForm(
+  const { info, isMissing, readAgain, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning } = useOpenForm(
     run,
     opened,
     ports,
@@ -163,7 +164,15 @@ export function OpenRun({ canRun, run, opened, ports, place, isOver, note }: Ope
               />
             ) : null}
             <RunNotes run={run} canRun={canRun} placed={placed} newestJobs={ports.newestJobs} onAnyway={() => press(true)} />
-            {isMissing === "no" ? null : <p className="text-ink-3">{t(isMissing === "absent" ? "open.guessed" : "open.guessedNow")}</p>}
+            {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
+            {isMissing === "failed" ? (
+              <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">
+                {t("open.guessedNow")}
+                <Button size="small" onClick={readAgain}>
+                  {t("open.readAgain")}
+                </Button>
+              </p>
+            ) : null}
             <PinnedCard form={form} placed={placed} {...row} />
             {form.map((node) => (
               <NodeCard

@@ -6,20 +6,20 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
-export type Catalogue = { info?: ObjectInfo; isMissing: "no" | "absent" | "failed" };
+export type Catalogue = { info?: ObjectInfo; isMissing: "no" | "absent" | "failed"; readAgain: () => void };
 
 const absent = new Set(["NOT_FOUND", "METHOD_NOT_ALLOWED", "NOT_IMPLEMENTED"]);
 
 /** The service's node catalogue, asked for once a workflow is open. It may be megabytes: read once per connection, never polled. */
 export function useCatalogue(connection: string | undefined, isWanted: boolean): Catalogue {
   const path = isWanted ? withQuery("/api/object_info", { connection }) : undefined;
-  const { data, error } = useSWR<ObjectInfo, ApiFailure>(path, read, {
+  const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(path, read, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
     revalidateIfStale: false,
     shouldRetryOnError: false,
   });
-  return { info: data, isMissing: data || !error ? "no" : absent.has(error.code) ? "absent" : "failed" };
+  return { info: data, isMissing: data || !error ? "no" : absent.has(error.code) ? "absent" : "failed", readAgain: () => void mutate() };
 }
 
 async function read(path: `/${string}`): Promise<ObjectInfo> {

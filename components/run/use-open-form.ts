@@ -19,7 +19,7 @@ export type RunPlace = { id?: string; isLocal?: boolean };
 export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, isLocal }: RunPlace) {
   const { state, dispatch } = run;
   const { serial, original, order, graph, ownNames } = opened;
-  const { info, isMissing } = useCatalogue(id, true);
+  const { info, isMissing, readAgain } = useCatalogue(id, true);
   const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
   // Links and classes cannot be edited, so outputs and faults are those of the file.
@@ -54,5 +54,5 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
     [dispatch, serial],
   );
   const settings = useWorkflowMemory(opened.workflowId);
-  return { info, isMissing, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning };
+  return { info, isMissing, readAgain, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning };
 }

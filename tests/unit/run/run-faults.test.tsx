@@ -6,7 +6,7 @@ import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { ok } from "@/lib/shared/result";
 import { catalogue, refusals } from "./files";
-import { drop, openText, portsTo, pressRun, runButton, show } from "./page";
+import { drop, field, openText, portsTo, pressRun, runButton, show } from "./page";
 import { renderPage } from "./render";
 
 afterEach(() => {
@@ -74,4 +74,22 @@ it("a class that the service's list lacks blocks too, until somebody who knows b
   expect(sent()).toBe(0);
   fireEvent.click(anyway);
   expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
+});
+
+it("a list of nodes that could not be read is read again by a press, and what was typed stays", async () => {
+  let isBroken = true;
+  vi.stubGlobal("fetch", async (path: unknown) => {
+    if (!String(path).includes("object_info")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
+    return isBroken ? Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }) : Response.json(catalogue());
+  });
+  const { ports } = desk();
+  show(ports);
+  await openText(JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 0 } } }));
+  fireEvent.change(field("width"), { target: { value: "72" } });
+  const again = await screen.findByRole("button", { name: "Read the list again" });
+  isBroken = false;
+  fireEvent.click(again);
+  expect(await screen.findByText("1 to 4096")).toBeTruthy();
+  expect(field("width").value).toBe("72");
+  expect(screen.queryByRole("button", { name: "Read the list again" })).toBeNull();
 });
