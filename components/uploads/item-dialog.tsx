@@ -13,7 +13,7 @@ import { type About, draftOf, type DraftFaults, mergeAbout, newDraft, readDraft 
 import { AboutForm } from "./about-form";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";
-import { otherName, stateText } from "./upload-words";
+import { cannotChange, otherName, stateText } from "./upload-words";
 
 const WIDE = "w-[min(560px,calc(100vw-24px))]";
 
@@ -64,9 +64,11 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
       {other === undefined ? null : (
         <p className="mb-4 flex flex-wrap items-center gap-2">
           <span className="min-w-0 break-words">{t("item.knownAs", { name: other })}</span>
-          <Button size="small" onClick={() => describe({ ...item.about, name: file.name })}>
-            {t("item.rename", { name: file.name })}
-          </Button>
+          {cannotChange(item) ? null : (
+            <Button size="small" onClick={() => describe({ ...item.about, name: file.name })}>
+              {t("item.rename", { name: file.name })}
+            </Button>
+          )}
         </p>
       )}
       <Describe

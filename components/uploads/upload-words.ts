@@ -9,7 +9,7 @@ type Words = { t: ReturnType<typeof useTranslations<"uploads">>; errors: ReturnT
 export function toneOf(item: UploadItem): Tone {
   const { kind } = item.status;
   if (kind === "failed" || isAlarm(item)) return "bad";
-  if (kind === "done" && item.isNoPicture) return "unknown";
+  if (kind === "done" && (item.isNoPicture || isUnwritten(item))) return "unknown";
   if (kind === "done") return "ok";
   if (kind === "paused") return "off";
   return kind === "waiting" || kind === "holding" ? "wait" : "run";
@@ -36,10 +36,11 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
       return joined([
         // An alarm is what the eye meets first.
         isAlarm(item) ? checkText(item, t) : undefined,
+        isUnwritten(item) ? changingText(item, { t, errors, locale }) : undefined,
         item.isNoPicture ? t("state.noPicture") : undefined,
         doneText(item, { t, errors, locale }),
         isAlarm(item) ? undefined : checkText(item, t),
-        changingText(item, { t, errors, locale }),
+        isUnwritten(item) ? undefined : changingText(item, { t, errors, locale }),
       ]);
   }
 }
@@ -67,8 +68,14 @@ function checkText({ status }: UploadItem, t: Words["t"]): string | undefined {
 function changingText({ changing }: UploadItem, { t, errors }: Words): string | undefined {
   if (changing === undefined) return undefined;
   if (changing === "now") return t("changing.now");
-  const isAbsent = [404, 405, 501].includes(changing.status);
-  return t("changing.failed", { reason: isAbsent ? t("changing.absent") : failureText(errors, changing) });
+  return t("changing.failed", { reason: cannotChange({ changing }) ? t("changing.absent") : failureText(errors, changing) });
+}
+
+const isUnwritten = ({ changing }: UploadItem) => changing !== undefined && changing !== "now";
+
+/** The service has said that it changes no stored assets. */
+export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolean {
+  return changing !== undefined && changing !== "now" && [404, 405, 501].includes(changing.status);
 }
 
 function joined(parts: readonly (string | undefined)[]): string {

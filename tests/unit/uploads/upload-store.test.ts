@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "@/lib/shared/result";
 import { tallyOf } from "@/components/uploads/upload-state";
-import { otherName, toneOf } from "@/components/uploads/upload-words";
+import { cannotChange, otherName, toneOf } from "@/components/uploads/upload-words";
 import { until } from "@/tests/support/until";
 import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
 
@@ -211,6 +211,19 @@ describe("what shall stand on an asset", () => {
     }
     expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"Mine"}');
     expect(waiting("change")).toEqual([]);
+  });
+
+  it("that a service cannot write is told before all else, and not asked for again", async () => {
+    const { add, answer, item, store } = line();
+    add("a");
+    await answer("hash", hashed("a"));
+    await answer("fromHash", stored());
+    await until("it is stored", () => toneOf(item()) === "ok");
+    expect(cannotChange(item())).toBe(false);
+    store.describe(new Set([item().key]), (one) => ({ ...one.about, name: "Mine" }));
+    await answer("change", refused(405, "NOT_IMPLEMENTED"));
+    await until("it is told", () => cannotChange(item()));
+    expect(toneOf(item())).toBe("unknown");
   });
 
   it("is written to a stored asset on request, and a refusal stays beside the file", async () => {
