@@ -28,8 +28,8 @@ export function AssetsSkeleton({ look = usualLook }: AssetsSkeletonProps) {
     <>
       <PageHeader title={t("title")} />
       <ToolBar label={t("filter.label")}>
-        <Skeleton className="h-[30px] w-[220px] shrink-0" />
-        {["w-16", "w-14", "w-14", "w-[76px]", "w-28"].map((width, index) => (
+        <Skeleton className="h-[30px] w-[150px] shrink-0 2xl:w-[220px]" />
+        {["w-16", "w-14", "w-14", "w-24", "w-14", "w-24", "w-28"].map((width, index) => (
           <Skeleton key={index} className={`h-[26px] shrink-0 rounded-full ${width}`} />
         ))}
       </ToolBar>

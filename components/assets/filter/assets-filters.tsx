@@ -81,7 +81,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
           const chosen = sortings.find(({ key }) => key === currentTarget.value);
           if (chosen) go({ sort: chosen.sort, order: chosen.order });
         }}
-        className="ml-auto shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
+        className="ml-auto max-w-[136px] shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
       >
         {sortings.map(({ key }) => (
           <option key={key} value={key}>
