@@ -35,28 +35,27 @@ function RowsOfView<Row extends RowData>({ group, rowWindow, look, lightText, li
       role={isLong ? (from < to ? "rowgroup" : "none") : undefined}
       style={isLong ? { height: heightOf(rows.length) } : undefined}
     >
-      {from === to ? <LightRows count={rows.length} text={rows.map(lightText).join("\n")} /> : from > 0 ? <LightRows count={from} /> : null}
+      {from > 0 ? <LightRows rows={rows.slice(0, from)} lightText={lightText} /> : null}
       {rows.slice(from, to).map((row, at) => drawRow(row, look, listFirst + first + from + at))}
-      {from < to && to < rows.length ? <LightRows count={rows.length - to} /> : null}
+      {to < rows.length ? <LightRows rows={rows.slice(to)} lightText={lightText} /> : null}
     </tbody>
   );
 }
 
 const heightOf = (count: number) => `calc(var(--row-height) * ${count})`;
 
-/** `text` stands for the rows in the browser's own search. */
-function LightRows({ count, text }: { count: number; text?: string }) {
+type LightRowsProps<Row> = { rows: readonly Row[]; lightText: (row: Row) => string };
+
+/** Their words stand for the rows while the list flies past, and in the browser's own search. The stylesheet leaves out what is far from view. */
+function LightRows<Row>({ rows, lightText }: LightRowsProps<Row>) {
   return (
     <tr role="none" className="light-rows">
       {/* One cell: a span over columns that a narrow screen hides would bring them back, empty. */}
       <td role="none" className="whole-cell">
-        <div style={{ height: heightOf(count) }}>{text === undefined ? null : <div ref={hideUntilFound}>{text}</div>}</div>
+        <div aria-hidden="true" style={{ height: heightOf(rows.length) }}>
+          {rows.map(lightText).join("\n")}
+        </div>
       </td>
     </tr>
   );
-}
-
-/** Neither laid out nor painted, but found by the browser's own search, which then shows it and scrolls there. React knows the attribute as a flag only. */
-function hideUntilFound(element: HTMLElement | null): void {
-  element?.setAttribute("hidden", "until-found");
 }
