@@ -7,6 +7,7 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import { Duration, RunningDuration } from "@/components/ui/duration";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { useClock } from "@/components/ui/use-clock";
+import { useNow } from "@/components/ui/use-now";
 import { toJobState } from "@/lib/contract/states";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
@@ -84,8 +85,11 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** In the reader's own zone, which only the browser knows. */
+const DAY_MS = 86_400_000;
+
+/** In the reader's own zone, which only the browser knows; the day is said where it is another. */
 function Clock({ ms }: { ms: number }) {
   const clock = useClock();
-  return clock(ms, "second") ?? <span className="inline-block w-[52px]" />;
+  const isOfToday = useNow() - ms < DAY_MS;
+  return clock(ms, isOfToday ? "second" : "until") ?? <span className="inline-block w-[52px]" />;
 }

@@ -1,7 +1,7 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { memo, useDeferredValue, useMemo, useState } from "react";
+import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { useWhenIdle } from "@/components/ui/use-when-idle";
@@ -26,7 +26,19 @@ export function JobsSelected(props: JobsSelectedProps) {
   const ids = useDeferredValue(useChosen(props.store, props.store.ids));
   const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
   useWhenIdle(loadBar);
+  useEscape(props.store);
   return <Selected {...props} ids={ids} isMatching={isMatching} />;
+}
+
+/** Esc lets go of the boxes also while the bar that says so is still on its way. */
+function useEscape(store: SelectionStore): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]")) store.clear();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [store]);
 }
 
 type SelectedProps = JobsSelectedProps & { ids: ReadonlySet<string>; isMatching: boolean };

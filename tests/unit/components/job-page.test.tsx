@@ -54,6 +54,17 @@ describe("what a job's page tells", () => {
     expect(shown({})).toBeUndefined();
   });
 
+  it("when it was submitted: the day too, where that is long ago", () => {
+    const submitted = (createdMs: number) => {
+      renderInApp(<JobDetails facts={factsOf({ create_time: createdMs })} />);
+      const found = screen.getByText("Submitted").nextElementSibling?.textContent;
+      cleanup();
+      return found;
+    };
+    expect(submitted(Date.UTC(2024, 2, 1, 9, 5))).toContain("Mar 1, 2024");
+    expect(submitted(Date.now() - 3_000)).not.toContain(",");
+  });
+
   it("its title is the workflow's name, and never a bare id", () => {
     const titled = (extra: object) => {
       const { container } = renderInApp(<JobTitle facts={factsOf(extra)} />);
