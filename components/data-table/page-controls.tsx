@@ -40,7 +40,7 @@ export function PageControls({ offset, limit, total, most = 1000, onGo }: PageCo
       </Select>
       {pages !== undefined && pages > 1 ? (
         <form
-          className="flex items-center gap-1.5 whitespace-nowrap max-sm:hidden"
+          className="flex items-center gap-1.5 whitespace-nowrap"
           onSubmit={(event) => {
             event.preventDefault();
             const wanted = Number(new FormData(event.currentTarget).get("page"));

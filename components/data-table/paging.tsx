@@ -32,9 +32,12 @@ export function Paging({ offset, limit, count, total, hasMore, hrefOf, children,
   return (
     <nav
       aria-label={t("label")}
-      className={cn("flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:px-5", className)}
+      className={cn(
+        "flex min-h-11 shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-t border-line bg-bg px-4 py-1.5 text-ink-3 md:px-5",
+        className,
+      )}
     >
-      <span className="flex-1">{range()}</span>
+      <span className="flex-1 whitespace-nowrap">{range()}</span>
       {children ?? <span>{t("perPage", { count: limit })}</span>}
       <Step label={t("previous")} href={previous === undefined ? undefined : hrefOf(previous)}>
         ‹

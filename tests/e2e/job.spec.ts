@@ -21,6 +21,7 @@ test("a failed job shows its node in the graph, its inputs, the graph as list an
   const failed = await submit(page.request, desk, graphOf("06-fails-half-way"));
   await untilState(page.request, desk, failed, "failed");
   await page.goto(`${desk.url}/jobs/${failed}`);
+  await expect(page.getByRole("heading", { name: "Job", level: 1 })).toBeVisible();
   await page.getByRole("button", { name: "Show in the graph" }).click();
   const panel = page.getByRole("region", { name: "Node 4: Breaks here" });
   await expect(panel.getByText("RuntimeError: the sampler ran out of memory")).toBeVisible();

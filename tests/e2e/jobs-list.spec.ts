@@ -48,6 +48,11 @@ test("filters, order and page are in the address, and back, reload and a shared 
 
   await page.getByLabel("Rows on a page").selectOption("25");
   await expect(page.getByText("1–25 of 31")).toBeVisible();
+  // A jump also where the screen is narrow, and nothing is wider than it.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(page.getByLabel("Page", { exact: true })).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.setViewportSize({ width: 1440, height: 900 });
   await page.getByLabel("Page", { exact: true }).fill("2");
   await page.getByLabel("Page", { exact: true }).press("Enter");
   await expect(page.getByText("26–31 of 31")).toBeVisible();
@@ -151,6 +156,19 @@ test("a jump within a thousand rows stays where it was asked for and finds rows 
   await page.setViewportSize({ width: 900, height: 900 });
   await page.goto(`${desk.url}/jobs?limit=1000`);
   await expect(page.getByText("1–1,000 of 1,000")).toBeVisible();
+  // Who left the row of the keys far behind is brought back to it, and goes on from there.
+  const keyed = () => page.evaluate(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex"));
+  for (const place of ["2", "3"]) {
+    await page.keyboard.press("j");
+    await expect.poll(keyed).toBe(place);
+  }
+  await page.evaluate(() => window.scrollTo(0, 40_000));
+  await expect.poll(() => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined)).toBe(true);
+  await page.keyboard.press("j");
+  await expect.poll(keyed).toBe("4");
+  expect(await page.evaluate(() => window.scrollY)).toBeLessThan(1_000);
+  await page.keyboard.press("k");
+  await expect.poll(keyed).toBe("3");
   for (const y of [44_000, 200, 30_800]) {
     await page.evaluate((to) => window.scrollTo(0, to), y);
     const middle = () => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined);
