@@ -4,7 +4,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { checkOutcomes, type CheckOutcome, type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
-import { type Database } from "./database";
+import { type Database, prepareOne } from "./database";
 import { type ConnectionRow } from "./tables";
 
 export type Connection = {
@@ -38,6 +38,8 @@ export function createConnectionStore(database: Database) {
       .selectAll()
       .where((where) => where.or([where("member_id", "is", null), where("member_id", "=", memberId)]));
 
+  const oneUsableBy = prepareOne(database, usableBy("").where("id", "=", ""));
+
   return {
     async listFor(memberId: string): Promise<Connection[]> {
       const rows = await usableBy(memberId).orderBy("created_at").orderBy("id").execute();
@@ -45,7 +47,7 @@ export function createConnectionStore(database: Database) {
     },
 
     async getFor(memberId: string, id: string): Promise<Connection | undefined> {
-      const row = await usableBy(memberId).where("id", "=", id).executeTakeFirst();
+      const row = await oneUsableBy(memberId, id);
       return row && toConnection(row);
     },
 

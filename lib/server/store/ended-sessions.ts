@@ -2,11 +2,12 @@
 // Guarantees: an entry stays until no cookie of its session can be valid; what has expired is swept at the next sign-out.
 
 import "server-only";
-import { type Database } from "./database";
+import { type Database, prepareOne } from "./database";
 
 export type EndedSessionStore = ReturnType<typeof createEndedSessionStore>;
 
 export function createEndedSessionStore(database: Database) {
+  const byId = prepareOne(database, database.selectFrom("ended_sessions").select("id").where("id", "=", ""));
   return {
     async end(id: string, { now, expiresAt }: { now: number; expiresAt: number }): Promise<void> {
       await database.deleteFrom("ended_sessions").where("expires_at", "<=", now).execute();
@@ -18,7 +19,7 @@ export function createEndedSessionStore(database: Database) {
     },
 
     async has(id: string): Promise<boolean> {
-      return (await database.selectFrom("ended_sessions").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
+      return (await byId(id)) !== undefined;
     },
 
     async count(): Promise<number> {

@@ -1,13 +1,14 @@
 // API keys as ciphertext, one for each connection. This file never sees a key: keys/api-keys.ts seals and opens.
 
 import "server-only";
-import { type Database } from "./database";
+import { type Database, prepareOne } from "./database";
 import { type KeyRow } from "./tables";
 
 export type StoredKey = { id: string; connectionId: string; ringKeyId: string; ciphertext: string; fingerprint: string; createdAt: number };
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore(database: Database) {
+  const ofConnection = prepareOne(database, database.selectFrom("api_keys").selectAll().where("connection_id", "=", ""));
   return {
     /** Replaces the connection's key, if it had one. */
     async put(key: StoredKey): Promise<void> {
@@ -18,7 +19,7 @@ export function createKeyStore(database: Database) {
     },
 
     async getOf(connectionId: string): Promise<StoredKey | undefined> {
-      const row = await database.selectFrom("api_keys").selectAll().where("connection_id", "=", connectionId).executeTakeFirst();
+      const row = await ofConnection(connectionId);
       return row && toKey(row);
     },
 

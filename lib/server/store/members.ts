@@ -4,7 +4,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { roles, type Role } from "@/lib/contract/roles";
-import { type Database } from "./database";
+import { type Database, prepareOne } from "./database";
 import { type MemberRow } from "./tables";
 
 export type Member = {
@@ -23,6 +23,7 @@ export type AccountChange = { name?: string; email?: string; passwordHash?: stri
 export type MemberStore = ReturnType<typeof createMemberStore>;
 
 export function createMemberStore(database: Database) {
+  const byId = prepareOne(database, database.selectFrom("members").selectAll().where("id", "=", ""));
   return {
     async hasOwner(): Promise<boolean> {
       const row = await database.selectFrom("members").select("id").where("role", "=", "owner").limit(1).executeTakeFirst();
@@ -52,7 +53,7 @@ export function createMemberStore(database: Database) {
     },
 
     async get(id: string): Promise<Member | undefined> {
-      const row = await database.selectFrom("members").selectAll().where("id", "=", id).executeTakeFirst();
+      const row = await byId(id);
       return row && toMember(row);
     },
 

@@ -1,5 +1,5 @@
 // A session over its whole life: in, renewed, out, and never back; who came and went is told to the audit log.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type AuthAction, type NextAuthOptions } from "next-auth";
 import { join } from "node:path";
 import { authOptions } from "@/lib/server/auth/options";
@@ -72,4 +72,16 @@ test("the first set-up and an accepted invitation are in the audit log", async (
     ["setUp", "Otto"],
     ["acceptInvitation", "Nina New"],
   ]);
+});
+
+test("a session that was opened before ends at its own end all the same", async () => {
+  const cookie = await harness.mintCookie({ sub: harness.viewerOf("admin").memberId, version: 1 });
+  const status = async () => (await harness.request("/api/console/account", { cookie })).status;
+  expect(await status()).toBe(200);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 31 * 24 * 60 * 60_000 });
+  try {
+    expect(await status()).toBe(401);
+  } finally {
+    vi.useRealTimers();
+  }
 });
