@@ -30,3 +30,14 @@ export function SelectionBar({ count, onClear, children }: { count: number; onCl
     </div>
   );
 }
+
+/** How a link of the bar looks. */
+export const selectionItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";
+
+export function SelectionButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
+  return (
+    <button type="button" onClick={onClick} className={selectionItem}>
+      {children}
+    </button>
+  );
+}

@@ -6,7 +6,7 @@ import { assetPath, learnAbsence, requests, type TagsAnswer } from "../asset-cal
 
 export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
 /** Enough of an asset to act on it; `only` are the tags meant for this one. */
-export type Meant = Pick<AssetView, "id" | "immutable"> & { only?: readonly string[] };
+export type Meant = Pick<AssetView, "id" | "immutable"> & { name?: string; only?: readonly string[] };
 
 export const outcomes = [
   "tagged",
@@ -23,7 +23,14 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 /** What became of one asset. `changed` are the tags that really came or went. */
-export type Entry = { id: string; outcome: Outcome; changed?: readonly string[]; total?: readonly string[]; failure?: ApiFailure };
+export type Entry = {
+  id: string;
+  name?: string;
+  outcome: Outcome;
+  changed?: readonly string[];
+  total?: readonly string[];
+  failure?: ApiFailure;
+};
 
 /** So many calls at a time, while somebody stays to see them; a rate limit is waited out by each. */
 const AT_ONCE = 4;
@@ -39,7 +46,9 @@ export async function runAct(act: AssetAct, assets: readonly Meant[], work: Work
     return { entries: told.map(({ entry }) => entry), isOver: told.some(({ isOver }) => isOver) };
   }
   const done = await inBatches(free, work.isLeaving ? Math.max(1, free.length) : AT_ONCE, batch, work);
-  return [...done, ...fixed.map(({ id }) => ({ id, outcome: "immutable" as const }))];
+  const names = new Map(assets.map(({ id, name }) => [id, name]));
+  const left = fixed.map(({ id }): Entry => ({ id, outcome: "immutable" }));
+  return [...done, ...left].map((entry) => ({ ...entry, name: names.get(entry.id) }));
 }
 
 type Told = { entry: Entry; isOver: boolean };
@@ -78,7 +87,9 @@ async function refused(act: AssetAct, id: string, failure: ApiFailure, work: Wor
 /** What would take an act back, for the assets that it changed; nothing where there is no way back. */
 export function reverseOf(act: AssetAct, entries: readonly Entry[]): { act: AssetAct; assets: Meant[] } | undefined {
   if (act.kind === "delete") return undefined;
-  const assets = entries.flatMap(({ id, changed }) => (changed && changed.length > 0 ? [{ id, immutable: false, only: changed }] : []));
+  const assets = entries.flatMap(({ id, name, changed }) =>
+    changed && changed.length > 0 ? [{ id, name, immutable: false, only: changed }] : [],
+  );
   const kind = act.kind === "addTags" ? "removeTags" : "addTags";
   return assets.length === 0 ? undefined : { act: { kind, tags: act.tags }, assets };
 }

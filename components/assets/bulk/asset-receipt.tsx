@@ -32,6 +32,7 @@ export function AssetReceipt({ isOpen, entries, onClose }: AssetReceiptProps) {
           .filter(Boolean)
           .join(" ")
       }
+      nameOf={({ name }) => name ?? ""}
       onClose={onClose}
     />
   );

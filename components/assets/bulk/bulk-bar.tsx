@@ -2,18 +2,18 @@
 
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useState } from "react";
-import { SelectionBar } from "@/components/data-table/selection-bar";
+import { useState } from "react";
+import { countOutcomes } from "@/components/data-table/count-outcomes";
+import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { showToast } from "@/components/ui/toast-store";
 import { MOST_COMPARED } from "@/components/viewer/viewer-item";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
 import { TagsDialog } from "../tags-dialog";
 import { type AssetRights } from "../use-asset-rights";
 import { useFileDownload, useHandsOutFiles } from "../use-file-download";
-import { type AssetAct, type Entry } from "./asset-acts";
+import { type AssetAct, type Entry, outcomes } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
 import { BulkProgress } from "./bulk-progress";
-import { countOutcomes } from "./outcome-looks";
 import { useArchive } from "./use-archive";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
 
@@ -53,7 +53,7 @@ export function BulkBar({
     onLeft: (entries) =>
       showToast({
         tone: "off",
-        text: countOutcomes(entries)
+        text: countOutcomes(outcomes, entries)
           .map((each) => t(`count.${each.outcome}`, each))
           .join(", "),
       }),
@@ -87,18 +87,22 @@ export function BulkBar({
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {isReading ? <span role="status">{t("reading")}</span> : null}
-            {onAll ? <BarButton onClick={onAll}>{t("all", { total })}</BarButton> : null}
-            {rights.canTag ? <BarButton onClick={() => setAsking("addTags")}>{t("addTags")}</BarButton> : null}
-            {rights.can("tags.remove") ? <BarButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</BarButton> : null}
+            {onAll ? <SelectionButton onClick={onAll}>{t("all", { total })}</SelectionButton> : null}
+            {rights.canTag ? <SelectionButton onClick={() => setAsking("addTags")}>{t("addTags")}</SelectionButton> : null}
+            {rights.can("tags.remove") ? (
+              <SelectionButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</SelectionButton>
+            ) : null}
             {only && hasFiles ? (
-              <BarButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>{t("download")}</BarButton>
+              <SelectionButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>{t("download")}</SelectionButton>
             ) : null}
-            {only || !hasFiles ? null : <BarButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</BarButton>}
+            {only || !hasFiles ? null : (
+              <SelectionButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</SelectionButton>
+            )}
             {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
-              <BarButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</BarButton>
+              <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
             ) : null}
-            <BarButton onClick={() => void copy("ids")}>{t("copyIds")}</BarButton>
-            {named ? <BarButton onClick={() => void copy("links")}>{t("copyLinks")}</BarButton> : null}
+            <SelectionButton onClick={() => void copy("ids")}>{t("copyIds")}</SelectionButton>
+            {named ? <SelectionButton onClick={() => void copy("links")}>{t("copyLinks")}</SelectionButton> : null}
             {rights.canTag && named && named.length <= MOST_IN_RUN ? (
               <Link
                 href={runHref(
@@ -106,13 +110,13 @@ export function BulkBar({
                   connection,
                 )}
                 prefetch={false}
-                className={barItem}
+                className={selectionItem}
               >
                 {t("useInRun")}
               </Link>
             ) : null}
             {rights.can("assets.delete") ? (
-              <BarButton onClick={() => bulk.start({ kind: "delete" }, selected)}>{t("delete")}</BarButton>
+              <SelectionButton onClick={() => bulk.start({ kind: "delete" }, selected)}>{t("delete")}</SelectionButton>
             ) : null}
           </span>
         </SelectionBar>
@@ -130,15 +134,5 @@ export function BulkBar({
       ) : null}
       <BulkConfirm phase={bulk.phase} onClose={bulk.dismiss} onConfirm={bulk.confirm} />
     </>
-  );
-}
-
-const barItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";
-
-function BarButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
-  return (
-    <button type="button" onClick={onClick} className={barItem}>
-      {children}
-    </button>
   );
 }

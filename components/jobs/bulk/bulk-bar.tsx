@@ -1,8 +1,8 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
-import { SelectionBar } from "@/components/data-table/selection-bar";
+import { countOutcomes } from "@/components/data-table/count-outcomes";
+import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { type JobRow } from "../job-row";
@@ -11,7 +11,7 @@ import { BulkProgress } from "./bulk-progress";
 import { type BulkAct, type BulkSelection, chosenJobs, fits } from "./bulk-selection";
 import { type ExportFormat, exportHref } from "./export-address";
 import { saveNamed } from "./save-named";
-import { countOutcomes } from "./receipt-entry";
+import { outcomes } from "./receipt-entry";
 import { useBulk } from "./use-bulk";
 
 type BulkBarProps = {
@@ -37,7 +37,7 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
     onLeft: (_, entries) =>
       showToast({
         tone: "off",
-        text: countOutcomes(entries)
+        text: countOutcomes(outcomes, entries)
           .map((each) => t(`count.${each.outcome}`, each))
           .join(", "),
       }),
@@ -75,12 +75,12 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
       ) : (
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-            {all ? <BarButton onClick={all.onChoose}>{t("all", { total: all.total })}</BarButton> : null}
+            {all ? <SelectionButton onClick={all.onChoose}>{t("all", { total: all.total })}</SelectionButton> : null}
             {selection.kind === "matching" ? <span role="status">{t("matching")}</span> : null}
-            {canRun && offered("cancel") ? <BarButton onClick={() => act("cancel")}>{t("cancel")}</BarButton> : null}
-            {canRun ? <BarButton onClick={() => act("runAgain")}>{t("runAgain")}</BarButton> : null}
-            {canRun && offered("remove") ? <BarButton onClick={() => act("remove")}>{t("remove")}</BarButton> : null}
-            <BarButton onClick={() => void copyIds()}>{t("copyIds")}</BarButton>
+            {canRun && offered("cancel") ? <SelectionButton onClick={() => act("cancel")}>{t("cancel")}</SelectionButton> : null}
+            {canRun ? <SelectionButton onClick={() => act("runAgain")}>{t("runAgain")}</SelectionButton> : null}
+            {canRun && offered("remove") ? <SelectionButton onClick={() => act("remove")}>{t("remove")}</SelectionButton> : null}
+            <SelectionButton onClick={() => void copyIds()}>{t("copyIds")}</SelectionButton>
             {(["csv", "json"] as const).map((format) => (
               <ExportLink
                 key={format}
@@ -97,21 +97,11 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
   );
 }
 
-const barItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";
-
-function BarButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
-  return (
-    <button type="button" onClick={onClick} className={barItem}>
-      {children}
-    </button>
-  );
-}
-
 /** Named jobs beyond what an address holds are asked for by a press instead. */
 function ExportLink({ href, label, onSave }: { href: string | undefined; label: string; onSave: () => void }) {
-  if (href === undefined) return <BarButton onClick={onSave}>{label}</BarButton>;
+  if (href === undefined) return <SelectionButton onClick={onSave}>{label}</SelectionButton>;
   return (
-    <a href={href} download className={barItem}>
+    <a href={href} download className={selectionItem}>
       {label}
     </a>
   );

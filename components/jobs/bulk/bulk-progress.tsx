@@ -1,14 +1,16 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useEffect, useState } from "react";
+import { useState } from "react";
+import { countOutcomes } from "@/components/data-table/count-outcomes";
+import { MovingLine } from "@/components/data-table/moving-line";
+import { useKeepFromEscape } from "@/components/data-table/use-keep-from-escape";
 import { WorkLine } from "@/components/data-table/work-line";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
-import { ProgressBar } from "@/components/ui/progress-bar";
 import { BulkReceipt } from "./bulk-receipt";
-import { countOutcomes, toneOf } from "./receipt-entry";
+import { outcomes, toneOf } from "./receipt-entry";
 import { type useBulk } from "./use-bulk";
 
 type BulkProgressProps = {
@@ -25,15 +27,7 @@ export function BulkProgress({ bulk, onDismiss }: BulkProgressProps) {
   const [isReading, setReading] = useState(false);
   const { phase, held } = bulk;
   const isMoving = held !== undefined || phase.kind === "walking" || phase.kind === "working";
-  useEffect(() => {
-    if (!isMoving) return;
-    // Esc lets go of the selection, and with it of this: not of what is under way.
-    const keep = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !document.querySelector("dialog[open]")) event.preventDefault();
-    };
-    window.addEventListener("keydown", keep, true);
-    return () => window.removeEventListener("keydown", keep, true);
-  }, [isMoving]);
+  useKeepFromEscape(isMoving);
   const close = () => {
     bulk.dismiss();
     onDismiss();
@@ -50,19 +44,25 @@ export function BulkProgress({ bulk, onDismiss }: BulkProgressProps) {
   if (phase.kind === "walking" || phase.kind === "working") {
     const isWorking = phase.kind === "working";
     const text = isWorking ? t(`working.${phase.act}`, { done: phase.done, total: phase.total }) : t("walking", { found: phase.found });
-    const wait = phase.waitMs === undefined ? "" : ` · ${t("waiting", { seconds: Math.ceil(phase.waitMs / 1000) })}`;
-    const isStopping = isWorking && phase.isStopping === true;
     return (
-      <WorkLine label={t("label")} tone="run" text={text + wait}>
-        {isWorking ? <ProgressBar value={phase.total === 0 ? 1 : phase.done / phase.total} label={t("progress")} /> : null}
-        <Button size="small" busy={isStopping} onClick={bulk.stop}>
-          {t(isStopping ? "stopping" : "stop")}
-        </Button>
-      </WorkLine>
+      <MovingLine
+        label={t("label")}
+        text={text}
+        share={isWorking ? (phase.total === 0 ? 1 : phase.done / phase.total) : undefined}
+        waitMs={phase.waitMs}
+        isStopping={isWorking && phase.isStopping === true}
+        onStop={bulk.stop}
+        words={{
+          progress: t("progress"),
+          stop: t("stop"),
+          stopping: t("stopping"),
+          waiting: (seconds) => t("waiting", { seconds }),
+        }}
+      />
     );
   }
   if (phase.kind === "done") {
-    const counts = countOutcomes(phase.entries);
+    const counts = countOutcomes(outcomes, phase.entries);
     const first = counts[0];
     const text = counts.map((each) => t(`count.${each.outcome}`, each)).join(", ") + (phase.isCut ? ` · ${t("cut")}` : "");
     return (

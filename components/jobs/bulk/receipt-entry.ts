@@ -34,11 +34,3 @@ const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "failed"]);
 export function toneOf(outcome: Outcome): Tone {
   return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
-
-/** How often each outcome came, in the order of the list above. */
-export function countOutcomes(entries: readonly ReceiptEntry[]): { outcome: Outcome; count: number }[] {
-  return outcomes.flatMap((outcome) => {
-    const count = entries.filter((entry) => entry.outcome === outcome).length;
-    return count > 0 ? [{ outcome, count }] : [];
-  });
-}

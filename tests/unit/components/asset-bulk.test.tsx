@@ -83,10 +83,10 @@ it("deleting named assets is held for five seconds with Undo, leaves what is imm
   expect(deletes).toEqual(["/api/assets/a1?connection=c1", "/api/assets/a2?connection=c1", "/api/assets/a3?connection=c1"]);
   expect(onDone).toHaveBeenCalledTimes(1);
   expect(await receipt()).toEqual([
-    "a1Deleted",
-    "a2Not there any more",
-    "a3Refused. It was changed or exists already. Reason given: a job needs it",
-    "shippedLeft: it is immutable",
+    "a1.pnga1Deleted",
+    "a2.pnga2Not there any more",
+    "a3.pnga3Refused. It was changed or exists already. Reason given: a job needs it",
+    "shipped.pngshippedLeft: it is immutable",
   ]);
 });
 
@@ -128,7 +128,7 @@ it("work that is stopped lets the calls under way finish, begins no others, and 
   expect(sent).toHaveLength(4);
   expect(onDone.mock.calls[0]?.[1]).toHaveLength(110);
   const lines = await receipt();
-  expect(lines.slice(3, 5)).toEqual(["a4Deleted", "a5Not done: the work was stopped before"]);
+  expect(lines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Not done: the work was stopped before"]);
 });
 
 it("an operation that the service turns out not to have ends the work at once, and nothing looks done", async () => {
