@@ -99,16 +99,25 @@ test("a picture for an input arrives byte for byte, and the same picture again i
   expect(sha256(await seen.body())).toBe(sha256(picture.bytes));
 });
 
-test("a folder's names become tags", async ({ signedIn: page, desk }, info) => {
+test("a folder's names become tags; what a system keeps in it and what is empty stays out, and a broken picture is said to be one", async ({
+  signedIn: page,
+  desk,
+}, info) => {
   const folder = info.outputPath("shots");
   mkdirSync(join(folder, "night"), { recursive: true });
   const file = fresh("folded.bin", 1000);
   writeFileSync(join(folder, "night", file.name), file.bytes);
+  writeFileSync(join(folder, "broken.png"), (await photograph({ r: 1, g: 2, b: 3 })).bytes.subarray(0, 5_000));
+  writeFileSync(join(folder, "empty.png"), "");
+  for (const name of [".DS_Store", "Thumbs.db"]) writeFileSync(join(folder, name), "x");
   await page.goto(`${desk.url}/jobs`);
   await page.getByTestId("asset-folder").setInputFiles(folder);
+  await expect(page.getByText("2 files that the system keeps in folders, such as .DS_Store, are left out.")).toBeVisible();
+  await expect(page.getByLabel("Leave out the file that is empty (0 bytes)")).toBeChecked();
   await page.getByLabel("Folder names").selectOption("become tags");
   await add(page);
-  await expect(tray(page).getByText("1 of 1 stored")).toBeVisible();
+  await expect(tray(page).getByText("2 of 2 stored · 1 unreadable picture")).toBeVisible();
+  await expect(tray(page).getByText(/^this is not a picture that can be read · stored, 5 kB sent · verified/)).toBeVisible();
   const stored = await storedAs(page, desk, file.name);
   expect(stored.tags.sort()).toEqual(["input", "night", "shots"]);
   expect(stored.sha256).toBe(sha256(file.bytes));
