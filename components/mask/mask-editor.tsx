@@ -103,7 +103,12 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
         {step ? <Saving step={step} onStop={saving.stop} /> : null}
         {onClose ? <Button onClick={onClose}>{common("close")}</Button> : null}
         {canSave ? (
-          <Button tone="primary" busy={isSaving || state.isBusy} onClick={() => void saving.save()}>
+          <Button
+            tone="primary"
+            className={isSaving ? "max-sm:hidden" : undefined}
+            busy={isSaving || state.isBusy}
+            onClick={() => void saving.save()}
+          >
             {isSaving ? t("act.saving") : t("act.save")}
           </Button>
         ) : (
