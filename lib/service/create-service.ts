@@ -65,7 +65,7 @@ export async function startService(options: ServiceOptions) {
     );
 
     const queueClears = createQueueClears(database, log);
-    const clears = createHistoryClears(database, log, queueClears);
+    const clears = createHistoryClears(database, log);
     queueClears.start();
     clears.start();
     assetMemory.start();

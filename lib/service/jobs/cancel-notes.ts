@@ -1,6 +1,7 @@
 // Jobs that are cancelled though their rows still say that they wait: those of a long queue that was cleared, until the background has
 // moved them (see queue-clears.ts). Whoever shows, counts, takes or cancels what waits asks here.
-// Guarantees: only jobs that waited are noted, and nothing takes a noted one; notes and rows change in one commit.
+// Guarantees: only jobs that waited are noted, and nothing takes a noted one; notes and rows change in one commit. While the history is
+// being cleared every note is older than that, so what is noted is gone with it.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/exact-json";
@@ -21,6 +22,14 @@ export function hasNotes(database: Database, userId: number): boolean {
 export function note(database: Database, userId: number, seqs: readonly number[], at: number): void {
   const insert = "INSERT INTO cancel_notes (user_id, job_seq, at) SELECT ?, value, ? FROM json_each(?)";
   database.run(plainStatement(insert, [userId, at, writeExactJson(seqs)]));
+}
+
+/** Inside a commit that moves or removes the rows. */
+export function takeNotes(database: Database, userId: number, atMost: number): number[] {
+  const notes = query.selectFrom("cancel_notes").select("job_seq").where("user_id", "=", userId).orderBy("job_seq").limit(atMost);
+  const seqs = database.rows(notes).map((row) => row.job_seq);
+  if (seqs.length > 0) database.run(query.deleteFrom("cancel_notes").where("user_id", "=", userId).where("job_seq", "in", seqs));
+  return seqs;
 }
 
 /** Jobs of the user as they are shown. */

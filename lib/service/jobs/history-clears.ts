@@ -4,15 +4,13 @@
 
 import { type ServiceLog } from "../options";
 import { type Database, query } from "../store/database";
-import { hasNotes } from "./cancel-notes";
 import { removeCleared } from "./ended-jobs";
 import { countJobs } from "./list-jobs";
-import { type QueueClears } from "./queue-clears";
 import { terminalStates } from "./transitions";
 
 export type HistoryClears = ReturnType<typeof createHistoryClears>;
 
-export function createHistoryClears(database: Database, log: ServiceLog, queueClears: QueueClears) {
+export function createHistoryClears(database: Database, log: ServiceLog) {
   const underWay = new Map<number, Promise<void>>();
   let isStopping = false;
 
@@ -24,9 +22,8 @@ export function createHistoryClears(database: Database, log: ServiceLog, queueCl
     underWay.set(userId, work);
   }
 
-  /** Inside a commit. Returns how many entries go; undefined while jobs that were cancelled are not among them yet. */
-  function mark(userId: number, at: number): number | undefined {
-    if (hasNotes(database, userId)) return undefined;
+  /** Inside a commit. Returns how many entries go. */
+  function mark(userId: number, at: number): number {
     const entries = countJobs(database, userId, terminalStates);
     if (entries === 0) return 0;
     database.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
@@ -43,11 +40,7 @@ export function createHistoryClears(database: Database, log: ServiceLog, queueCl
 
     /** Returns how many entries have gone. */
     async clear(userId: number, at: number): Promise<number> {
-      let entries: number | undefined;
-      while (entries === undefined) {
-        await queueClears.settle(userId);
-        entries = await database.commit(() => mark(userId, at));
-      }
+      const entries = await database.commit(() => mark(userId, at));
       if (entries > 0) inBackground(userId);
       return entries;
     },

@@ -17,8 +17,8 @@ export type StoredJob = Selectable<JobRow>;
 /** A job whose history was cleared is gone, though its row may still be there. */
 export function findJob(database: Database, userId: number, id: string): StoredJob | undefined {
   const job = database.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
-  if (!job || isCleared(database, job)) return undefined;
-  return asNoted(database, userId, [job])[0];
+  const shown = job && asNoted(database, userId, [job])[0];
+  return shown && isCleared(database, shown) ? undefined : shown;
 }
 
 /** The text that was checked at acceptance. */

@@ -72,14 +72,15 @@ function pageOfLeft(database: Database, filter: JobFilter, wanted: JobsQuery): n
 
 /** While jobs are noted as cancelled whose rows still wait, and one of these two is asked for without the other. */
 function pageBesideNotes(database: Database, filter: JobFilter, states: readonly KnownJobState[], wanted: JobsQuery): number[] {
-  const asTheySay = states.map((state) =>
-    state === "pending" ? sql`${inState(filter, state, wanted)} and not ${isNoted}` : inState(filter, state, wanted),
-  );
-  const noted = states.includes("cancelled") ? [sql`${inState(filter, "pending", wanted)} and ${isNoted}`] : [];
-  return mergedPage(database, [...asTheySay, ...noted], wanted);
+  const noted = states.includes("cancelled") ? [sql`${rowsIn(filter, "pending", wanted)} and ${isNoted}`] : [];
+  return mergedPage(database, [...states.map((state) => inState(filter, state, wanted)), ...noted], wanted);
 }
 
-function inState({ userId, workflowId }: JobFilter, state: KnownJobState, wanted: JobsQuery): RawBuilder<unknown> {
+function inState(filter: JobFilter, state: KnownJobState, wanted: JobsQuery): RawBuilder<unknown> {
+  return state === "pending" ? sql`${rowsIn(filter, state, wanted)} and not ${isNoted}` : rowsIn(filter, state, wanted);
+}
+
+function rowsIn({ userId, workflowId }: JobFilter, state: KnownJobState, wanted: JobsQuery): RawBuilder<unknown> {
   const byDuration = wanted.sort_by === "execution_time" ? "_duration" : "";
   const index = workflowId === undefined ? `jobs_by_state${byDuration}` : `jobs_by_workflow${byDuration}`;
   const inWorkflow = workflowId === undefined ? sql`` : sql` and workflow_id = ${workflowId}`;

@@ -6,6 +6,7 @@ import { type ServiceLog } from "../options";
 import { type Database, query } from "../store/database";
 import { hasNotes } from "./cancel-notes";
 import { cancelPending } from "./finish";
+import { isBeingCleared } from "./history-cleared";
 
 /** Some ten milliseconds of a commit. */
 const AT_ONCE = 100;
@@ -18,6 +19,8 @@ export function createQueueClears(database: Database, log: ServiceLog) {
 
   /** Of the user's notes, or of those for these ids. Returns how many rows followed. */
   function moveSome(userId: number, ids?: readonly string[]): number {
+    // Then they are removed, and not moved.
+    if (isBeingCleared(database, userId)) return 0;
     const noted = query
       .selectFrom("cancel_notes")
       .innerJoin("jobs", "seq", "job_seq")
@@ -63,12 +66,11 @@ export function createQueueClears(database: Database, log: ServiceLog) {
     /** There are notes of the user. */
     noted: inBackground,
 
-    /** For whoever works on rows: resolves once those of the user, or of these jobs of theirs, are what they are shown as. */
-    async settle(userId: number, ids?: readonly string[]): Promise<void> {
-      for (let start = 0; ids && start < ids.length && hasNotes(database, userId); start += AT_ONCE) {
+    /** For whoever works on their rows: resolves once those of these jobs of the user are what they are shown as. */
+    async settle(userId: number, ids: readonly string[]): Promise<void> {
+      for (let start = 0; start < ids.length && hasNotes(database, userId); start += AT_ONCE) {
         await database.commit(() => moveSome(userId, ids.slice(start, start + AT_ONCE)));
       }
-      while (!ids && (await database.commit(() => moveSome(userId))) > 0);
     },
 
     /** What is under way ends after its present piece. */

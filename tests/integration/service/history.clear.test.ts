@@ -8,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { removeEndedByIds } from "@/lib/service/jobs/ended-jobs";
 import { createHistoryClears } from "@/lib/service/jobs/history-clears";
 import { findJob } from "@/lib/service/jobs/job-row";
-import { createQueueClears } from "@/lib/service/jobs/queue-clears";
 import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
 import { type Database, openDatabase, query } from "@/lib/service/store/database";
@@ -52,7 +51,7 @@ describe("clearing a long history", () => {
 
   /** Cleared, with most of its rows still there, as a stop right afterwards leaves it. */
   async function clearAndStop(): Promise<number> {
-    const clears = createHistoryClears(database, silentLog, createQueueClears(database, silentLog));
+    const clears = createHistoryClears(database, silentLog);
     const removed = await clears.clear(1, Date.now());
     await clears.stop();
     return removed;
@@ -119,7 +118,7 @@ describe("clearing a long history", () => {
     database.close();
 
     open();
-    const again = createHistoryClears(database, silentLog, createQueueClears(database, silentLog));
+    const again = createHistoryClears(database, silentLog);
     again.start();
     await until("the rows have gone", () => !isMarked(), { timeoutMs: 40_000 });
     await again.stop();
@@ -131,7 +130,7 @@ describe("clearing a long history", () => {
   it("again while the first one is under way takes what has ended since as well", async () => {
     await clearAndStop();
     const since = endSome(20);
-    const clears = createHistoryClears(database, silentLog, createQueueClears(database, silentLog));
+    const clears = createHistoryClears(database, silentLog);
     expect(await clears.clear(1, Date.now())).toBe(since.length);
     expect(shown()).toBe(0);
     await until("the rows have gone", () => !isMarked(), { timeoutMs: 40_000 });
@@ -141,7 +140,7 @@ describe("clearing a long history", () => {
 
   it("that is empty marks nothing", async () => {
     database.run(query.deleteFrom("jobs").where("state", "in", terminalStates));
-    const clears = createHistoryClears(database, silentLog, createQueueClears(database, silentLog));
+    const clears = createHistoryClears(database, silentLog);
     expect(await clears.clear(1, Date.now())).toBe(0);
     expect(isMarked()).toBe(false);
     await clears.stop();

@@ -122,7 +122,7 @@ describe("clearing a long queue", () => {
     const queueClears = createQueueClears(database, silentLog);
     expect(await manageQueue({ database, engine, queueClears, now: Date.now }, 1, { clear: true })).toEqual({ deleted: [], cleared: true });
     expect(claimJob({ database, now: Date.now, log: silentLog }, first.seq, "slot-1")).toBeUndefined();
-    await queueClears.settle(1);
+    await queueClears.settle(1, [...noted]);
     expect(rows().filter((row) => noted.has(row.id) && row.state === "cancelled" && row.state_time === NOW)).toHaveLength(noted.size);
     expect(toDetail(database, findJob(database, 1, first.id) ?? first, undefined)).toBe(shown);
     await queueClears.stop();
@@ -142,16 +142,31 @@ describe("clearing a long queue", () => {
   });
 
   it("leaves nothing of it behind when the history is cleared, or a job of it removed, right afterwards", async () => {
-    const [first] = waiting();
+    const [first, second] = waiting();
     const ended = countJobs(database, 1, terminalStates);
     const { noted } = await clearAndStop();
+    const later = waiting().at(-1);
+    if (!first || !second || !later) throw new Error("nothing waits");
+    // As if it had been sent afterwards: it waits on.
+    database.run(query.deleteFrom("cancel_notes").where("job_seq", "=", later.seq));
     const queueClears = createQueueClears(database, silentLog);
-    const clears = createHistoryClears(database, silentLog, queueClears);
-    const parts = { database, clears, queueClears, now: () => NOW };
-    expect(await manageHistory(parts, 1, { delete: [first?.id ?? ""] })).toBe("1 removed from the history.");
-    expect(await manageHistory(parts, 1, { clear: true })).toBe(`The history was cleared: ${ended + noted.size - 1} removed.`);
-    expect(listJobs(database, 1, { sort_by: "create_time", sort_order: "asc", limit: 10, offset: 0 }).total).toBe(0);
-    await clears.stop();
+    const stopped = createHistoryClears(database, silentLog);
+    await stopped.stop();
+    const parts = { database, clears: stopped, queueClears, now: () => NOW };
+    expect(await manageHistory(parts, 1, { delete: [first.id] })).toBe("1 removed from the history.");
+    expect(await manageHistory(parts, 1, { clear: true })).toBe(`The history was cleared: ${ended + noted.size - 2} removed.`);
+    expect(findJob(database, 1, second.id)).toBeUndefined();
+    expect(countJobs(database, 1, terminalStates)).toBe(0);
+    for (const status of [[], ["pending" as const], ["pending" as const, "cancelled" as const]]) {
+      const { jobs, total } = listJobs(database, 1, { status, sort_by: "create_time", sort_order: "asc", limit: 10, offset: 0 });
+      expect({ ids: jobs.map((job) => job.id), total }).toEqual({ ids: [later.id], total: 1 });
+    }
+    queueClears.start();
+    const again = createHistoryClears(database, silentLog);
+    again.start();
+    await until("all rows but one are gone", () => rows().length === 1 && !hasNotes(database, 1), { timeoutMs: 30_000 });
+    expect(findJob(database, 1, later.id)).toMatchObject({ state: "pending" });
+    await again.stop();
     await queueClears.stop();
   });
 });
