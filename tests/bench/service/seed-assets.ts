@@ -9,6 +9,8 @@ import { fill, inserter, requireSame } from "./filling";
 export const WORDS = ["portrait", "landscape", "product", "sunset", "mountain", "city", "forest", "studio", "winter", "garden"] as const;
 export const KINDS = Array.from({ length: 10 }, (_, index) => `kind-${index}`);
 export const PLACES = Array.from({ length: 10 }, (_, index) => `place-${index}`);
+/** Three of four and four of five assets carry these: three of five carry both. */
+export const WIDE = ["approved", "batch"] as const;
 const LABELS = Array.from({ length: 1000 }, (_, index) => `label-${index}`);
 const START = Date.parse("2026-06-01T00:00:00Z");
 
@@ -33,7 +35,8 @@ export function seedAssets(file: string, userName: string, wanted: number): void
         ...{ metadata: JSON.stringify({ width: edge, height: edge, node_id: String(chance.below(30)) }) },
         ...{ created_at: at, updated_at: at, last_access_time: at + chance.below(1e9) },
       });
-      [chance.one(KINDS), chance.one(PLACES), chance.one(LABELS)].forEach((tag, place) =>
+      const wide = [index % 4 < 3 && WIDE[0], index % 5 < 4 && WIDE[1]].filter((tag) => tag !== false);
+      [chance.one(KINDS), chance.one(PLACES), chance.one(LABELS), ...wide].forEach((tag, place) =>
         insertTag({ asset_seq, tag, position: place + 1 }),
       );
     }
