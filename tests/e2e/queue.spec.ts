@@ -47,3 +47,20 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await untilState(page.request, freshDesk, running, "cancelled");
   await expect(page.getByText("1 stopped")).toBeVisible();
 });
+
+test("a queue longer than the screen keeps its columns, wide and narrow", async ({ signedIn: page, desk }) => {
+  const pending = Array.from({ length: 100 }, (_, at) => ({
+    id: `0191c0de-0000-7000-8000-${String(at).padStart(12, "0")}`,
+    status: "pending",
+  }));
+  await page.route("**/api/console/queue*", (route) => route.fulfill({ json: { running: [], pending, source: "queue", canStop: false } }));
+  await page.goto(`${desk.url}/queue`);
+  await expect(page.getByText("0 running, 100 pending")).toBeVisible();
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    await expect(page.locator(".light-rows").first()).toBeAttached();
+    const box = await page.getByRole("columnheader", { name: "No." }).boundingBox();
+    expect((box?.x ?? width) + (box?.width ?? width) - (width > 768 ? 208 : 0)).toBeLessThan(140);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  }
+});
