@@ -39,12 +39,14 @@ export function Paging({ offset, limit, count, total, hasMore, hrefOf, children,
     >
       <span className="flex-1 whitespace-nowrap">{range()}</span>
       {children ?? <span>{t("perPage", { count: limit })}</span>}
-      <Step label={t("previous")} href={previous === undefined ? undefined : hrefOf(previous)}>
-        ‹
-      </Step>
-      <Step label={t("next")} href={next === undefined ? undefined : hrefOf(next)}>
-        ›
-      </Step>
+      <span className="ml-auto flex gap-3">
+        <Step label={t("previous")} href={previous === undefined ? undefined : hrefOf(previous)}>
+          ‹
+        </Step>
+        <Step label={t("next")} href={next === undefined ? undefined : hrefOf(next)}>
+          ›
+        </Step>
+      </span>
     </nav>
   );
 }
