@@ -7,7 +7,7 @@ import { follow, pagePx, type Position, toScroll } from "./scroll-map";
 import { type Rows, rowsAround } from "./wall-layout";
 
 /** The page's own bars above and below what is in view. */
-const barsPx = () => (window.matchMedia("(min-width: 48rem)").matches ? { top: 103, bottom: 44 } : { top: 49, bottom: 104 });
+const barsPx = () => (window.matchMedia("(min-width: 48rem)").matches ? { top: 103, bottom: 44 } : { top: 49, bottom: 93 });
 const SETTLED_MS = 150;
 
 type Shape = { columns: number; rowPx: number };
