@@ -1,6 +1,6 @@
 "use client";
 
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
@@ -73,7 +73,7 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
           <span title={asset && titleOf(asset)} className="min-w-0 flex-1 truncate">
             {asset?.name ?? " "}
           </span>
-          {asset ? <Beside asset={asset} locale={locale} isNamesake={isNamesake} /> : null}
+          {asset ? beside(asset, locale, isNamesake) : null}
         </span>
       </a>
       {asset ? <SelectBox id={asset.id} name={asset.name} index={index} picking={picking} className="tile-select" /> : null}
@@ -85,9 +85,8 @@ function titleOf({ name, jobId }: AssetView): string {
   return jobId ? `${name} · ${shortJob(jobId)}` : name;
 }
 
-/** Its size; where the name alone does not tell it apart, its job, or when it came. */
-function Beside({ asset, locale, isNamesake }: { asset: AssetView; locale: string; isNamesake: boolean }) {
-  const { jobId, createdAtMs, sizeBytes } = asset;
+/** Its size; where the name alone does not tell it apart, its job, or when it came. No component of its own: hundreds come and go. */
+function beside({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, isNamesake: boolean): ReactNode {
   const style = "text-sm whitespace-nowrap text-ink-3";
   if (isNamesake && jobId) return <span className={cn(style, "font-mono")}>{shortJob(jobId)}</span>;
   if (isNamesake && createdAtMs !== undefined) return <RelativeTime ms={createdAtMs} className={style} />;
