@@ -1,0 +1,38 @@
+// @vitest-environment jsdom
+import { cleanup, screen } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
+import { AssetPanel } from "@/components/assets/asset-panel";
+import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { renderInApp } from "../components/render";
+
+afterEach(cleanup);
+afterEach(() => vi.unstubAllGlobals());
+
+const listed: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
+
+function showPanel(id: string, answer: () => Response) {
+  vi.stubGlobal("fetch", async () => answer());
+  const acts = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
+  renderInApp(<AssetPanel id={id} listed={{ ...listed, id }} connectionId={`of-${id}`} canChange={false} {...acts} />);
+}
+
+it("a panel whose asset is not answered says so above what the list knows of it", async () => {
+  showPanel("a1", () => Response.json({ code: "INTERNAL", message: "broken" }, { status: 500 }));
+  expect((await screen.findByRole("alert")).textContent).toContain("broke");
+  expect(screen.getByRole("heading", { name: "hero.png" })).toBeDefined();
+});
+
+it("a panel whose asset is gone shows nothing of it any more", async () => {
+  showPanel("a2", () => Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 }));
+  expect(await screen.findByText("This asset is not here any more")).toBeDefined();
+  expect(screen.queryByRole("heading", { name: "hero.png" })).toBeNull();
+});
+
+it("what loads has the shape of what will stand there: tiles, or the rows of a table", () => {
+  renderInApp(<AssetsSkeleton />);
+  expect(document.querySelector("table")).toBeNull();
+  cleanup();
+  renderInApp(<AssetsSkeleton look={{ look: "table", size: "medium" }} />);
+  expect(screen.getByRole("status", { name: "Loading assets" }).querySelectorAll("tbody tr").length).toBeGreaterThan(10);
+});
