@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Card } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Duration, RunningDuration } from "@/components/ui/duration";
+import { Duration, durationText, RunningDuration } from "@/components/ui/duration";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { useClock } from "@/components/ui/use-clock";
 import { useNow } from "@/components/ui/use-now";
@@ -43,7 +43,7 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, words }
         )}
         {createdMs === undefined || (waitedTo === undefined && job.state !== "pending") ? null : (
           <Fact name={t("waited")}>
-            {waitedTo === undefined ? <RunningDuration fromMs={createdMs} /> : <Duration fromMs={createdMs} toMs={waitedTo} />}
+            {waitedTo === undefined ? <RunningDuration fromMs={createdMs} /> : <Waited fromMs={createdMs} toMs={waitedTo} />}
           </Fact>
         )}
         {startedMs === undefined || (endedMs === undefined && job.terminal) ? null : (
@@ -59,6 +59,14 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, words }
       </dl>
     </Card>
   );
+}
+
+/** Of a submission told in whole seconds, as details tell it, a short wait is known only from above. */
+function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
+  const t = useTranslations("jobs.job.details");
+  const duration = durationText(useTranslations("common.duration"), toMs - fromMs);
+  const isRounded = fromMs % 1000 === 0 && toMs - fromMs < 10_000;
+  return <>{isRounded ? t("upTo", { duration }) : duration}</>;
 }
 
 /** Both views in their own words; a service may word them differently and mean the same. */

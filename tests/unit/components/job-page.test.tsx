@@ -65,6 +65,19 @@ describe("what a job's page tells", () => {
     expect(submitted(Date.now() - 3_000)).not.toContain(",");
   });
 
+  it("how long it waited: a short wait since a whole second only as what it was not longer than", () => {
+    const waited = (create_time: number, execution_start_time: number) => {
+      renderInApp(<JobDetails facts={factsOf({ status: "completed", create_time, execution_start_time })} />);
+      const found = screen.getByText("Waited").nextElementSibling?.textContent;
+      cleanup();
+      return found;
+    };
+    const second = 1_760_000_000_000;
+    expect(waited(second, second + 960)).toBe("up to 1.0 s");
+    expect(waited(second + 912, second + 960)).toBe("0.0 s");
+    expect(waited(second, second + 42_000)).toBe("42.0 s");
+  });
+
   it("its title is the workflow's name, and never a bare id", () => {
     const titled = (extra: object) => {
       const { container } = renderInApp(<JobTitle facts={factsOf(extra)} />);
