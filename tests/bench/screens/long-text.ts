@@ -1,4 +1,4 @@
-// Typing at the end of a text of a megabyte in the form of the Run page, beside a bare field of the browser with the same text.
+// Typing at the end of a long text in the form of the Run page, beside a bare field of the browser with the same text.
 import { type Browser, type Locator } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";
@@ -6,46 +6,58 @@ import { openSlowly, SLOWDOWN, type SlowPage, untilQuiet } from "./open-page";
 import { type Busy, traced } from "./trace";
 
 const RUNS = 3;
-const KEYS = 20;
-const TYPING_MS = 200;
+const KEYS = 10;
+const TYPING_MS = 400;
+/** What the browser names no shorter. */
+const LEAST_MS = 16;
 const LINE = "a line of words, of a prompt that is long\n";
-const text = LINE.repeat(Math.ceil(1_000_000 / LINE.length));
-const graph = {
+const textOf = (size: number) => LINE.repeat(Math.ceil(size / LINE.length));
+const sizes = { "20 kB": textOf(20_000), "1 MB": textOf(1_000_000) };
+const graphOf = (text: string) => ({
   "1": { class_type: "PrimitiveString", inputs: { value: text } },
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
-};
+});
 
-type Typing = { place: string; slowdown: number; busy: readonly Busy[] };
+type Keys = { busy: Busy; slowestMs: number };
+type Typing = { size: string; place: string; slowdown: number; runs: Keys[] };
 
-export async function measureLongText(browser: Browser, desk: Desk): Promise<Typing[]> {
+/** Each page is typed into at both speeds of the processor. */
+export async function measureLongText(browser: Browser, desk: Desk, tell: (text: string) => void): Promise<Typing[]> {
   const found: Typing[] = [];
-  for (const slowdown of [1, SLOWDOWN]) {
-    for (const [place, open] of [
-      ["in the form", openForm],
-      ["in a bare field", openBare],
-    ] as const) {
-      const busy: Busy[] = [];
+  for (const [size, text] of Object.entries(sizes)) {
+    for (const { place, open } of places) {
+      const typings = [1, SLOWDOWN].map((slowdown) => ({ size, place, slowdown, runs: new Array<Keys>() }));
       for (let run = 0; run < RUNS; run += 1) {
         const opened = await openSlowly(browser, desk, "/run");
         try {
-          busy.push(await type(opened, await open(opened), slowdown));
+          const field = await open(opened, text);
+          for (const { slowdown, runs } of typings) {
+            const keys = await type(opened, field, slowdown);
+            runs.push(keys);
+            tell(`  ${size} ${place}, ${slowdown} times slower: ${JSON.stringify(keys)}`);
+          }
         } finally {
           await opened.close();
         }
       }
-      found.push({ place, slowdown, busy });
+      found.push(...typings);
     }
   }
   return found;
 }
 
-async function openForm({ page }: SlowPage): Promise<Locator> {
-  const file = { name: "long.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(graph)) };
+const places = [
+  { place: "in the form", open: openForm },
+  { place: "in a bare field", open: openBare },
+];
+
+async function openForm({ page }: SlowPage, text: string): Promise<Locator> {
+  const file = { name: "long.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(graphOf(text))) };
   await page.getByTestId("workflow-file").first().setInputFiles(file);
   return page.getByRole("textbox", { name: "value" });
 }
 
-async function openBare({ page }: SlowPage): Promise<Locator> {
+async function openBare({ page }: SlowPage, text: string): Promise<Locator> {
   await page.evaluate((value) => {
     const field = document.createElement("textarea");
     field.rows = 14;
@@ -55,28 +67,36 @@ async function openBare({ page }: SlowPage): Promise<Locator> {
   return page.locator("textarea");
 }
 
-async function type({ page, cdp }: SlowPage, field: Locator, slowdown: number): Promise<Busy> {
+async function type({ page, cdp }: SlowPage, field: Locator, slowdown: number): Promise<Keys> {
   await field.evaluate((element: HTMLTextAreaElement) => {
     element.focus();
     element.setSelectionRange(element.value.length, element.value.length);
   });
-  await untilQuiet(page);
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
-  return traced(cdp, () => page.keyboard.type("x".repeat(KEYS), { delay: TYPING_MS }));
+  await untilQuiet(page);
+  await page.evaluate(() => (window.bench.presses = []));
+  const busy = await traced(cdp, () => page.keyboard.type("x".repeat(KEYS), { delay: TYPING_MS }));
+  const presses = await page.evaluate(() => window.bench.presses);
+  return { busy, slowestMs: Math.max(LEAST_MS, ...presses.filter(({ name }) => name === "keydown").map(({ ms }) => ms)) };
 }
 
 export function longTextTable(found: readonly Typing[]): string {
   return table(
-    ["", "processor", "processor ms a key", "longest task, processor ms"],
-    found.map(({ place, slowdown, busy }) => [
+    ["text", "", "processor", "slowest key to its frame, ms", "processor ms a key", "longest task, processor ms"],
+    found.map(({ size, place, slowdown, runs }) => [
+      size,
       place,
       slowdown === 1 ? "as it is" : `${slowdown} times slower`,
       spread(
-        busy.map(({ allMs }) => allMs / KEYS),
+        runs.map(({ slowestMs }) => slowestMs),
         0,
       ),
       spread(
-        busy.map(({ longestMs }) => longestMs),
+        runs.map(({ busy }) => busy.allMs / KEYS),
+        0,
+      ),
+      spread(
+        runs.map(({ busy }) => busy.longestMs),
         0,
       ),
     ]),

@@ -6,12 +6,12 @@ import { type Section } from "../section";
 export const longText: Section = {
   name: "long-text",
   async measure({ print, tell }) {
-    tell("Typing into a text of a megabyte.");
+    tell("Typing into long texts.");
     const desk = await startDesk(newFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
-      print("## A key in a text of a megabyte, in a browser");
-      print(longTextTable(await measureLongText(browser, desk)));
+      print("## A key in a long text, in a browser");
+      print(longTextTable(await measureLongText(browser, desk, tell)));
     } finally {
       await browser.close();
       await desk.process.stop();
