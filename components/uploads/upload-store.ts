@@ -136,7 +136,9 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    add(uploads: readonly NewUpload[], connection?: string) {
+    /** `takesNoId`: known of the service beforehand, so that nothing is sent to hear it refused. */
+    add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
+      if (takesNoId) learntOf(connection).service.takesNoId = true;
       const items = uploads.map((upload): UploadItem => ({
         ...upload,
         key: ++lastKey,

@@ -2,6 +2,7 @@
 
 import { useLocale } from "next-intl";
 import { use, useEffect, useState, useSyncExternalStore } from "react";
+import { type CurrentConnection } from "@/components/frame/connection-context";
 import { PageMessages } from "@/components/frame/page-messages";
 import { useCloseWarning } from "@/components/ui/use-close-warning";
 import { type Dropped } from "@/lib/browser/dropped-files";
@@ -20,7 +21,7 @@ import { useDownloads } from "./use-downloads";
 import { useOwnAlarms } from "./use-own-alarms";
 import { type WayRequest } from "./way-request";
 
-type RoomProps = { request: WayRequest; connection?: { id: string; name: string }; canAdd: boolean };
+type RoomProps = { request: WayRequest; connection?: CurrentConnection; canAdd: boolean };
 
 /** The words come with the room: no page carries them before somebody adds a file. */
 const loadWords = {
@@ -57,7 +58,8 @@ function Room({ request, connection, canAdd }: RoomProps) {
   const close = () => setOpen(undefined);
 
   function add(uploads: readonly NewUpload[]) {
-    tabUploads.add(uploads, connection?.id);
+    // A plain local server refuses an id that was made elsewhere, after it has read the whole file.
+    tabUploads.add(uploads, connection?.id, connection?.isLocal);
     setOpen(undefined);
     setShown(true);
     setFolded(false);

@@ -266,6 +266,8 @@ test("a plain local server takes files after their hash, pictures of inputs with
     ["again.png", sha256(picture.bytes)],
   ]);
 
+  expect(server.seen.filter(({ method, url }) => method === "POST" && url === "/api/assets")).toHaveLength(1);
+
   await page.goto(`${desk.url}/files?connection=${connection.id}`);
   const file = fresh("a b 100% ü.bin", 70_000);
   await page.getByTestId("user-files").setInputFiles([picked(file)]);

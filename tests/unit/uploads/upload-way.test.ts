@@ -100,6 +100,14 @@ describe("a file on its way in", () => {
     expect((await answer("send", stored())).what).toBe("b no id");
   });
 
+  it("has no id from the first on where the service is known to take none, so that no byte goes twice", async () => {
+    const { store, answer } = line();
+    store.add([{ file: new File(["a"], "a"), about }], "local", true);
+    await answer("hash", hashed("a"));
+    await answer("fromHash", unknownHash);
+    expect((await answer("send", stored())).what).toBe("a no id");
+  });
+
   it("that broke off is asked for by its id before a byte goes again, and is found", async () => {
     const { add, answer, item, store, waiting } = line();
     add("film.mov");
