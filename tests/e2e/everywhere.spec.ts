@@ -93,6 +93,7 @@ test("a reader of Chinese has the whole page in it, and whoever chooses keeps th
   // One language travels: the words of the other are not in the page.
   expect(await page.content()).not.toContain("Leave it empty to keep the key");
 
+  await page.goto(`${desk.url}/settings/account`);
   await page.getByRole("combobox", { name: "语言" }).selectOption({ label: "English" });
   await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
   await expect(page.locator("html")).toHaveAttribute("lang", "en");
