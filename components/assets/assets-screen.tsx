@@ -32,6 +32,7 @@ import { type AssetAct, type Entry } from "./bulk/asset-acts";
 import { AssetsFilters } from "./filter/assets-filters";
 import { useLook } from "./use-look";
 import { Gallery, type WallHandle } from "./wall/gallery";
+import { aroundPage } from "./wall/around-page";
 import { noteOffset } from "./wall/note-offset";
 import { useEndless } from "./wall/use-endless";
 import { usePaged } from "./wall/use-paged";
@@ -87,16 +88,21 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
     },
     [isPaged, wallKey],
   );
+  const whole = isPaged ? aroundPage(paged, query.offset, endless) : endless;
+  const pageStart = isPaged ? query.offset : 0;
   const viewing = useViewing({
-    indexOf: source.indexOf,
-    idAt: (index) => source.at(index)?.id,
+    indexOf: whole.indexOf,
+    idAt: (index) => whole.at(index)?.id,
     onRest: isPaged ? undefined : noteOffset,
     onClosed: (index) => {
-      wall.current?.reveal(index);
+      const isOnPage = index >= pageStart && index < pageStart + source.count;
+      if (!isOnPage) return place.go({ offset: Math.floor(index / query.limit) * query.limit });
+      wall.current?.reveal(index - pageStart);
       // The keys go on from the picture that was seen last; where they came from may have been scrolled away meanwhile.
-      focusOn(source.at(index)?.id);
+      focusOn(whole.at(index)?.id);
     },
   });
+  const seeInFull = (index: number) => viewing.open(pageStart + index);
   const compared = useShown("compare");
   const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
   function done(act: AssetAct, entries: readonly Entry[]) {
@@ -113,7 +119,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
     startIndex: Math.min(startIndex, Math.max(0, source.count - 1)),
     onOpen: opened.open,
     onPage: goToPage,
-    onView: viewing.open,
+    onView: seeInFull,
     onRest,
     onReady,
   };
@@ -133,7 +139,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           place={place}
           look={look}
           onLook={setLook}
-          onView={source.count > 0 && !source.isEmpty ? () => viewing.open(firstIndex) : undefined}
+          onView={source.count > 0 && !source.isEmpty ? () => seeInFull(firstIndex) : undefined}
           linked={connection}
           canShare={canChange}
         />
@@ -190,7 +196,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
       </div>
       {viewing.isOpen ? (
         <AssetsViewer
-          source={source}
+          source={whole}
           viewing={viewing}
           onCompare={compare}
           isCovered={compared.value !== undefined}

@@ -19,13 +19,13 @@ function showPanel(id: string, answer: () => Response) {
 
 it("a panel whose asset is not answered says so above what the list knows of it", async () => {
   showPanel("a1", () => Response.json({ code: "INTERNAL", message: "broken" }, { status: 500 }));
-  expect((await screen.findByRole("alert")).textContent).toContain("broke");
+  expect((await screen.findByRole("alert", {}, { timeout: 10_000 })).textContent).toContain("broke");
   expect(screen.getByRole("heading", { name: "hero.png" })).toBeDefined();
 });
 
 it("a panel whose asset is gone shows nothing of it any more", async () => {
   showPanel("a2", () => Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 }));
-  expect(await screen.findByText("This asset is not here any more")).toBeDefined();
+  expect(await screen.findByText("This asset is not here any more", {}, { timeout: 10_000 })).toBeDefined();
   expect(screen.queryByRole("heading", { name: "hero.png" })).toBeNull();
 });
 

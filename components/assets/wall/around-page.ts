@@ -1,0 +1,17 @@
+import { type AssetsSource } from "./assets-source";
+
+type Page = Pick<AssetsSource, "at" | "indexOf" | "count" | "total">;
+
+/** The whole list around one page of it, counted from the first row of all: what is seen in full goes on beyond the page. */
+export function aroundPage(page: Page, offset: number, list: AssetsSource): AssetsSource {
+  return {
+    ...list,
+    // A list that nobody has counted ends with the page.
+    count: page.total ?? offset + page.count,
+    at: (index) => page.at(index - offset) ?? list.at(index),
+    indexOf(id) {
+      const here = page.indexOf(id);
+      return here < 0 ? list.indexOf(id) : offset + here;
+    },
+  };
+}
