@@ -9,12 +9,14 @@ import { withQuery } from "@/lib/browser/urls";
 import { useLinkedConnection } from "./connection-context";
 import { useCounts } from "./counts-context";
 import { destinations, isWithin } from "./destinations";
+import { useStayWhenAway } from "./use-stay-when-away";
 
 /** The list in the sidebar, with counts where they are known. */
 export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useLinkedConnection();
+  const stay = useStayWhenAway();
   const { jobs, running, pending } = useCounts();
   const number = useNumber();
   const counts: Partial<Record<string, number>> = {
@@ -30,6 +32,7 @@ export function Navigation() {
           <li key={href} className={label === "settings" ? "mt-2.5 border-t border-line pt-2.5" : undefined}>
             <Link
               href={withQuery(href, { connection })}
+              onNavigate={(event) => stay(event, withQuery(href, { connection }))}
               aria-current={isHere ? "page" : undefined}
               className={cn(
                 "flex items-center justify-between rounded-md px-2.5 py-1.5",
@@ -51,6 +54,7 @@ export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useLinkedConnection();
+  const stay = useStayWhenAway();
   return (
     <ul className="grid grid-cols-7">
       {destinations.map(({ href, short, icon: Icon }) => {
@@ -59,6 +63,7 @@ export function BottomNavigation() {
           <li key={href}>
             <Link
               href={withQuery(href, { connection })}
+              onNavigate={(event) => stay(event, withQuery(href, { connection }))}
               aria-current={isHere ? "page" : undefined}
               className={cn(
                 "flex min-h-12 flex-col items-center justify-center gap-0.5 text-xs",

@@ -6,7 +6,8 @@ import { type Failure, parseFailure } from "@/lib/contract/failure";
 import { isObject, parseJson } from "@/lib/contract/json";
 
 /** What a browser sees beyond the console's own codes. */
-const CONSOLE_UNREACHABLE = "CONSOLE_UNREACHABLE";
+/** Of a request that came to nobody: the network, or a console that does not run. */
+export const CONSOLE_UNREACHABLE = "CONSOLE_UNREACHABLE";
 const ABORTED = "ABORTED";
 
 export type ApiFailure = Failure;

@@ -100,6 +100,11 @@ test("whatever comes instead of an answer, the list stays with its age, the faul
     await context.setOffline(true);
     await expectSaid(page, "CONSOLE_UNREACHABLE", "network");
     await expect(age).toHaveText(/^offline since/);
+    await page
+      .getByRole("link", { name: /^Queue/ })
+      .filter({ visible: true })
+      .click();
+    await expect(page.getByText("The console cannot be reached, so this page stays open.")).toBeVisible();
     await expect(row).toBeVisible();
     await context.setOffline(false);
     await expect(age).toHaveText("live");
