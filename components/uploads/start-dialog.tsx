@@ -13,7 +13,7 @@ import { formatBytes } from "@/lib/shared/format";
 import { aboutFile, type DraftFaults, type FolderUse, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
 import { tabUploads } from "./tab-uploads";
-import { keepHabits, readHabits } from "./upload-habits";
+import { keepHabits, readHabits, usualHabits } from "./upload-habits";
 import { type NewUpload } from "./upload-store";
 import { useUploadLimit } from "./use-upload-limit";
 
@@ -35,7 +35,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   const [draft, setDraft] = useState(() => ({ ...newDraft, tags: readHabits().tags }));
   const [faults, setFaults] = useState<DraftFaults>({});
   const [use, setUse] = useState<FolderUse>("none");
-  const [isLast, setLast] = useState(false);
+  const [isLast, setLast] = useState(() => !readHabits().ask);
   const [isEmptyOut, setEmptyOut] = useState(true);
   const limit = useUploadLimit(connection?.id);
   const atOnce = hashFirstUpTo(tabUploads.speeds());
@@ -51,7 +51,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   function start() {
     const about = readDraft(draft);
     if (!about.ok) return setFaults(about.failure);
-    keepHabits({ ask: !isLast, tags: draft.tags });
+    keepHabits(isLast ? { ask: false, tags: draft.tags } : usualHabits);
     onStart(files.map(({ file, path }) => ({ file, about: aboutFile(about.value, path, use) })));
   }
 

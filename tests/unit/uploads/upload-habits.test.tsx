@@ -1,0 +1,62 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { StartDialog } from "@/components/uploads/start-dialog";
+import { keepHabits, readHabits } from "@/components/uploads/upload-habits";
+import { renderInApp } from "../components/render";
+
+beforeEach(() => {
+  vi.stubGlobal("fetch", async () => Response.json({}));
+  // jsdom draws no modal dialogs.
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+});
+afterEach(() => {
+  cleanup();
+  localStorage.clear();
+  vi.unstubAllGlobals();
+});
+
+const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^From now on/ });
+const tags = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Tags" });
+function open() {
+  cleanup();
+  const onStart = vi.fn();
+  const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadable: 0, leftOut: 0, isCut: false };
+  renderInApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
+  return onStart;
+}
+const add = () => fireEvent.click(screen.getByRole("button", { name: "Add" }));
+
+test("tags that were typed once stand on these files alone, unless they are meant from now on", () => {
+  const onStart = open();
+  fireEvent.change(tags(), { target: { value: "input, only today" } });
+  add();
+  expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ about: { tags: ["input", "only today"] } }]);
+  expect(readHabits()).toEqual({ ask: true, tags: "input" });
+  open();
+  expect(tags().value).toBe("input");
+});
+
+test("what is meant from now on is proposed until somebody takes it back", () => {
+  open();
+  fireEvent.change(tags(), { target: { value: "set" } });
+  fireEvent.click(box());
+  add();
+  expect(readHabits()).toEqual({ ask: false, tags: "set" });
+  // Asked all the same, as of what is empty: the box says what holds.
+  open();
+  expect([tags().value, box().checked]).toEqual(["set", true]);
+  add();
+  expect(readHabits()).toEqual({ ask: false, tags: "set" });
+  open();
+  fireEvent.click(box());
+  add();
+  expect(readHabits()).toEqual({ ask: true, tags: "input" });
+});
+
+test("tags that an earlier version kept of one upload are forgotten", () => {
+  keepHabits({ ask: true, tags: "of last week" });
+  expect(readHabits()).toEqual({ ask: true, tags: "input" });
+});
