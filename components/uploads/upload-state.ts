@@ -5,7 +5,7 @@
 import { isProblem, isUnderWay, isUnfinished, type UploadItem } from "./upload-item";
 
 export type UploadQueue = { items: readonly UploadItem[]; isPaused: boolean };
-export type UploadFilter = "all" | "unfinished" | "problems" | "stored";
+export type UploadFilter = "all" | "unfinished" | "problems" | "noPictures" | "stored";
 
 export const noUploads: UploadQueue = { items: [], isPaused: false };
 /** Three at a time: enough to fill a line while one is hashed, few enough that each one moves. */
@@ -43,7 +43,7 @@ export function nextToStart({ items, isPaused }: UploadQueue): UploadItem | unde
   return items.find(({ status }) => status.kind === "waiting");
 }
 
-export type Tally = Record<"all" | "unfinished" | "problems" | "stored" | "noPictures" | "underWay" | "paused" | "share", number>;
+export type Tally = Record<UploadFilter | "underWay" | "paused" | "share", number>;
 
 /** Bytes count, so that one film among a hundred notes does not make the bar a liar. */
 export function tallyOf(items: readonly UploadItem[]): Tally {
@@ -54,7 +54,7 @@ export function tallyOf(items: readonly UploadItem[]): Tally {
     if (isUnderWay(item)) tally.underWay += 1;
     if (isProblem(item)) tally.problems += 1;
     if (item.status.kind === "done") tally.stored += 1;
-    if (item.isNoPicture) tally.noPictures += 1;
+    if (isNoPicture(item)) tally.noPictures += 1;
     if (item.status.kind === "paused") tally.paused += 1;
     // An empty file is a step as well.
     const weight = item.file.size + 1;
@@ -71,6 +71,11 @@ function shareOf({ status }: UploadItem): number {
 
 export function filterItems(items: readonly UploadItem[], filter: UploadFilter): readonly UploadItem[] {
   if (filter === "all") return items;
-  const wanted = { unfinished: isUnfinished, problems: isProblem, stored: ({ status }: UploadItem) => status.kind === "done" };
+  const isStored = ({ status }: UploadItem) => status.kind === "done";
+  const wanted = { unfinished: isUnfinished, problems: isProblem, noPictures: isNoPicture, stored: isStored };
   return items.filter(wanted[filter]);
+}
+
+function isNoPicture(item: UploadItem): boolean {
+  return item.isNoPicture === true;
 }

@@ -17,7 +17,7 @@ import { UploadList } from "./upload-list";
 import { filterItems, type Tally, tallyOf, type UploadFilter, type UploadQueue } from "./upload-state";
 import { type Downloads } from "./use-downloads";
 
-const filters = ["all", "unfinished", "problems", "stored"] as const satisfies readonly UploadFilter[];
+const filters = ["all", "unfinished", "problems", "noPictures", "stored"] as const satisfies readonly UploadFilter[];
 export type TrayView = "uploads" | "downloads";
 
 type UploadTrayProps = {
@@ -158,7 +158,8 @@ function FilterChoice({ tally, filter, onFilter }: { tally: Tally; filter: Uploa
   const t = useTranslations("uploads.filter");
   // Few files need no sieve.
   if (tally.all < 8) return null;
-  const choices = filters.map((key) => ({ key, text: `${t(key)} ${tally[key]}` }));
+  const offered = filters.filter((key) => key !== "noPictures" || key === filter || tally.noPictures > 0);
+  const choices = offered.map((key) => ({ key, text: `${t(key)} ${tally[key]}` }));
   return <Choices label={t("label")} choices={choices} chosen={filter} onChoose={onFilter} />;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "@/lib/shared/result";
-import { tallyOf } from "@/components/uploads/upload-state";
+import { filterItems, tallyOf } from "@/components/uploads/upload-state";
 import { cannotChange, otherName, toneOf } from "@/components/uploads/upload-words";
 import { until } from "@/tests/support/until";
 import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
@@ -137,6 +137,7 @@ describe("the queue", () => {
     await until("it is judged", () => item().isNoPicture);
     expect(tallyOf(store.get().items)).toMatchObject({ stored: 3, problems: 0, noPictures: 1 });
     expect(store.get().items.map((one) => toneOf(one))).toEqual(["unknown", "ok", "ok"]);
+    expect(filterItems(store.get().items, "noPictures").map(({ file }) => file.name)).toEqual(["broken.png"]);
   });
 
   it("takes another id where the service refuses the first one", async () => {
