@@ -23,7 +23,7 @@ type AuditFiltersProps = { view: AuditView; choices: Promise<Result<AuditChoices
 
 export function AuditFilters({ view, choices }: AuditFiltersProps) {
   const t = useTranslations("settings.audit");
-  const wordOf = useActWords();
+  const { wordOf } = useActWords();
   const router = useRouter();
   const known = use(choices);
   const { members, actions } = known.ok ? known.value : { members: [], actions: [] };

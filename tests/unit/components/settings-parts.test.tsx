@@ -110,8 +110,32 @@ describe("the audit log", () => {
     const refused = { ...entry, id: 6, action: "ofAnotherVersion", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
     await show(screenOf([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
-    expect(first).toMatch(/days ago.*Ana Ruiz.*submitted a workflow.*Studio cloud.*Done.*prompt_id=abc/);
-    expect(second).toMatch(/Nobody known.*ofAnotherVersion.*another one.*Refused.*ROLE_TOO_LOW/);
+    expect(first).toMatch(/days ago.*Ana Ruiz.*submitted a workflow.*Studio cloud.*Done.*job abc/);
+    expect(second).toMatch(/Nobody known.*ofAnotherVersion.*another one.*Refused.*Their role does not permit this.*ROLE_TOO_LOW/);
+  });
+
+  it("says of what was refused that it was tried, and why not in words", async () => {
+    const refused = { ...entry, action: "deleteAsset", target: "a-1", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
+    await show(screenOf([refused, { ...refused, id: 6, status: 404, code: "NOT_FOUND" }]));
+    const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
+    expect(first).toMatch(/tried to delete an asset.*Their role does not permit this/);
+    expect(second).toMatch(/It does not exist.*NOT_FOUND/);
+    expect(screen.getAllByRole("link", { name: "a-1" })).toHaveLength(1);
+  });
+
+  it("leads to the job or the asset that came of it, and names a file as one", async () => {
+    const uploaded = { ...entry, id: 6, action: "uploadAsset", outcome: "id=a-2 name=my own cat.png created_new=true" };
+    const deleted = { ...entry, id: 5, action: "deleteAsset", target: "a-3", outcome: undefined };
+    const elsewhere = { ...entry, id: 4, connection: { id: "theirs" } };
+    const written = { ...entry, id: 3, action: "writeUserdata", target: "workflows/a.json", outcome: "path=workflows/a.json" };
+    const removed = { ...entry, id: 2, action: "manageQueue", outcome: "deleted=2 (x, y)" };
+    await show(screenOf([{ ...entry, target: "abc" }, uploaded, deleted, elsewhere, written, removed]));
+    const rows = screen.getAllByRole("row").slice(1);
+    const linksIn = (row: HTMLElement | undefined) => [...(row?.querySelectorAll("a") ?? [])].map((link) => link.getAttribute("href"));
+    expect(rows.map(linksIn)).toEqual([["/jobs/abc?connection=c"], ["/assets/a-2?connection=c"], [], [], [], []]);
+    expect(rows[1]?.textContent).toContain("asset a-2 · name my own cat.png · new yes");
+    expect(rows[4]?.textContent).toContain("file workflows/a.json");
+    expect(rows[5]?.textContent).toContain("deleted 2 (x, y)");
   });
 
   it("keeps what was chosen in the address, begins a narrower list at its newest, and exports what is shown", async () => {

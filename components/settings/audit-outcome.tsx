@@ -1,0 +1,66 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { Fragment } from "react";
+import { toSaidCode } from "@/components/frame/whose";
+import { StatusBadge } from "@/components/ui/status-badge";
+import { type AuditItem } from "@/lib/contract/audit";
+import { type AuditFact } from "./audit-facts";
+
+/** What these sentences say to the one who acted, said of somebody else. */
+const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>> = {
+  UNAUTHORIZED: "signedOut",
+  ROLE_TOO_LOW: "role",
+  INVALID_PREVIEW_ID: "preview",
+};
+
+/** `facts`: absent where the log has words of its own. */
+export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly AuditFact[] | undefined }) {
+  const t = useTranslations("settings.audit");
+  const common = useTranslations("common");
+  const errors = useTranslations("errors");
+  const { status, code, outcome, requestId } = entry;
+  const own = code && ofThem[code];
+  return (
+    <>
+      <StatusBadge
+        tone={status < 400 ? "ok" : "bad"}
+        word={t(status < 400 ? "done" : "refused")}
+        title={`${status} · ${common("requestId")} ${requestId}`}
+      />
+      {code ? (
+        <span className="block text-sm text-ink-2">
+          {own ? t(`why.${own}`) : errors(`${toSaidCode(code)}.title`)} <span className="text-ink-3">({code})</span>
+        </span>
+      ) : null}
+      {facts ? (
+        <span className="block truncate text-sm text-ink-3" title={outcome}>
+          <Facts facts={facts} />
+        </span>
+      ) : outcome ? (
+        <span className="block truncate text-sm text-ink-3" title={outcome}>
+          {outcome}
+        </span>
+      ) : null}
+    </>
+  );
+}
+
+function Facts({ facts }: { facts: readonly AuditFact[] }) {
+  const t = useTranslations("settings.audit.fact");
+  return facts.map(({ word, value, answer, href }, at) => (
+    <Fragment key={word}>
+      {at > 0 ? " · " : null}
+      {t(word)} {href ? <TargetLink href={href} text={value} /> : answer ? t(answer) : value}
+    </Fragment>
+  ));
+}
+
+export function TargetLink({ href, text }: { href: string; text: string }) {
+  return (
+    <Link href={href} prefetch={false} className="rounded-sm underline hover:text-ink">
+      {text}
+    </Link>
+  );
+}
