@@ -1,4 +1,5 @@
 import { type ReactNode } from "react";
+import { KnownConnection } from "@/components/frame/known-connection";
 import { Shell } from "@/components/frame/shell";
 import { WaysIn } from "@/components/uploads/ways-in";
 import { hasRole } from "@/lib/contract/roles";
@@ -10,7 +11,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   const { connection, connections } = await getFrame(viewer);
   return (
     <Shell member={{ name: viewer.name, role: viewer.role }} connections={connections} currentId={connection?.id}>
-      {children}
+      <KnownConnection>{children}</KnownConnection>
       <WaysIn canAdd={hasRole(viewer.role, "operator")} />
     </Shell>
   );

@@ -1,0 +1,46 @@
+"use client";
+
+import Link from "next/link";
+import { usePathname, useSearchParams } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { buttonStyle } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { useConnection, useConnections, useLinkedConnection } from "./connection-context";
+
+/** A page whose address names a connection that the member has not says so itself: no list could, as each would blame what it lists. */
+export function KnownConnection({ children }: { children: ReactNode }) {
+  const wanted = useLinkedConnection();
+  const pathname = usePathname();
+  const isKnown = useConnections().some(({ id }) => id === wanted);
+  // Settings speak of all connections, and are where one is added.
+  if (!wanted || isKnown || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
+  return <NoSuchConnection />;
+}
+
+function NoSuchConnection() {
+  const t = useTranslations("frame.connection.ghost");
+  const errors = useTranslations("errors");
+  const pathname = usePathname();
+  const params = new URLSearchParams(useSearchParams() ?? undefined);
+  const current = useConnection();
+  params.delete("connection");
+  const href = !current ? "/settings" : params.size > 0 ? `${pathname}?${params}` : pathname;
+  return (
+    <div className="grid min-h-[60dvh] place-items-center">
+      <EmptyState
+        title={
+          <span role="heading" aria-level={1}>
+            {t("title")}
+          </span>
+        }
+        text={t("text")}
+        action={
+          <Link href={href} className={buttonStyle()}>
+            {current ? t("open", { name: current.name }) : errors("openSettings")}
+          </Link>
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+// @vitest-environment jsdom
+// An address that names a connection which the member has not.
+import { cleanup, screen } from "@testing-library/react";
+import { PathnameContext, SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
+import { afterEach, expect, it } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
+import { KnownConnection } from "@/components/frame/known-connection";
+import { renderInApp } from "./render";
+
+afterEach(cleanup);
+
+const home = { id: "home", name: "Studio", embedded: true };
+const open = (pathname: string, search: string, connections = [home]) =>
+  renderInApp(
+    <PathnameContext value={pathname}>
+      <SearchParamsContext value={new URLSearchParams(search)}>
+        <ConnectionProvider currentId={connections[0]?.id} connections={connections}>
+          <KnownConnection>the page</KnownConnection>
+        </ConnectionProvider>
+      </SearchParamsContext>
+    </PathnameContext>,
+  );
+
+it("says that the connection does not exist or is somebody else's, and opens the same page on the one in use", () => {
+  open("/jobs", "status=failed&connection=ghost");
+  expect(screen.getByRole("heading", { name: "This connection does not exist or is not yours" })).toBeDefined();
+  expect(screen.getByRole("link", { name: "Open this page on Studio" }).getAttribute("href")).toBe("/jobs?status=failed");
+  expect(screen.queryByText("the page")).toBeNull();
+});
+
+it("leads to Settings where there is no connection at all", () => {
+  open("/queue", "connection=ghost", []);
+  expect(screen.getByRole("link", { name: "Open settings" }).getAttribute("href")).toBe("/settings");
+});
+
+it.each([
+  ["/jobs", ""],
+  ["/jobs", "connection=home"],
+  ["/settings/members", "connection=ghost"],
+])("shows %s?%s as it is", (pathname, search) => {
+  open(pathname, search);
+  expect(screen.getByText("the page")).toBeDefined();
+});
