@@ -2,7 +2,7 @@
 import { type Browser, type Page } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";
-import { openEmpty, openSlowly, type SlowPage, untilQuiet } from "./open-page";
+import { openEmpty, openSlowly, SLOWDOWN, type SlowPage, untilQuiet } from "./open-page";
 import { type Busy, traced } from "./trace";
 import { awaitAnswer, countFrames, hasArrived, isViewFull } from "./watch-page";
 
@@ -21,6 +21,7 @@ type Run = {
   selectAll: Press;
   openPanel: Press;
   scroll: Scroll;
+  fullSpeed: Scroll;
   empty: Scroll;
   jumpMs: number;
 };
@@ -51,12 +52,11 @@ async function measureOnce(browser: Browser, desk: Desk): Promise<Run> {
     const scroll = await wheel(opened);
     const empty = await wheelEmpty(browser, await page.evaluate(() => document.body.scrollHeight));
     const jumpMs = await jump(page);
-    await page.evaluate(() => window.scrollTo(0, 0));
-    await untilQuiet(page);
+    const fullSpeed = await wheelAtFullSpeed(opened);
     const pressed = await press(opened, "[data-filters] a:has-text('Failed')", "[data-filters] a[aria-current=true]:not(:first-of-type)");
     const arrived = await page.waitForFunction(hasArrived, "status=failed");
     const filter = { ...pressed, rowsMs: Number(await arrived.jsonValue()) };
-    return { lcpMs, shift, blockedMs, filter, selectAll, openPanel, scroll, empty, jumpMs };
+    return { lcpMs, shift, blockedMs, filter, selectAll, openPanel, scroll, fullSpeed, empty, jumpMs };
   } finally {
     await opened.close();
   }
@@ -81,6 +81,21 @@ async function press({ page, cdp }: SlowPage, target: string, answer: string): P
     answerMs = Math.max(ms, ...events.map((event) => event.ms));
   });
   return { answerMs, busy };
+}
+
+/** From the top and back to it, on the machine as it is. */
+async function wheelAtFullSpeed(opened: SlowPage): Promise<Scroll> {
+  const { page, cdp } = opened;
+  const toTop = async () => {
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await untilQuiet(page);
+  };
+  await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+  await toTop();
+  const scroll = await wheel(opened);
+  await cdp.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
+  await toTop();
+  return scroll;
 }
 
 async function wheelEmpty(browser: Browser, lengthPx: number): Promise<Scroll> {
@@ -143,6 +158,10 @@ export function jobsListTable(runs: readonly Run[]): string {
       row("- longest task, processor ms", "50", (run) => run.scroll.busy.longestMs),
       row("- processor, ms in all", "", (run) => run.scroll.busy.allMs),
       row("- of it the empty page's own", "", (run) => run.empty.busy.allMs),
+      row("scrolling at full speed, frames a second", "60", (run) => run.fullSpeed.framesPerSecond),
+      row("- slowest frame, ms", "", (run) => run.fullSpeed.slowestFrameMs),
+      row("- tasks over 50 ms of the processor", "none", (run) => run.fullSpeed.busy.over50),
+      row("- longest task, processor ms", "50", (run) => run.fullSpeed.busy.longestMs),
       row("jump to the end, until all rows in view stand there, ms", "", (run) => run.jumpMs),
     ],
   );
