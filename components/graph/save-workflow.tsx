@@ -12,11 +12,14 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { MASK } from "@/lib/contract/secret-texts";
-import { fileNameOf, storedPath, WORKFLOWS } from "./stored-workflow";
+import { fileNameOf, nameOfStored, storedPath, WORKFLOWS } from "./stored-workflow";
 
 type SaveWorkflowProps = {
   /** What the workflow is called: the name that the file begins with. */
   title: string;
+  /** Where it lies already: offered as it stands. */
+  stored?: string;
+  onSaved?: (path: string) => void;
   /** Asked for when it is saved, since it may be megabytes. */
   textOf: () => string | undefined;
   connection?: string;
@@ -27,7 +30,7 @@ type SaveWorkflowProps = {
 };
 
 /** Into the folder workflows of the user data on the service; a file that is there already is replaced only after a second press. */
-export function SaveWorkflow({ title, textOf, connection, isSmall = false, tone, size }: SaveWorkflowProps) {
+export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkflowProps) {
   const t = useTranslations("graph.save");
   const [isOpen, setOpen] = useState(false);
   return (
@@ -42,18 +45,18 @@ export function SaveWorkflow({ title, textOf, connection, isSmall = false, tone,
         {isSmall ? <Save aria-hidden="true" className="size-4" /> : t("act")}
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={t("title")}>
-        <SaveForm title={title} textOf={textOf} connection={connection} onClose={() => setOpen(false)} />
+        <SaveForm {...form} onClose={() => setOpen(false)} />
       </Dialog>
     </>
   );
 }
 
-type SaveFormProps = Pick<SaveWorkflowProps, "title" | "textOf" | "connection"> & { onClose: () => void };
+type SaveFormProps = Pick<SaveWorkflowProps, "title" | "stored" | "onSaved" | "textOf" | "connection"> & { onClose: () => void };
 type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
 
-function SaveForm({ title, textOf, connection, onClose }: SaveFormProps) {
+function SaveForm({ title, stored, onSaved, textOf, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
-  const [name, setName] = useState(() => fileNameOf(title));
+  const [name, setName] = useState(() => nameOfStored(stored) ?? fileNameOf(title));
   const [saving, setSaving] = useState<Saving>({});
   // Read once, when the dialog opens: what it says of masked values is worth one look at the text.
   const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);
@@ -70,6 +73,7 @@ function SaveForm({ title, textOf, connection, onClose }: SaveFormProps) {
     const result = await callApi<unknown>(address, { method: "POST", body: text, headers: { "content-type": "application/octet-stream" } });
     if (result.ok) {
       showToast({ tone: "ok", text: t("saved", { path }) });
+      onSaved?.(path);
       return onClose();
     }
     setSaving(result.failure.status === 409 ? { path, isTaken: true } : { path, failure: result.failure });

@@ -32,10 +32,17 @@ export function storedPath(name: string): string | undefined {
   return isOdd ? undefined : `${WORKFLOWS}${trimmed}.json`;
 }
 
-/** A name that a file can have, from what the workflow is called. */
+/** The name that leads back to a stored file; undefined for a path that no name leads to. */
+export function nameOfStored(path: string | undefined): string | undefined {
+  if (!path?.startsWith(WORKFLOWS)) return undefined;
+  const name = path.slice(WORKFLOWS.length).replace(/\.json$/, "");
+  return storedPath(name) === path ? name : undefined;
+}
+
+/** A name that a file can have, from what the workflow is called: only what some file system or address cannot hold is replaced. */
 export function fileNameOf(title: string): string {
   return title
-    .replace(/[^\p{L}\p{N} ._-]/gu, "_")
-    .replace(/^\.+/, "_")
-    .slice(0, LONGEST_NAME);
+    .slice(0, LONGEST_NAME)
+    .replace(/[/\\:*?"<>|\p{Cc}\p{Cs}]/gu, "_")
+    .replace(/^\.+/, "_");
 }

@@ -83,5 +83,6 @@ async function openStored(path: string, { readStored }: ArrivalPorts): Promise<R
   const text = await readStored(path);
   if (!text.ok)
     return failed({ fileName, reason: text.failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure: text.failure } });
-  return openWorkflow(text.value, fileName);
+  const opened = openWorkflow(text.value, fileName);
+  return opened.ok ? ok({ ...opened.value, stored: path }) : opened;
 }

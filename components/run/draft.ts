@@ -16,9 +16,9 @@ export type Draft = { file: OpenedFile; edits: Edit[]; ownNames?: Record<string,
 
 /** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
 export function keepDraft(shelf: Shelf, memberId: string, opened: OpenWorkflow): boolean {
-  const { name, original, extraData, ownNames } = opened;
+  const { name, stored, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  const text = writeExactJson({ memberId, name, workflow, edits: editsOf(opened), ownNames });
+  const text = writeExactJson({ memberId, name, stored, workflow, edits: editsOf(opened), ownNames });
   if (text.length <= draftLimit && keepText(shelf, KEY, text)) return true;
   forgetDraft(shelf);
   return false;
@@ -40,8 +40,9 @@ export function readDraft(shelf: Shelf, memberId: string): Draft | undefined {
   const names = Object.entries(objectOf(kept.ownNames) ?? {}).flatMap(([sent, own]) =>
     typeof own === "string" ? [[sent, own] as const] : [],
   );
+  const stored = textOf(kept.stored);
   return {
-    file: { ...opened.value, name: textOf(kept.name) ?? "" },
+    file: { ...opened.value, name: textOf(kept.name) ?? "", ...(stored !== undefined && { stored }) },
     edits,
     ...(names.length > 0 && { ownNames: Object.fromEntries(names) }),
   };

@@ -114,6 +114,7 @@ export function OpenRun({ canRun, run, opened, ports, place, isOver, note }: Ope
         button={button}
         onDrawn={() => setDrawn({ ...drawn, [isWide ? "wide" : "narrow"]: !isDrawn })}
         onFiles={(files) => void run.openFiles(files)}
+        onSaved={(path) => dispatch({ type: "saved", serial, path, graph })}
         onClose={() => dispatch({ type: "closed" })}
         onCopies={() => askCopies()}
       />

@@ -7,6 +7,7 @@ import { type JsonObject, objectOf } from "@/lib/contract/json";
 import { workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { nameOfFile } from "./file-name";
 import { withoutMasks } from "./masked";
 import { pictureTexts, textOfPicture } from "./picture-graph";
 import { type Refusal, type RefusalReason } from "./refusal";
@@ -21,7 +22,7 @@ export function openWorkflow(text: string, fileName?: string, known: Known = {})
   if (!reading.ok) return failed(refusal(reading.failure, fileName));
   const { graph, title, extraData } = reading.value;
   return ok({
-    name: nameOf(fileName) ?? known.name ?? title ?? "",
+    name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
     workflowId: keptId(extraData) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
     order: orderOf(graph),
     graph,
@@ -54,11 +55,6 @@ function orderOf(graph: Graph): string[] {
 
 function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {
   return { reason, ...(fileName !== undefined && { fileName }) };
-}
-
-function nameOf(fileName: string | undefined): string | undefined {
-  const name = fileName?.replace(/\.(json|png|webp)$/i, "").trim();
-  return name === "" ? undefined : name;
 }
 
 /** An id that came with the file keeps its runs beside those started elsewhere. */

@@ -21,17 +21,22 @@ type RunHeaderProps = {
   button: RunButtonProps;
   onDrawn: () => void;
   onFiles: (files: File[]) => void;
+  onSaved: (path: string) => void;
   onClose: () => void;
   onCopies: () => void;
 };
 
 export function RunHeader(props: RunHeaderProps) {
-  const { opened, name, nodeCount, connection, isDrawn, canRun, button, onDrawn, onFiles, onClose, onCopies } = props;
+  const { opened, name, nodeCount, connection, isDrawn, canRun, button, onDrawn, onFiles, onSaved, onClose, onCopies } = props;
   const t = useTranslations("run");
   return (
     <PageHeader
       trail={<span className="max-sm:hidden">{t("title")} /</span>}
-      title={<span className="block max-w-[32ch] truncate max-sm:-ml-2.5 max-sm:max-w-[12ch]">{name}</span>}
+      title={
+        <span title={opened.stored} className="block max-w-[32ch] truncate max-sm:-ml-2.5 max-sm:max-w-[12ch]">
+          {name}
+        </span>
+      }
       badge={
         <span className="text-ink-3 max-sm:hidden">
           {t("open.nodes", { count: nodeCount })}
@@ -46,7 +51,15 @@ export function RunHeader(props: RunHeaderProps) {
         <FilePicker label={t("open.another")} onFiles={onFiles} />
       </span>
       {canRun ? (
-        <SaveWorkflow isSmall tone="quiet" title={name} connection={connection} textOf={() => storedText(opened.graph, opened.extraData)} />
+        <SaveWorkflow
+          isSmall
+          tone="quiet"
+          title={name}
+          stored={opened.stored}
+          onSaved={onSaved}
+          connection={connection}
+          textOf={() => storedText(opened.graph, opened.extraData)}
+        />
       ) : null}
       <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={onClose}>
         <X aria-hidden="true" className="size-4" />

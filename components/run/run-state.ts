@@ -9,6 +9,7 @@ import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Brought } from "./brought";
 import { type Checked } from "./check";
 import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
+import { nameOfFile } from "./file-name";
 import { withInput } from "./form-model";
 import { own } from "./own";
 import { type Press } from "./press";
@@ -20,6 +21,8 @@ export type OpenWorkflow = {
   serial: number;
   name: string;
   workflowId: string;
+  /** The user data file that it was read from or saved to last. */
+  stored?: string;
   /** Node ids, each after those it depends on. */
   order: readonly string[];
   graph: Graph;
@@ -79,6 +82,7 @@ export type RunAction =
   | { type: "closed" }
   | { type: "edited"; serial: number; nodeId: string; name: string; value: unknown }
   | { type: "advanced"; serial: number; advanced: Advanced }
+  | { type: "saved"; serial: number; path: string; graph: Graph }
   | { type: "named"; serial: number; value: string; name: string }
   | { type: "upload"; serial: number; key: string; isRunning: boolean }
   | { type: "sending" }
@@ -130,6 +134,12 @@ export function runReducer(state: RunState, action: RunAction): RunState {
     case "advanced": {
       const { opened } = state;
       return opened?.serial === action.serial ? { ...state, opened: { ...opened, advanced: action.advanced } } : state;
+    }
+    case "saved": {
+      const { opened } = state;
+      if (opened?.serial !== action.serial) return state;
+      const isEdited = opened.isEdited && opened.graph !== action.graph;
+      return { ...state, opened: { ...opened, stored: action.path, name: nameOfFile(action.path), isEdited } };
     }
     case "named": {
       const { opened } = state;

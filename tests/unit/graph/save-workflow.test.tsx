@@ -35,6 +35,7 @@ describe("a stored workflow", () => {
 
   it("is offered a name that a file can have", () => {
     expect(storedPath(fileNameOf("../hero: 50% <b>"))).toMatch(/^workflows\/[^/]+\.json$/);
+    expect(fileNameOf("日本 100% #1 (a+b)")).toBe("日本 100% #1 (a+b)");
   });
 });
 

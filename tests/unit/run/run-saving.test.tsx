@@ -1,0 +1,76 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
+import { type Arrival } from "@/components/run/arrivals";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { ok } from "@/lib/shared/result";
+import { sampleText } from "./files";
+import { field, portsTo } from "./page";
+import { renderPage } from "./render";
+
+let saved: string[] = [];
+beforeEach(() => {
+  saved = [];
+  window.history.replaceState(null, "", "/run?file=x");
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
+  // The service of this page, which is none of ours.
+  vi.stubGlobal("fetch", async (path: string) => {
+    if (!path.startsWith("/api/userdata/")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
+    saved.push(path);
+    return Response.json({ path: "x" });
+  });
+});
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+  vi.unstubAllGlobals();
+});
+
+function arrive(arrival?: Arrival) {
+  const ports = portsTo(undefined, { readStored: async () => ok(sampleText("01-invert")) });
+  return renderPage(
+    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+      <RunScreen canRun memberId="ada" arrival={arrival} store={createRunStore()} ports={ports} />
+    </ConnectionProvider>,
+  );
+}
+const saveButtons = () => screen.getAllByRole("button", { name: "Save" });
+const askSave = async () => fireEvent.click((await screen.findAllByRole("button", { name: "Save" }))[0] ?? document.body);
+const pressSave = () => fireEvent.click(saveButtons()[1] ?? document.body);
+const isClosed = () => waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
+
+it("a workflow that lies with the service is saved back to where it lies, letter by letter, also after a reload", async () => {
+  const page = arrive({ file: "workflows/client A/日本 100% #1.json" });
+  await askSave();
+  expect(field("Name").value).toBe("client A/日本 100% #1");
+  pressSave();
+  await isClosed();
+  expect(saved[0]).toContain(`/api/userdata/${encodeURIComponent("workflows/client A/日本 100% #1.json")}?overwrite=false`);
+  window.dispatchEvent(new Event("pagehide"));
+  page.unmount();
+  arrive();
+  await askSave();
+  expect(field("Name").value).toBe("client A/日本 100% #1");
+});
+
+it("a sample that was saved goes by the name of its file, which the next saving offers; it is changed no more until it is", async () => {
+  arrive({ sample: "01-invert" });
+  await screen.findAllByRole("button", { name: "Run" });
+  fireEvent.change(field("width"), { target: { value: "640" } });
+  expect(screen.getByText(/changed/)).toBeTruthy();
+  await askSave();
+  fireEvent.change(field("Name"), { target: { value: "team/inv2" } });
+  pressSave();
+  await isClosed();
+  expect(screen.getByRole("heading", { level: 1 }).textContent).toContain("inv2");
+  expect(screen.queryByText(/changed/)).toBeNull();
+  await askSave();
+  expect(field("Name").value).toBe("team/inv2");
+});
