@@ -17,6 +17,15 @@ test.each(["/api/jobs/%E0%A4%A", "/api/jobs/%", "/%FF/page"])("%s is refused wit
   expect(await answer.json()).toMatchObject({ code: "BAD_REQUEST", request_id: answer.headers.get("x-request-id") });
 });
 
+test("a person reads so on a page that leads back, and a program asked for no page", async () => {
+  const answer = await fetch(`${origin}/%E0%A4%A`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+  const page = await answer.text();
+  expect(page).toContain("There is no such page");
+  expect(page).toContain('<a href="/">');
+  expect((await fetch(`${origin}/%E0%A4%A`, { headers: { accept: "*/*" } })).headers.get("content-type")).toBe("application/json");
+});
+
 test.each(["/", "/api/userdata/a%2Fb%25", "/api/jobs?name=%E0%A4%A"])("%s is left alone", async (path) => {
   expect((await fetch(origin + path)).status).toBe(204);
 });

@@ -1,0 +1,25 @@
+// The console's own pages where no page of Next can stand: before it has started, and for addresses it could not read.
+// Guarantees: no script, nothing from elsewhere, light and dark as the browser has it.
+// Must never: be given what a request said; nothing is escaped here.
+import { type IncomingMessage } from "node:http";
+
+type PlainPage = { title: string; text: string; head?: string; more?: string };
+
+export function plainPage({ title, text, head = "", more = "" }: PlainPage): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+${head}<title>${title}</title>
+<style>body{display:grid;place-content:center;min-height:90vh;margin:0;font:14px system-ui,sans-serif;text-align:center}a{color:inherit}</style>
+<h1 style="font-size:16px">${title}</h1>
+<p>${text}</p>
+${more}</html>
+`;
+}
+
+/** A person looks at it, not a program. */
+export function isForPeople({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes("text/html") ?? false;
+}
