@@ -73,7 +73,7 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
     select: selection.select,
     selectAll: (isOn) => selection.selectAll(isOn ? rows.map(rowId) : []),
   });
-  const isEmpty = poll.value !== undefined && rows.length === 0;
+  const isEmpty = poll.value !== undefined && rows.length === 0 && !poll.failure;
   return (
     <>
       <PageHeader title={t("title")} count={ended.value}>

@@ -134,7 +134,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
           isBusy={(row) => busyIds.has(row.id) || heldIds.has(row.id)}
         />
       ) : null}
-      {list && total === 0 ? (
+      {list && total === 0 && !failure ? (
         <EmptyState title={t("empty.title")} text={t("empty.text")} action={canCancel ? <RunLink linked={linked} /> : undefined} />
       ) : null}
       <SelectionBar count={selection.ids.size} onClear={selection.clear}>

@@ -1,0 +1,72 @@
+// @vitest-environment jsdom
+// Lists that were empty when they were last read, and cannot be read any more.
+import { act, cleanup, screen } from "@testing-library/react";
+import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
+import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
+import { type ReactNode, Suspense } from "react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
+import { HistoryScreen } from "@/components/history/history-screen";
+import { JobsScreen } from "@/components/jobs/jobs-screen";
+import { QueueScreen } from "@/components/queue/queue-screen";
+import { ok } from "@/lib/shared/result";
+import { IDLE_MS } from "@/lib/browser/poll-plan";
+import { plainRouter } from "./plain-router";
+import { renderInApp } from "./render";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("offline")));
+  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+});
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
+const jobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100, status: ["failed" as const] } as const;
+const lists: [string, string, () => ReactNode][] = [
+  [
+    "jobs",
+    "No jobs match these filters",
+    () => (
+      <JobsScreen
+        canRun
+        query={{ ...jobsQuery, status: [...jobsQuery.status] }}
+        ignored={[]}
+        jobs={read({ rows: [], total: 0, hasMore: false, unreadable: 0 })}
+      />
+    ),
+  ],
+  [
+    "history",
+    "The history is empty",
+    () => <HistoryScreen canRemove query={{ offset: 0, max_items: 100 }} history={read({ rows: [], unreadable: 0 })} />,
+  ],
+  [
+    "queue",
+    "The queue is empty",
+    () => <QueueScreen canCancel queue={read({ running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false })} />,
+  ],
+];
+
+it.each(lists)("of %s say that they failed, and not that nothing is there", async (_, nothing, list) => {
+  const home = { id: "home", name: "Studio", embedded: true };
+  await act(async () => {
+    renderInApp(
+      <AppRouterContext value={plainRouter()}>
+        <SearchParamsContext value={new URLSearchParams("status=failed")}>
+          <ConnectionProvider currentId="home" connections={[home]}>
+            <Suspense>{list()}</Suspense>
+          </ConnectionProvider>
+        </SearchParamsContext>
+      </AppRouterContext>,
+    );
+  });
+  expect(screen.getByText(nothing)).toBeDefined();
+  await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
+  expect(screen.getByText("Lightdesk cannot be reached from this browser")).toBeDefined();
+  expect(screen.queryByText(nothing)).toBeNull();
+});
