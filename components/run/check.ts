@@ -1,14 +1,16 @@
-// What can be told of the values before anything is sent: what is masked, and that nothing puts anything out. What is wrong with the shape of
-// a workflow is told as soon as it is open (faults.ts).
+// What can be told of the values before anything is sent: what is masked, that nothing puts anything out, what the catalogue rules out. What is
+// wrong with the shape of a workflow is told as soon as it is open (faults.ts).
 // Guarantees: pure; judges only with a catalogue where one is needed. `isSure` is false where the catalogue may be out of date.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { mergedErrors } from "./faults";
 import { isMasked } from "./masked";
 import { own } from "./own";
+import { missingInputs, valueChecker } from "./values";
 
-type CheckCode = "masked_value" | "prompt_no_outputs";
+type CheckCode = "masked_value" | "prompt_no_outputs" | "prompt_outputs_failed_validation";
 export type Checked = { code: CheckCode; errors: NodeErrors; isSure: boolean };
 
 export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Checked | undefined {
@@ -17,7 +19,11 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
   );
   if (masked) return { code: "masked_value", errors: masked, isSure: true };
   if (!catalogue) return undefined;
-  return outputNodes(graph, catalogue).length === 0 ? { code: "prompt_no_outputs", errors: {}, isSure: false } : undefined;
+  const outputs = outputNodes(graph, catalogue);
+  if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
+  const errors = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
+  // A class may judge its inputs by rules of its own: the service has the last word.
+  return Object.keys(errors).length === 0 ? undefined : { code: "prompt_outputs_failed_validation", errors, isSure: false };
 }
 
 /** Node ids whose outputs are what a run is for: by the catalogue, else those that feed no other node. */

@@ -191,9 +191,11 @@ function nextSerial(state: RunState): number {
 
 function edited(state: RunState, opened: OpenWorkflow, { nodeId, name, value }: Extract<RunAction, { type: "edited" }>): RunState {
   const graph = withInput(opened.graph, nodeId, name, value);
-  return graph === opened.graph
-    ? state
-    : { ...state, opened: { ...opened, graph, isEdited: true }, errors: withoutField(state.errors, nodeId, name) };
+  if (graph === opened.graph) return state;
+  const errors = withoutField(state.errors, nodeId, name);
+  // What this page said by itself, status 0, has no more to say once nothing is left of it.
+  const isOver = state.trouble?.kind === "invalid" && state.trouble.failure.status === 0 && Object.keys(errors).length === 0;
+  return { ...state, opened: { ...opened, graph, isEdited: true }, errors, trouble: isOver ? undefined : state.trouble };
 }
 
 /** What the service said of a value is no longer true of another one. */

@@ -48,6 +48,7 @@ export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }
         whose={t("invalidWhose")}
         next={t("invalidNext")}
         detail={placed.strays.length > 0 ? <Strays placed={placed} /> : said}
+        actions={anyway}
       />
     );
   }

@@ -11,6 +11,7 @@ import { type RunPorts } from "./run-ports";
 import { type OpenWorkflow } from "./run-state";
 import { useCatalogue } from "./use-catalogue";
 import { type useRun } from "./use-run";
+import { valueChecker } from "./values";
 import { useWorkflowMemory } from "./use-workflow-memory";
 
 export type RunPlace = { id?: string; isLocal?: boolean };
@@ -28,7 +29,9 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
     return build(original).flatMap(({ id: nodeId, title }) => (ids.has(nodeId) ? [{ id: nodeId, title }] : []));
   }, [build, original, info]);
   const faults = useMemo(() => faultsOf(original, info), [original, info]);
-  const placed = useMemo(() => placeProblems(form, mergedErrors(faults?.errors, state.errors)), [form, faults, state.errors]);
+  const check = useMemo(() => info && valueChecker(original, outputNodes(original, info), info), [original, info]);
+  const wrong = useMemo(() => mergedErrors(check?.(graph), state.errors), [check, graph, state.errors]);
+  const placed = useMemo(() => placeProblems(form, mergedErrors(faults?.errors, wrong)), [form, faults, wrong]);
   const onNamed = useCallback(
     (value: string, ownName: string) => dispatch({ type: "named", serial, value, name: ownName }),
     [dispatch, serial],

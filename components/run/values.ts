@@ -1,0 +1,88 @@
+// What the service's catalogue says of the values that a run would send: numbers out of their range, letters for a number, inputs that are missing.
+// Guarantees: pure; judges only nodes that an output needs, of classes that the catalogue has, by limits that it states; limits belong to
+// the range; whole numbers are compared to the last digit. A node that did not change is judged once.
+// Must never: judge what comes over a link, or a kind of input that it does not know.
+
+import { isLink } from "@/lib/contract/graph";
+import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { readInputSpec } from "./input-spec";
+import { own } from "./own";
+
+/** For one opened workflow: links cannot be edited, so the nodes that are needed stay the same. */
+export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
+  const needed = neededFor(original, outputs);
+  const judged = new WeakMap<GraphNode, NodeError[]>();
+  return (graph) =>
+    byNode(graph, needed, (node) => {
+      const errors = judged.get(node) ?? wrongValues(node, catalogue);
+      judged.set(node, errors);
+      return errors;
+    });
+}
+
+/** Inputs that the service requires and the workflow leaves out. */
+export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
+  return byNode(graph, neededFor(graph, outputs), (node) =>
+    Object.entries(own(catalogue, node.class_type)?.input?.required ?? {}).flatMap(([name, raw]) =>
+      Object.hasOwn(node.inputs, name) || isOfManyInputs(raw) ? [] : [error("required_input_missing", { input_name: name })],
+    ),
+  );
+}
+
+/** One name of the catalogue that stands for any number of inputs with names of their own. */
+function isOfManyInputs(raw: unknown): boolean {
+  const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
+  return typeof type === "string" && type.startsWith("COMFY_");
+}
+
+function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
+  const { required, optional } = own(catalogue, class_type)?.input ?? {};
+  return Object.entries(inputs).flatMap(([name, value]) => {
+    const raw = own(required ?? {}, name) ?? own(optional ?? {}, name);
+    return raw === undefined || isLink(value) ? [] : wrongNumber(name, value, raw);
+  });
+}
+
+function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
+  const spec = readInputSpec(name, raw);
+  if (spec.kind !== "number") return [];
+  const told = { input_name: name, input_config: raw, received_value: value };
+  if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [error("invalid_input_type", told)];
+  if (typeof value !== "number" && typeof value !== "bigint") return [];
+  if (spec.min !== undefined && value < spec.min) return [error("value_smaller_than_min", told)];
+  return spec.max !== undefined && value > spec.max ? [error("value_bigger_than_max", told)] : [];
+}
+
+/** Services of this family read a number from a text too, in any script and with its groups apart by underscores. */
+function isNumeric(text: string, integer: boolean): boolean {
+  const bare = text.trim().replaceAll("_", "");
+  if (!integer && /^[+-]?(inf|infinity|nan)$/i.test(bare)) return true;
+  return /^[+-]?(\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(bare);
+}
+
+function neededFor(graph: Graph, outputs: readonly string[]): Set<string> {
+  const needed = new Set<string>();
+  const left = [...outputs];
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    if (needed.has(id)) continue;
+    needed.add(id);
+    for (const value of Object.values(own(graph, id)?.inputs ?? {})) if (isLink(value)) left.push(value[0]);
+  }
+  return needed;
+}
+
+function byNode(graph: Graph, needed: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
+  return Object.fromEntries(
+    [...needed].flatMap((id) => {
+      const node = own(graph, id);
+      const errors = node ? find(node) : [];
+      return node && errors.length > 0 ? [[id, { class_type: node.class_type, dependent_outputs: [], errors }]] : [];
+    }),
+  );
+}
+
+function error(type: string, extra_info: Record<string, unknown>): NodeError {
+  return { type, message: "", details: "", extra_info };
+}

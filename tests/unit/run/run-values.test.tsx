@@ -1,0 +1,85 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { checkGraph } from "@/components/run/check";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { ok } from "@/lib/shared/result";
+import { catalogue, sampleGraph, sampleText } from "./files";
+import { field, openText, portsTo, pressRun, show } from "./page";
+
+const toldOf = (graph: Graph, info = catalogue()) =>
+  Object.entries(checkGraph(graph, info)?.errors ?? {}).flatMap(([id, { errors }]) =>
+    errors.map(({ type, extra_info }) => `${id} ${String(extra_info.input_name)} ${type}`),
+  );
+
+describe("what the catalogue says of values", () => {
+  const graph = (inputs: Graph[string]["inputs"]): Graph => ({
+    "1": { class_type: "Noise", inputs },
+    "2": { class_type: "Save", inputs: { images: ["1", 0] } },
+  });
+  const info = {
+    Noise: {
+      input: { required: { seed: ["INT", { min: 0, max: 18446744073709551615n }] }, optional: { size: ["FLOAT", { min: 1, max: 8 }] } },
+    },
+    Save: { input: { required: { images: ["IMAGE", {}], many: ["COMFY_AUTOGROW_V3", {}] } }, output_node: true },
+  };
+  it.each([
+    ["the first number of a range", { seed: 0, size: 1 }, []],
+    ["the last one, of twenty digits", { seed: 18446744073709551615n, size: 8 }, []],
+    ["one more than that", { seed: 18446744073709551616n }, ["1 seed value_bigger_than_max"]],
+    ["less than the least", { seed: -1, size: 0.5 }, ["1 seed value_smaller_than_min", "1 size value_smaller_than_min"]],
+    ["letters", { seed: "tall", size: "" }, ["1 seed invalid_input_type", "1 size invalid_input_type"]],
+    ["a number as a text", { seed: "1_000", size: "inf" }, []],
+    ["a link", { seed: ["2", 0], size: ["2", 0] }, []],
+    ["nothing where something is required", { size: 2 }, ["1 seed required_input_missing"]],
+  ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, told) => {
+    expect(toldOf(graph(inputs), info)).toEqual(told);
+  });
+
+  it("is nothing of a node that no output needs, and nothing without a catalogue", () => {
+    expect(toldOf({ ...graph({ seed: 1 }), "3": { class_type: "Noise", inputs: { seed: -1 } } }, info)).toEqual([]);
+    expect(checkGraph(graph({ seed: -1 }), undefined)).toBeUndefined();
+  });
+
+  it("names every node of a bad workflow that the service would name", () => {
+    expect(new Set(toldOf(sampleGraph("07-bad-graph")).map((line) => line[0]))).toEqual(new Set(["1", "2", "4"]));
+  });
+});
+
+describe("a value that the service would refuse", () => {
+  beforeEach(() => {
+    vi.stubGlobal("fetch", async (path: unknown) =>
+      String(path).includes("object_info") ? Response.json(catalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+    );
+  });
+  afterEach(() => {
+    cleanup();
+    sessionStorage.clear();
+    vi.unstubAllGlobals();
+  });
+
+  it.each([
+    ["99999", "99999 is too big: the biggest value is 16384."],
+    ["wide", "wide is not a value that width can take."],
+  ])("is told at its field as soon as %s stands there, and by Run before anything is sent", async (typed, sentence) => {
+    let sent = 0;
+    show(portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
+    await openText(sampleText("01-invert"));
+    await screen.findAllByText("1 to 4096");
+    expect(field("width").getAttribute("aria-invalid")).toBeNull();
+    fireEvent.change(field("width"), { target: { value: typed } });
+    expect(field("width").getAttribute("aria-invalid")).toBe("true");
+    expect(document.getElementById(field("width").getAttribute("aria-describedby") ?? "")?.textContent).toBe(sentence);
+    pressRun();
+    expect((await screen.findByRole("alert")).textContent).toContain("One node needs a correction");
+    expect(document.activeElement).toBe(field("width"));
+    expect(sent).toBe(0);
+    fireEvent.change(field("width"), { target: { value: "16384" } });
+    expect(field("width").getAttribute("aria-invalid")).toBeNull();
+    expect(screen.queryByRole("alert")).toBeNull();
+    fireEvent.change(field("width"), { target: { value: typed } });
+    pressRun();
+    fireEvent.click(await screen.findByRole("button", { name: "Send it all the same" }));
+    expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
+  });
+});
