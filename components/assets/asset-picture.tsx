@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { type ReactNode, useEffect, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/picture";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
@@ -22,24 +23,16 @@ type AssetPictureProps = {
   className?: string;
 };
 
+/** What every browser and the console read; of other kinds one may show what the other does not. */
+const mustBeReadable = /\.(png|jpe?g|webp|gif)$/i;
 const doubled = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 
 /** The preview, or a placeholder of the same size that says what kind of file it is. Nothing is asked for where there can be no picture. */
 export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isPlain = false, eager, fit, className }: AssetPictureProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
   const extension = /\.([a-z0-9]{1,11})$/i.exec(asset.name)?.[1]?.toUpperCase();
-  const plate = (
-    <span
-      role={alt ? "img" : undefined}
-      aria-label={alt || undefined}
-      className="plate absolute inset-0 grid place-items-center rounded-sm border border-line bg-sunken text-ink-3"
-    >
-      <span className="flex max-w-full flex-col items-center gap-1.5">
-        <KindIcon kind={asset.kind} className={isPlain ? "size-4" : "size-6"} />
-        <span className={isPlain ? "sr-only" : "max-w-full truncate px-1 text-sm"}>{extension ?? <KindName kind={asset.kind} />}</span>
-      </span>
-    </span>
-  );
+  const kind = extension ?? <KindName kind={asset.kind} />;
+  const plate = { kind: asset.kind, words: kind, alt, isPlain };
   const urlOf = (size: ThumbnailEdge) => pictureUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
   return (
     <span className={cn("relative block aspect-[4/3] w-full", className)}>
@@ -52,20 +45,55 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
           height={240}
           eager={eager}
           fit={fit}
-          instead={plate}
+          instead={(address) => <LostPlate {...plate} address={mustBeReadable.test(asset.name) ? address : undefined} />}
           className="absolute inset-0 size-full"
         />
       ) : null}
       {mayHavePreview && !isAsked ? <span className="absolute inset-0 rounded-sm bg-sunken" /> : null}
-      {mayHavePreview ? null : plate}
+      {mayHavePreview ? null : <Plate {...plate} />}
       {mayHavePreview && asset.kind !== "image" && !isPlain ? (
         <span className="absolute right-1.5 bottom-1.5 flex [.plate+&]:hidden items-center gap-1 rounded-sm bg-ink/85 px-1.5 py-0.5 text-xs text-bg">
           <KindIcon kind={asset.kind} className="size-3" />
-          {extension ?? <KindName kind={asset.kind} />}
+          {kind}
         </span>
       ) : null}
     </span>
   );
+}
+
+type PlateProps = { kind: AssetView["kind"]; words: ReactNode; alt: string; isPlain: boolean };
+
+function Plate({ kind, words, alt, isPlain }: PlateProps) {
+  return (
+    <span
+      role={alt ? "img" : undefined}
+      aria-label={alt || undefined}
+      className="plate absolute inset-0 grid place-items-center overflow-hidden rounded-sm border border-line bg-sunken text-ink-3"
+    >
+      <span className="flex max-w-full flex-col items-center gap-1.5">
+        <KindIcon kind={kind} className={isPlain ? "size-4" : "size-6"} />
+        <span className={isPlain ? "sr-only" : "max-w-full truncate px-1 text-sm"}>{words}</span>
+      </span>
+    </span>
+  );
+}
+
+/** In the place of a picture that did not come: that it is none, where the console has said so; nothing is asked for a second time. */
+function LostPlate({ address, ...plate }: PlateProps & { address: string | undefined }) {
+  const t = useTranslations("assets");
+  const [isNone, setNone] = useState(false);
+  useEffect(() => {
+    if (address === undefined) return;
+    let isWanted = true;
+    fetch(address, { cache: "only-if-cached", mode: "same-origin" }).then(
+      ({ status }) => isWanted && setNone(status === 204),
+      // Not kept: it did not come for another reason.
+      () => undefined,
+    );
+    return () => void (isWanted = false);
+  }, [address]);
+  const words = isNone ? <span className="block text-center whitespace-normal">{t("noPicture")}</span> : plate.words;
+  return <Plate {...plate} words={words} />;
 }
 
 function KindName({ kind }: { kind: AssetView["kind"] }) {

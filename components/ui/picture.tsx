@@ -15,19 +15,19 @@ type PictureProps = {
   /** Above the fold: fetched at once instead of when it scrolls into view. */
   eager?: boolean;
   fit?: "cover" | "contain";
-  /** What takes its place when its bytes do not come: something better than a struck-out picture. */
-  instead?: ReactNode;
+  /** What takes its place when its bytes do not come: something better than a struck-out picture. It may ask what came from there. */
+  instead?: (address: string) => ReactNode;
   className?: string;
 };
 
 /** The one <img> of the house: its box stands before its bytes, and a placeholder takes the same box when they do not come. */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", instead, className }: PictureProps) {
-  const [failedSrc, setFailedSrc] = useState<string>();
+  const [lost, setLost] = useState<{ src: string; address: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
       if (!image || src === undefined) return;
       // An image of the first HTML may have failed before React was there to hear of it.
-      if (image.complete && image.naturalWidth === 0 && image.currentSrc) setFailedSrc(src);
+      if (image.complete && image.naturalWidth === 0 && image.currentSrc) setLost({ src, address: image.currentSrc });
       // React's strict mode attaches twice; what the detaching took away is put back.
       if (!image.hasAttribute("src")) image.src = src;
       return () => {
@@ -39,8 +39,8 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
     },
     [src],
   );
-  if (instead && src && src === failedSrc) return instead;
-  if (!src || src === failedSrc) {
+  if (instead && src && src === lost?.src) return instead(lost.address);
+  if (!src || src === lost?.src) {
     return (
       <span
         role={alt ? "img" : undefined}
@@ -64,7 +64,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       height={height}
       loading={eager ? "eager" : "lazy"}
       decoding="async"
-      onError={() => setFailedSrc(src)}
+      onError={({ currentTarget: { currentSrc } }) => setLost({ src, address: currentSrc || src })}
       className={cn("picture", fit === "contain" && "object-contain", className)}
     />
   );

@@ -52,7 +52,7 @@ export function JobSiblings({ jobId, assetId, connectionId, connection }: JobSib
                 alt={sibling.name}
                 width={96}
                 height={72}
-                instead={<Plate {...sibling} />}
+                instead={() => <Plate {...sibling} />}
                 className="h-[54px] w-full"
               />
             ) : (

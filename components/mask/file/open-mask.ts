@@ -137,7 +137,8 @@ async function openPreview(
   why: ApiFailure,
 ): Promise<Result<OpenedMask, OpenRefusal>> {
   const preview = await fetchFile(thumbnailUrl({ asset, edge: 1024, connection }), options);
-  if (!preview.ok) return failed({ kind: "failed", failure: why });
+  // Empty: the console can make no picture of it.
+  if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure: why });
   if (known.width === undefined || known.height === undefined) return failed({ kind: "unknown-size" });
   const size = { width: known.width, height: known.height };
   const picture = await showPicture(preview.value, size, true);

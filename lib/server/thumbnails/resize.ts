@@ -21,12 +21,12 @@ type Made = {
   wantedEdge?: number;
 };
 
-/** Undefined: no picture that a thumbnail can be made of. */
-export async function toThumbnail(bytes: Uint8Array, edge: number, fit: ThumbnailFit = "whole"): Promise<Made | undefined> {
+/** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not opened, as of too many pixels. */
+export async function toThumbnail(bytes: Uint8Array, edge: number, fit: ThumbnailFit = "whole"): Promise<Made | "unreadable" | undefined> {
   try {
     const image = sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: "error", pages: 1 });
     const { format, autoOrient } = await image.metadata();
-    if (format === undefined || !formats.has(format)) return undefined;
+    if (format === undefined || !formats.has(format)) return "unreadable";
     const { width, height } = autoOrient;
     const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
     const isCropped = fit === "fill" && longer > shorter * LONGEST_RATIO;
@@ -39,8 +39,8 @@ export async function toThumbnail(bytes: Uint8Array, edge: number, fit: Thumbnai
       .toBuffer();
     const least = edge / LONGEST_RATIO;
     return { thumbnail, ...(isCropped && shorter < least && { wantedEdge: Math.ceil((least * longer) / Math.max(1, shorter)) }) };
-  } catch {
-    return undefined;
+  } catch (cause) {
+    return cause instanceof Error && cause.message.includes("pixel limit") ? undefined : "unreadable";
   }
 }
 

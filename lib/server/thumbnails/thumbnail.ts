@@ -1,6 +1,6 @@
 // The bytes behind a thumbnail: found through the service, opened with care, resized, remembered.
 // Guarantees: the key goes to the connection's own origin only; another host is opened through the guarded send; time and size are
-// bounded; what cannot be shown is a NOT_FOUND, and the page draws its placeholder.
+// bounded; what cannot be shown is a NOT_FOUND, or `noPicture` where asking again is in vain, and the page draws its placeholder.
 
 import "server-only";
 import { operations } from "@/lib/contract/operations";
@@ -28,6 +28,8 @@ const MOST_SHRUNK = 1024;
 const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
+/** The content was read whole, and no picture can be made of it. */
+export const noPicture: Failure = { ...nothing, message: "No preview can be made of this content." };
 
 export function getThumbnail(
   access: Access,
@@ -57,12 +59,15 @@ async function make(
   const { edge, fit } = wanted;
   const opened = await open(access, subject, edge);
   if (!opened.ok) return opened;
+  const isPicture = opened.value.headers.get("content-type")?.startsWith("image/") === true;
   const made = await shrunk(opened.value, edge, fit);
-  if (!made) return failed(nothing);
+  if (made === undefined) return failed(nothing);
+  // What a service calls no picture is a page in its place: an outage, perhaps.
+  if (made === "unreadable") return failed(isPicture ? noPicture : nothing);
   // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
   const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, made.wantedEdge);
   const better = larger?.ok ? await shrunk(larger.value, edge, fit) : undefined;
-  return ok((better ?? made).thumbnail);
+  return ok((typeof better === "object" ? better : made).thumbnail);
 }
 
 async function shrunk(answer: Response, edge: number, fit: ThumbnailFit) {

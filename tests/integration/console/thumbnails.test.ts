@@ -154,7 +154,7 @@ test("the pictures of the embedded service have thumbnails", async () => {
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });
 
-test("the type is judged by content: SVG, HTML, nonsense and half a picture are no preview", async () => {
+test("the type is judged by content: of SVG, HTML, nonsense and half a picture no preview can be made, which is no error", async () => {
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script></svg>');
   for (const [name, bytes] of Object.entries({
     svg,
@@ -165,8 +165,25 @@ test("the type is judged by content: SVG, HTML, nonsense and half a picture are 
   })) {
     files.set(name, { type: "image/png", bytes });
     const answer = await ask(`filename=${name}&edge=128`);
-    expect([name, answer.status]).toEqual([name, 404]);
+    expect([name, answer.status, await answer.text()]).toEqual([name, 204, ""]);
   }
+});
+
+test("that no preview can be made is kept by the browser for what never changes, and is asked again for what may or was not read", async () => {
+  const kept = async (query: string) => {
+    const { status, headers } = await ask(`${query}&edge=128`);
+    return [status, headers.get("cache-control")];
+  };
+  const name = `${"b".repeat(64)}.png`;
+  for (const each of [name, "/shown/bad.png"]) files.set(each, { type: "image/png", bytes: Buffer.from("no picture") });
+  files.set("sorry", { type: "text/html", bytes: Buffer.from("<h1>Back soon</h1>") });
+  previews.set("bad", "/shown/bad.png");
+  const aDay = "private, max-age=86400, immutable";
+  expect(await kept(`filename=${name}`)).toEqual([204, aDay]);
+  expect(await kept("asset=bad&version=blake3:1")).toEqual([204, aDay]);
+  expect(await kept("asset=bad")).toEqual([204, "private, no-cache"]);
+  // A page in the place of a file is an outage's, and says nothing of the file.
+  expect((await kept("filename=sorry"))[0]).toBe(404);
 });
 
 test("a picture of more pixels than the bound is refused from its header", async () => {

@@ -54,6 +54,25 @@ describe("the picture of an asset", () => {
     fireEvent.error(picture({ name: "scan.tiff" }));
     expect(screen.getByRole("img", { name: "it" }).textContent).toBe("TIFF");
   });
+
+  it("that nobody can read says so, and one that only did not come does not", async () => {
+    const answers = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
+    vi.stubGlobal("fetch", answers);
+    fireEvent.error(picture({}));
+    expect(await screen.findByText("This is not a picture that can be read")).toBeTruthy();
+    expect(answers.mock.calls[0]?.[1]).toMatchObject({ cache: "only-if-cached" });
+    cleanup();
+    // What a browser may read all the same is not called so.
+    fireEvent.error(picture({ name: "plan.svg" }));
+    await vi.waitFor(() => expect(screen.getByRole("img", { name: "it" }).textContent).toBe("SVG"));
+    cleanup();
+    expect(answers).toHaveBeenCalledTimes(1);
+    answers.mockRejectedValue(new TypeError("not in the cache"));
+    fireEvent.error(picture({}));
+    await vi.waitFor(() => expect(answers).toHaveBeenCalledTimes(2));
+    expect(screen.getByRole("img", { name: "it" }).textContent).toBe("PNG");
+    vi.unstubAllGlobals();
+  });
 });
 
 describe("outputs that jobs call alike", () => {
