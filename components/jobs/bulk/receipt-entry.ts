@@ -17,6 +17,7 @@ export const outcomes = [
   "missing",
   "refused",
   "unknown",
+  "unsent",
   "failed",
   "notDone",
 ] as const;
@@ -29,7 +30,7 @@ export type JobNames = { workflow?: string; label?: string; createdMs?: number }
 export type ReceiptEntry = JobNames & { id: string; outcome: Outcome; newId?: string; failure?: ApiFailure };
 
 const done: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
-const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "failed"]);
+const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "unsent", "failed"]);
 
 export function toneOf(outcome: Outcome): Tone {
   return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";

@@ -13,6 +13,7 @@ import { type Outcome, type ReceiptEntry } from "./receipt-entry";
 export async function runAgain(id: string, work: Work): Promise<BatchOutcome<ReceiptEntry>> {
   const { connection } = work;
   const read = await callPatiently<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), {}, work);
+  if (!read.ok && read.failure.code === "CONSOLE_UNREACHABLE") return { entries: [{ id, outcome: "unsent" }], isOver: true };
   if (!read.ok) return told(id, read.failure.status === 404 ? "missing" : "failed", read.failure);
   const again = toResubmission(read.value.workflow);
   if (again.kind !== "ready") return { entries: [{ id, outcome: again.kind === "masked" ? "secret" : "noWorkflow" }] };

@@ -187,6 +187,16 @@ it("an answer that never came is told as unknown, is not sent again, and ends th
   expect(screen.getByText("1 with no clear answer, 1 left as they were")).toBeDefined();
 });
 
+it("running again while the console cannot be reached says that nothing was submitted, and not that a job failed", async () => {
+  const sent = outside(() => Promise.reject(new TypeError("offline")));
+  show(ids("done-1"));
+  await press("Run again");
+  await pass(60_000);
+  expect(sent.filter(({ method }) => method === "POST")).toEqual([]);
+  expect(screen.getByText("1 not submitted: Lightdesk cannot be reached")).toBeDefined();
+  expect(await receiptLines()).toEqual(["done-1Not submitted: Lightdesk cannot be reached"]);
+});
+
 it("a wait that the service asks for is kept to and said, and stopping in it leaves the rest as it was", async () => {
   const busy = () => Response.json({ code: "RATE_LIMITED", message: "slowly" }, { status: 429, headers: { "retry-after": "20" } });
   const sent = outside(({ path }) => (path.includes("/api/jobs/done-1") ? busy() : detail({ prompt: graph })));
