@@ -10,12 +10,17 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
 import { thumbnailUrl } from "@/lib/browser/urls";
+import { type JobErrorView } from "@/lib/contract/job-error-view";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobState } from "@/lib/contract/states";
+import { titleOf } from "./form-model";
 import { JobLink, useJobHrefs } from "./job-link";
+import { own } from "./own";
 import { type Receipt } from "./run-state";
 import { useStartedJob } from "./use-started-job";
 
 const SHORT_ID = 8;
+const LONGEST_REASON = 500;
 
 type StandingState = Exclude<JobState, "unknown">;
 const boxes: Readonly<Record<StandingState, { tone: Tone; style: string; ink: string }>> = {
@@ -26,8 +31,15 @@ const boxes: Readonly<Record<StandingState, { tone: Tone; style: string; ink: st
   cancelled: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
 };
 
+type NewestReceiptProps = {
+  receipt?: Receipt;
+  fallbackName: string;
+  /** What was sent last from the workflow that is open: it knows what a node is called. */
+  sent?: Graph;
+};
+
 /** The newest job that this page started, and where it stands. The region stands from the start, so that a screen reader hears it fill. */
-export function NewestReceipt({ receipt, fallbackName }: { receipt?: Receipt; fallbackName: string }) {
+export function NewestReceipt({ receipt, fallbackName, sent }: NewestReceiptProps) {
   const t = useTranslations("run.answer");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
@@ -57,7 +69,11 @@ export function NewestReceipt({ receipt, fallbackName }: { receipt?: Receipt; fa
             </span>
           )}
           <div className="min-w-0 flex-1 basis-64">
-            <p className="font-semibold">{t(`standing.${state}`)}</p>
+            {state === "failed" && job?.error ? (
+              <FailedIn error={job.error} sent={sent} />
+            ) : (
+              <p className="font-semibold">{t(`standing.${state}`)}</p>
+            )}
             <p className="text-ink-2">
               {t("acceptedText", { name: receipt.name || fallbackName, id: receipt.jobId.slice(0, SHORT_ID) })}
               {receipt.nodesRefused > 0 ? ` ${t("partial", { count: receipt.nodesRefused })}` : null}
@@ -72,6 +88,23 @@ export function NewestReceipt({ receipt, fallbackName }: { receipt?: Receipt; fa
         </div>
       ) : null}
     </div>
+  );
+}
+
+/** The node and the reason; the rest of what the service knows stands at the job. */
+function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
+  const t = useTranslations("run.answer");
+  const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
+  // Another workflow may have been opened since: its node of this number is another one.
+  const title = node && node.class_type === nodeType ? titleOf(node) : (nodeType ?? nodeId);
+  const said = [type, message.trim()].filter(Boolean).join(": ");
+  return (
+    <>
+      <p className="font-semibold">
+        {title === undefined ? t("standing.failed") : t("failedIn", { node: title, id: nodeId === undefined ? "" : `#${nodeId}` })}
+      </p>
+      {said ? <p className="line-clamp-3 font-mono text-sm break-words">{said.slice(0, LONGEST_REASON)}</p> : null}
+    </>
   );
 }
 

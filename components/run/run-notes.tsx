@@ -35,7 +35,11 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
         <TroubleNote trouble={trouble} placed={placed} missingClass={missingClassOf(errors)} unknown={unknown} onAnyway={onAnyway} />
       ) : null}
       {copies ? <CopiesPlace key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
-      <NewestReceipt receipt={trouble || isSending ? undefined : newestOn(connection, receipts)} fallbackName={t("pasted")} />
+      <NewestReceipt
+        receipt={trouble || isSending ? undefined : newestOn(connection, receipts)}
+        fallbackName={t("pasted")}
+        sent={opened?.sent}
+      />
     </>
   );
 }
