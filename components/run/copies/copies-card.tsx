@@ -52,7 +52,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
       bodyClassName="flex flex-col gap-2.5"
     >
       <CopiesProgress set={set} jobs={live.jobs}>
-        <Freshness atMs={live.atMs} everyMs={live.everyMs} isFailing={live.failure !== undefined} />
+        {live.hasEnded ? null : <Freshness atMs={live.atMs} everyMs={live.everyMs} isFailing={live.failure !== undefined} />}
       </CopiesProgress>
       <EndingNote set={set} />
       {set.cancelFailure ? <FailureMessage failure={set.cancelFailure} /> : null}

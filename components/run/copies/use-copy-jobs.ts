@@ -30,7 +30,8 @@ export function useCopyJobs(set: CopiesSet) {
   const motion = (answer: CopyJobs) => motionOf(set, ids, new Map([...seen.jobs, ...answer]));
   const poll = usePoll(path, { read: toCopyJobs, motion });
   if (poll.value && poll.value !== seen.answer) setSeen({ answer: poll.value, jobs: new Map([...seen.jobs, ...poll.value]) });
-  return { jobs: seen.jobs, atMs: poll.atMs, everyMs: poll.everyMs, failure: poll.failure };
+  const hasEnded = motionOf(set, ids, seen.jobs) === "final";
+  return { jobs: seen.jobs, atMs: poll.atMs, everyMs: poll.everyMs, failure: poll.failure, hasEnded };
 }
 
 function acceptedIds({ copies }: CopiesSet): string[] {

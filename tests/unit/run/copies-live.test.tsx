@@ -71,12 +71,15 @@ describe("the jobs of copies", () => {
     expect(asked).toEqual(["/api/jobs?workflow_id=flow-1&limit=53&connection=c1"]);
     expect(screen.getByText("1 completed · 1 running · 1 pending")).toBeDefined();
     expect(screen.getByText("1 of 3 ended")).toBeDefined();
+    expect(screen.getByText("live")).toBeDefined();
     expect(lines().map((line) => line.textContent)).toEqual(["copy oneCompletedone", "copy twoRunningtwo", "copy threePendingthree"]);
     expect(screen.getByRole("progressbar", { name: "copy two" }).getAttribute("aria-valuenow")).toBe("50");
 
     rows = ["one", "two", "three"].map((id) => ({ id, status: id === "two" ? "failed" : "completed" }));
     await pass(BUSY_MS + 100);
     expect(asked).toHaveLength(2);
+    // What cannot change any more is neither live nor old.
+    expect(screen.queryByText("live")).toBeNull();
     expect(screen.getByRole("status").textContent).toBe("2 completed · 1 failed");
     expect(screen.queryByRole("button", { name: "Cancel those not started" })).toBeNull();
     await pass(10 * BUSY_MS);
