@@ -62,6 +62,11 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
 }
 
+/** The name of the workflow. One without a name is called after an id, which says nothing and stands beside the title anyway. */
+export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
+  return (job.workflowId ?? job.id).startsWith(workflow) ? undefined : workflow;
+}
+
 /** What only the status view tells: the machine, and the submission to the millisecond, where the details have whole seconds. */
 export type StatusFacts = Pick<JobView, "assignedTo" | "createdAtMs"> & { word?: string };
 

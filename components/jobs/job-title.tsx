@@ -1,12 +1,12 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type JobFacts } from "./job-facts";
+import { type JobFacts, ownName } from "./job-facts";
 
-/** The name of the job's workflow. One without a name is called after an id, which says nothing and stands beside the title anyway. */
+/** The name of the job's workflow, where it has one. */
 export function JobTitle({ facts }: { facts: JobFacts | undefined }) {
   const t = useTranslations("jobs.job");
-  const name = facts && !(facts.job.workflowId ?? facts.job.id).startsWith(facts.workflow) ? facts.workflow : undefined;
+  const name = facts && ownName(facts);
   return (
     <span title={name} className="block max-w-[min(440px,64vw)] truncate">
       {name ?? t("title")}

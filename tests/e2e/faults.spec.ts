@@ -53,7 +53,7 @@ test("whatever comes instead of an answer, the list stays with its age, the faul
 }) => {
   const line = await startFlakyService(service.url);
   const connection = await connectOver(page, desk, service, line);
-  const id = await submit(page.request, desk, slowGraph(120, "-faults"), connection);
+  const id = await submit(page.request, desk, slowGraph(120, "-faults"), { connection });
   await untilRunning(page, desk, id, connection);
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   const row = page.locator(`tr[data-row="${id}"]`);

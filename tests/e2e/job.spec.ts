@@ -22,6 +22,7 @@ test("a failed job shows its node in the graph, its inputs, the graph as list an
   await untilState(page.request, desk, failed, "failed");
   await page.goto(`${desk.url}/jobs/${failed}`);
   await expect(page.getByRole("heading", { name: "Job", level: 1 })).toBeVisible();
+  await expect(page).toHaveTitle(`Job ${failed.slice(0, 8)} · Lightdesk`);
   await page.getByRole("button", { name: "Show in the graph" }).click();
   const panel = page.getByRole("region", { name: "Node 4: Breaks here" });
   await expect(panel.getByText("RuntimeError: the sampler ran out of memory")).toBeVisible();
@@ -62,9 +63,10 @@ test("a picture opens in full, turns by keys and gives the focus back", async ({
     "1": { class_type: "EmptyImage", inputs: { width: 320, height: 200, batch_size: 2, color: 3368652 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "pair" } },
   };
-  const id = await submit(page.request, desk, graph);
+  const id = await submit(page.request, desk, graph, { name: "a pair" });
   await untilState(page.request, desk, id, "completed");
   await page.goto(`${desk.url}/jobs/${id}`);
+  await expect(page).toHaveTitle(`a pair · ${id.slice(0, 8)} · Lightdesk`);
   const opener = page.getByRole("button", { name: /^Open pair/ }).first();
   await opener.click();
   const lightbox = page.getByRole("dialog");

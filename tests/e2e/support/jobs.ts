@@ -18,9 +18,13 @@ export const failingGraph = {
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "fails" } },
 };
 
-export async function submit(request: APIRequestContext, desk: Desk, prompt: unknown, connection?: string): Promise<string> {
+/** `name`: of the workflow, as an editor sends it along. */
+type Sending = { connection?: string; name?: string };
+
+export async function submit(request: APIRequestContext, desk: Desk, prompt: unknown, { connection, name }: Sending = {}): Promise<string> {
+  const extra = name === undefined ? {} : { extra_data: { extra_pnginfo: { workflow: { name } } } };
   const answer = await request.post(`${desk.url}/api/prompt`, {
-    data: { prompt },
+    data: { prompt, ...extra },
     headers: { origin: desk.url },
     params: connection === undefined ? {} : { connection },
   });

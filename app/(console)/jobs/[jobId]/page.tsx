@@ -1,8 +1,9 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
+import { cache } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { JobScreen } from "@/components/jobs/job-screen";
-import { toJobFacts } from "@/components/jobs/job-facts";
+import { ownName, toJobFacts } from "@/components/jobs/job-facts";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -10,16 +11,28 @@ import { getJob } from "@/lib/server/queries/jobs";
 import { stamp } from "@/app/(console)/stamp";
 import { pathParam, textParam } from "../jobs-query";
 
-export async function generateMetadata({ params }: PageProps<"/jobs/[jobId]">): Promise<Metadata> {
+/** A tab is called what it is known to be by then: a service that does not answer keeps no title waiting. */
+const TITLE_MS = 1_000;
+
+const viewerOnce = cache(requireViewer);
+/** The title and the page read the job together. */
+const jobOnce = cache(async (jobId: string, connection: string | undefined) => getJob(await viewerOnce(), jobId, connection));
+
+export async function generateMetadata({ params, searchParams }: PageProps<"/jobs/[jobId]">): Promise<Metadata> {
   const t = await getTranslations("jobs.job");
-  return { title: t("heading", { id: (await params).jobId.slice(0, 8) }) };
+  const jobId = pathParam((await params).jobId);
+  const patience = new Promise<undefined>((resolve) => setTimeout(resolve, TITLE_MS));
+  const job = await Promise.race([jobOnce(jobId, textParam(await searchParams, "connection")), patience]);
+  const id = jobId.slice(0, 8);
+  const workflow = job?.ok ? ownName(toJobFacts(job.value.detail)) : undefined;
+  return { title: workflow === undefined ? t("heading", { id }) : t("named", { workflow, id }) };
 }
 
 export default async function JobPage({ params, searchParams }: PageProps<"/jobs/[jobId]">) {
-  const viewer = await requireViewer();
+  const viewer = await viewerOnce();
   const jobId = pathParam((await params).jobId);
   const connection = textParam(await searchParams, "connection");
-  const job = stamp(getJob(viewer, jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
+  const job = stamp(jobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
     <PageMessages messages={await pickMessages("jobs", "graph", "viewer")}>
       <JobScreen key={jobId} jobId={jobId} connection={connection} canRun={hasRole(viewer.role, "operator")} job={job} />
