@@ -7,6 +7,8 @@ import { showToast } from "@/components/ui/toast-store";
 import { type useViewing } from "@/components/viewer/use-viewing";
 import { Viewer } from "@/components/viewer/viewer";
 import { useAsset } from "./detail/use-asset";
+import { assetFileUrl } from "./asset-urls";
+import { useHandsOutFiles } from "./use-file-download";
 import { toViewerItem } from "./viewer-item-of";
 import { type AssetsSource } from "./wall/assets-source";
 
@@ -25,6 +27,8 @@ const AHEAD = 12;
 export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }: AssetsViewerProps) {
   const { want, count } = source;
   const { at, id } = viewing;
+  const shown = at === undefined ? undefined : source.at(at);
+  const canDownload = useHandsOutFiles(where.connectionId, shown && assetFileUrl(shown, where.connectionId));
   useEffect(() => {
     if (at !== undefined) want(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD));
   }, [want, at, count]);
@@ -41,6 +45,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
       onClose={viewing.close}
       onCompare={onCompare}
       isCovered={isCovered}
+      canDownload={canDownload}
     />
   );
 }
@@ -53,5 +58,15 @@ function Alone({ id, onClose, ...where }: Where & { id: string; onClose: () => v
     showToast({ tone: "bad", text: failureText(errors, failure) });
     onClose();
   }, [asset, failure, errors, onClose]);
-  return <Viewer count={1} at={0} itemAt={() => asset && toViewerItem(asset, where)} onMove={() => undefined} onClose={onClose} />;
+  const canDownload = useHandsOutFiles(where.connectionId, asset && assetFileUrl(asset, where.connectionId));
+  return (
+    <Viewer
+      count={1}
+      at={0}
+      itemAt={() => asset && toViewerItem(asset, where)}
+      onMove={() => undefined}
+      onClose={onClose}
+      canDownload={canDownload}
+    />
+  );
 }

@@ -5,10 +5,10 @@ import { type KeyboardEvent, useEffect, useRef } from "react";
 import { buttonStyle } from "@/components/ui/button";
 import { type ViewerItem } from "./viewer-item";
 
-type OtherMediaProps = { item: ViewerItem; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
+type OtherMediaProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
 
 /** Films and sounds play; what a browser cannot show is offered as a download. */
-export function OtherMedia({ item, onReady, onKey }: OtherMediaProps) {
+export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProps) {
   const t = useTranslations("viewer");
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -38,9 +38,11 @@ export function OtherMedia({ item, onReady, onKey }: OtherMediaProps) {
       {item.kind === "video" || item.kind === "audio" ? null : (
         <p className="flex flex-col items-center gap-3 text-ink-2">
           {t("noPicture")}
-          <a href={item.src} download={item.name} className={buttonStyle()}>
-            {t("download", { name: item.name })}
-          </a>
+          {canDownload ? (
+            <a href={item.src} download={item.name} className={buttonStyle()}>
+              {t("download", { name: item.name })}
+            </a>
+          ) : null}
         </p>
       )}
     </div>

@@ -23,10 +23,12 @@ type ViewerProps = {
   onCompare?: (ids: readonly string[]) => void;
   /** Something stands before it: the slides wait. */
   isCovered?: boolean;
+  /** False where the service hands out no files. */
+  canDownload?: boolean;
 };
 
 /** One thing in full, and from it to the next: arrows turn the page, S plays, C marks for comparing, + and - zoom. */
-export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false }: ViewerProps) {
+export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false, canDownload = true }: ViewerProps) {
   const t = useTranslations("viewer");
   const dialog = useRef<HTMLDialogElement>(null);
   const [readyId, setReadyId] = useState<string>();
@@ -121,7 +123,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
               {t("compare", { count: marked.length })}
             </Button>
           ) : null}
-          {item ? (
+          {item && canDownload ? (
             <a
               href={item.src}
               download={item.name}
@@ -137,19 +139,23 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
           <X aria-hidden="true" className="size-4" />
         </Button>
       </div>
-      {item ? <Shown key={item.id} item={item} onReady={() => setReadyId(item.id)} onKey={onKey} /> : <Coming onKey={onKey} />}
+      {item ? (
+        <Shown key={item.id} item={item} canDownload={canDownload} onReady={() => setReadyId(item.id)} onKey={onKey} />
+      ) : (
+        <Coming onKey={onKey} />
+      )}
       {/* The next one is fetched while this one is looked at. */}
       {next?.kind === "image" ? <link rel="prefetch" as="image" href={next.src} /> : null}
     </ViewerDialog>
   );
 }
 
-type ShownProps = { item: ViewerItem; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
+type ShownProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
 
 function Shown(props: ShownProps) {
-  const { item, ...heard } = props;
+  const { item, onReady, onKey } = props;
   if (item.kind !== "image") return <OtherMedia {...props} />;
-  return <ZoomedPicture place="window" src={item.src} alt={item.name} poster={item.poster} {...heard} />;
+  return <ZoomedPicture place="window" src={item.src} alt={item.name} poster={item.poster} onReady={onReady} onKey={onKey} />;
 }
 
 /** Not known yet: the keys go on working. */

@@ -40,7 +40,7 @@ const graphs: Readonly<Record<string, unknown>> = {
   "job-2": { "3": { class_type: "Sampler", inputs: { seed: 2, steps: 20 } } },
 };
 
-function show(at = 0) {
+function show(at = 0, canDownload = true) {
   const onClose = vi.fn();
   function Held() {
     const [now, setNow] = useState(at);
@@ -56,6 +56,7 @@ function show(at = 0) {
           onClose={onClose}
           onCompare={setCompared}
           isCovered={isCovered}
+          canDownload={canDownload}
         />
         {isCovered ? (
           <Compare
@@ -81,6 +82,17 @@ async function arrive(name: string) {
   Object.defineProperty(image, "naturalHeight", { value: 480 });
   await act(async () => void fireEvent.load(image));
 }
+
+it("offers no download where the service hands out no files", async () => {
+  show();
+  expect(screen.getByRole("link", { name: /Download/ })).toBeTruthy();
+  cleanup();
+  for (const at of items.keys()) {
+    show(at, false);
+    expect(screen.queryByRole("link", { name: /Download/ })).toBeNull();
+    cleanup();
+  }
+});
 
 it("keys turn the page, and stop at both ends", async () => {
   show();
