@@ -51,8 +51,10 @@ export function ComparePictures({ items, isSlider }: { items: readonly ViewerIte
                   transform: `translate(${view.x + x * view.scale}px, ${view.y + y * view.scale}px) scale(${view.scale})`,
                   backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
                   imageRendering: view.scale >= 3 ? "pixelated" : undefined,
+                  // A hairline at every scale: a white picture on a light ground has an edge as well.
+                  outlineWidth: `${1 / view.scale}px`,
                 }}
-                className="see-through absolute top-0 left-0 max-w-none origin-top-left"
+                className="see-through absolute top-0 left-0 max-w-none origin-top-left outline outline-ink/25"
               />
               <figcaption
                 className={cn(

@@ -94,6 +94,19 @@ it("offers no download where the service hands out no files", async () => {
   }
 });
 
+it("a white picture beside another has an edge, one pixel wide on the screen", async () => {
+  show();
+  await press("c");
+  await press("ArrowRight");
+  await press("c");
+  await click("Compare 2");
+  for (const name of ["one.png", "two.png"]) {
+    const image = screen.getAllByAltText(name).at(-1);
+    const scale = Number(/scale\((.+)\)/.exec(image?.style.transform ?? "")?.[1]);
+    expect([name, image?.style.outlineWidth]).toEqual([name, `${1 / scale}px`]);
+  }
+});
+
 it("keys turn the page, and stop at both ends", async () => {
   show();
   await press("ArrowLeft");
