@@ -7,6 +7,7 @@ import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
 import { SelectionBar } from "@/components/data-table/selection-bar";
 import { UnreadableRows } from "@/components/data-table/unreadable-rows";
+import { WorkLine } from "@/components/data-table/work-line";
 import { useSelection } from "@/components/data-table/use-selection";
 import { useConnection } from "@/components/frame/connection-context";
 import { useRefreshCounts } from "@/components/frame/counts-context";
@@ -18,7 +19,6 @@ import { RunLink } from "@/components/frame/run-link";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { ReceiptLine } from "@/components/ui/receipt-line";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -82,14 +82,6 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
         <span className="text-ink-3">{canRemove ? t("stays") : t("readOnly")}</span>
-        {heldIds.size > 0 ? (
-          <ReceiptLine tone="wait" text={t("held", { count: heldIds.size })}>
-            <Button size="small" onClick={undo}>
-              {common("undo")}
-            </Button>
-          </ReceiptLine>
-        ) : null}
-        {done ? <Receipt done={done} rows={rows} onDismiss={dismiss} /> : null}
       </ToolBar>
       {failed ? (
         <FailureMessage
@@ -131,7 +123,15 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
       {isEmpty && query.offset === 0 ? (
         <EmptyState title={t("empty.title")} text={t("empty.text")} action={canRemove ? <RunLink linked={linked} /> : undefined} />
       ) : null}
-      <SelectionBar count={selection.ids.size} onClear={selection.clear}>
+      {heldIds.size > 0 ? (
+        <WorkLine label={t("selectedLabel")} tone="wait" text={t("held", { count: heldIds.size })}>
+          <Button size="small" onClick={undo}>
+            {common("undo")}
+          </Button>
+        </WorkLine>
+      ) : null}
+      {heldIds.size === 0 && selection.ids.size === 0 && done ? <Receipt done={done} rows={rows} onDismiss={dismiss} /> : null}
+      <SelectionBar count={heldIds.size > 0 ? 0 : selection.ids.size} onClear={selection.clear}>
         <Button
           size="small"
           busy={isBusy}
@@ -159,8 +159,10 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
 
 function Receipt({ done, rows, onDismiss }: { done: Removal; rows: readonly HistoryRow[]; onDismiss: () => void }) {
   const t = useTranslations("history.receipt");
-  if (done.kind === "cleared") return <ReceiptLine tone="ok" text={t("cleared")} onDismiss={onDismiss} />;
+  const label = useTranslations("history")("selectedLabel");
+  if (done.kind === "cleared") return <WorkLine label={label} tone="ok" text={t("cleared")} onDismiss={onDismiss} />;
   const left = rows.filter(({ id }) => done.ids.includes(id)).length;
   const removed = done.ids.length - left;
-  return <ReceiptLine tone={removed > 0 ? "ok" : "off"} text={t(left === 0 ? "all" : "some", { removed, left })} onDismiss={onDismiss} />;
+  const text = t(left === 0 ? "all" : "some", { removed, left });
+  return <WorkLine label={label} tone={removed > 0 ? "ok" : "off"} text={text} onDismiss={onDismiss} />;
 }

@@ -76,3 +76,18 @@ it("says which removal failed, and tries it again", async () => {
   expect(sent).toEqual([{ delete: ["old-1"] }]);
   expect(screen.queryByText("Removing 1 entry failed")).toBeNull();
 });
+
+it("says what it does with the selected entries where the bar of the selection was", async () => {
+  network.isBroken = false;
+  await show();
+  fireEvent.click(screen.getByRole("checkbox", { name: "Select job old-1" }));
+  await press("Remove 1 entry");
+  const line = within(screen.getByRole("region", { name: "What is done with the selected entries" }));
+  expect(line.getByRole("status").textContent).toBe("Removing 1 entry");
+  await act(async () => void fireEvent.click(line.getByRole("button", { name: "Undo" })));
+  expect(screen.queryByText("Removing 1 entry")).toBeNull();
+  fireEvent.click(screen.getByRole("checkbox", { name: "Select job old-1" }));
+  await press("Remove 1 entry");
+  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  expect(screen.getByRole("region", { name: "What is done with the selected entries" }).textContent).toContain("removed");
+});
