@@ -14,6 +14,7 @@ import { type Brought, type BroughtPicture } from "./brought";
 import { openWorkflow } from "./open-workflow";
 import { type Refusal } from "./refusal";
 import { type OpenedFile } from "./run-state";
+import { withShippedPictures } from "./sample-pictures";
 
 const SHORT_ID = 8;
 
@@ -25,6 +26,8 @@ export type ArrivalPorts = {
   readAsset: (id: string) => Promise<Result<Asset, Failure>>;
   readStored: (path: string) => Promise<Result<string, Failure>>;
   loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
+  /** The service came with the pictures of the samples. */
+  shipsPictures?: boolean;
 };
 
 export async function openArrival(
@@ -72,10 +75,12 @@ async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<Op
   return opened.ok ? opened : refuse(opened.failure.reason);
 }
 
-async function openSample(name: SampleName, { loadSample }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+async function openSample(name: SampleName, { loadSample, shipsPictures = false }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
   const fileName = `${name}.json`;
   const text = await loadSample(name);
-  return text.ok ? openWorkflow(text.value, fileName) : failed({ fileName, reason: { code: "sample_missing" } });
+  if (!text.ok) return failed({ fileName, reason: { code: "sample_missing" } });
+  const opened = openWorkflow(text.value, fileName);
+  return opened.ok && shipsPictures ? ok(withShippedPictures(opened.value)) : opened;
 }
 
 async function openStored(path: string, { readStored }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {

@@ -45,8 +45,9 @@ export type RunPorts = ArrivalPorts & {
 
 const RECENT_JOBS = 50;
 
-export function portsOf(connection: string | undefined, isLocal = false): RunPorts {
+export function portsOf(connection: string | undefined, { isLocal = false, shipsPictures = false } = {}): RunPorts {
   return {
+    shipsPictures,
     sendPrompt: (submission, press, label) => {
       const headers = { [PRESS_HEADER]: press, ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }) };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });

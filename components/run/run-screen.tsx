@@ -38,7 +38,8 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   const connection = useConnection();
   const id = connection?.id;
   const isLocal = connection?.isLocal;
-  const ports = useMemo(() => given ?? portsOf(id, isLocal), [given, id, isLocal]);
+  const shipsPictures = connection?.embedded;
+  const ports = useMemo(() => given ?? portsOf(id, { isLocal, shipsPictures }), [given, id, isLocal, shipsPictures]);
   const run = useRun(store, ports, { memberId, connection: id, isLocal });
   useDraft(store, memberId);
   useArrival(arrival, (wanted) => void run.openArrival(wanted));

@@ -40,7 +40,7 @@ export type OpenWorkflow = {
 /** Never part of a draft: extra_data may hold secrets. */
 export type Advanced = { targets?: readonly string[]; extra?: string };
 
-export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent" | "ownNames">;
+export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent">;
 
 export type Edit = { nodeId: string; name: string; value: unknown };
 

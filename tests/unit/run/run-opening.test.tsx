@@ -1,7 +1,10 @@
 // @vitest-environment jsdom
 import { File } from "node:buffer";
+import { readFileSync } from "node:fs";
+import { blake3 } from "hash-wasm";
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { samplePictures } from "@/components/run/sample-pictures";
 import { sampleText } from "./files";
 import { drop, field, openText, portsTo, show, type PromptServer } from "./page";
 import { startPromptServer } from "./prompt-server";
@@ -22,6 +25,16 @@ describe("opening a workflow", () => {
     fireEvent.click(screen.getByRole("button", { name: /Poster from a photo/ }));
     expect(await screen.findByText("02-poster-from-photo")).toBeTruthy();
     expect(field("Name of the picture").value).toBe("photo.png");
+  });
+
+  it("from a sample brings the sample's own picture, whatever picture of that name was uploaded since", async () => {
+    show(portsTo(service, { shipsPictures: true }));
+    fireEvent.click(screen.getByRole("button", { name: /Poster from a photo/ }));
+    await screen.findByText("02-poster-from-photo");
+    expect(field("Name of the picture").value).toBe("photo.png");
+    fireEvent.focus(field("Name of the picture"));
+    expect(field("Name of the picture").value).toBe(`${samplePictures["photo.png"]}.png`);
+    for (const [name, digest] of Object.entries(samplePictures)) expect(await blake3(readFileSync(`public/samples/${name}`))).toBe(digest);
   });
 
   it.each([
