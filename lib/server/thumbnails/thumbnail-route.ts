@@ -1,5 +1,5 @@
 // GET /api/console/thumbnail: a WebP of one of four edges, or a 404 for which the page draws its placeholder. Of content that is no
-// picture it is a 204: an <img> is lost all the same, nothing stands in the browser's log, and it is not asked for again.
+// picture, or has no preview, it is a 204: an <img> is lost all the same, nothing stands in the browser's log, and it is not asked for again.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -10,7 +10,7 @@ import { CONNECTION_PARAMETER, readQuery, searchOf } from "../bff/read-request";
 import { toBrowser } from "../bff/to-browser";
 import { openConnection } from "../connections/access";
 import { thumbnailFits } from "./resize";
-import { edges, getThumbnail, noPicture } from "./thumbnail";
+import { edges, getThumbnail, noPicture, noPreview } from "./thumbnail";
 
 const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** What the picture is of, as the page knows it (content hash, preview): under one version it never changes. */
@@ -40,9 +40,10 @@ export function thumbnailRoute(): Handler {
     // A content-addressed file of a named connection never changes, nor does an asset of one version; else it may get another preview.
     const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
     const keptFor = (seconds: number) => (named !== undefined && isFixed ? `private, max-age=${seconds}, immutable` : "private, no-cache");
-    if (!thumbnail.ok && thumbnail.failure === noPicture) {
+    if (!thumbnail.ok && (thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
       // A day: a later console may read more kinds of pictures.
-      return ok(new Response(null, { status: 204, headers: { "cache-control": keptFor(86_400) } }));
+      const caching = thumbnail.failure === noPicture ? keptFor(86_400) : "private, no-cache";
+      return ok(new Response(null, { status: 204, headers: { "cache-control": caching } }));
     }
     if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access.value));
     const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;

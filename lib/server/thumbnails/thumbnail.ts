@@ -28,6 +28,8 @@ const MOST_SHRUNK = 1024;
 const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
+/** The service offers none: it may one day. */
+export const noPreview: Failure = { ...nothing };
 /** The content was read whole, and no picture can be made of it. */
 export const noPicture: Failure = { ...nothing, message: "No preview can be made of this content." };
 
@@ -59,11 +61,11 @@ async function make(
   const { edge, fit } = wanted;
   const opened = await open(access, subject, edge);
   if (!opened.ok) return opened;
-  const isPicture = opened.value.headers.get("content-type")?.startsWith("image/") === true;
+  const isPage = /^text\/html|json/.test(opened.value.headers.get("content-type") ?? "");
   const made = await shrunk(opened.value, edge, fit);
   if (made === undefined) return failed(nothing);
-  // What a service calls no picture is a page in its place: an outage, perhaps.
-  if (made === "unreadable") return failed(isPicture ? noPicture : nothing);
+  // A page in the place of a file is an outage's, and says nothing of the file.
+  if (made === "unreadable") return failed(isPage ? nothing : noPicture);
   // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
   const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, made.wantedEdge);
   const better = larger?.ok ? await shrunk(larger.value, edge, fit) : undefined;
@@ -82,7 +84,7 @@ async function open(access: Access, subject: ThumbnailSubject, edge: number): Pr
   const { preview_url: previewUrl, mime_type: mimeType, asset_hash: hash, name } = asset.value;
   if (previewUrl !== undefined && previewUrl !== "") return preview(access, previewUrl, edge);
   if (mimeType?.startsWith("image/")) return view(access, { filename: hash ?? name, subfolder: "", type: "input" }, edge);
-  return failed(nothing);
+  return failed(noPreview);
 }
 
 async function view(

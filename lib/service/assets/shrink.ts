@@ -12,7 +12,7 @@ const MOST_SECONDS = 20;
 /** The longer edge of the result is exactly `edge`. */
 export async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
   try {
-    const image = sharp(source, { limitInputPixels: MOST_PIXELS, failOn: "none", pages: 1 });
+    const image = sharp(source, { limitInputPixels: MOST_PIXELS, failOn: "truncated", pages: 1 });
     const { format } = await image.metadata();
     if (!formats.has(format)) throw new Error(`${format} is not shown`);
     const upright = image.timeout({ seconds: MOST_SECONDS }).autoOrient().resize({ width: edge, height: edge, fit: "inside" });

@@ -169,6 +169,23 @@ test("the type is judged by content: of SVG, HTML, nonsense and half a picture n
   }
 });
 
+test("what is called a picture and is none has no preview in the service inside, which is no error", async () => {
+  const form = new FormData();
+  form.set("tags", '["input"]');
+  form.set("file", new File(["no picture at all"], "nonsense.png", { type: "image/png" }));
+  const made = await harness.request("/api/assets?connection=embedded", { as: "operator", method: "POST", body: form });
+  const { id } = await made.json();
+  const answer = await harness.request(`/api/console/thumbnail?asset=${id}&edge=256&version=blake3:1&connection=embedded`, {
+    as: "viewer",
+  });
+  expect([made.status, answer.status]).toEqual([201, 204]);
+  const half = new FormData();
+  half.set("tags", '["input"]');
+  half.set("file", new File([new Uint8Array(png.subarray(0, png.length / 2))], "half.png", { type: "image/png" }));
+  const cut = await (await harness.request("/api/assets?connection=embedded", { as: "operator", method: "POST", body: half })).json();
+  expect((await harness.request(`/api/console/thumbnail?asset=${cut.id}&edge=256&connection=embedded`, { as: "viewer" })).status).toBe(204);
+});
+
 test("that no preview can be made is kept by the browser for what never changes, and is asked again for what may or was not read", async () => {
   const kept = async (query: string) => {
     const { status, headers } = await ask(`${query}&edge=128`);
