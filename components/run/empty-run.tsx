@@ -68,7 +68,7 @@ export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles
 
 type FilePickerProps = { label: string; tone?: "plain" | "primary"; onFiles: (files: File[]) => void };
 
-export function FilePicker({ label, tone, onFiles }: FilePickerProps) {
+function FilePicker({ label, tone, onFiles }: FilePickerProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>

@@ -13,6 +13,7 @@ import { readExtra } from "./extra-data";
 import { FaultsCard } from "./faults-card";
 import { focusProblem } from "./field-ids";
 import { NodeCard } from "./node-card";
+import { type WaysIn } from "./open-another";
 import { own } from "./own";
 import { pictureInputs } from "./picture-inputs";
 import { PinnedCard } from "./pinned-card";
@@ -35,13 +36,13 @@ type OpenRunProps = {
   opened: OpenWorkflow;
   ports: RunPorts;
   place: RunPlace;
-  isOver: boolean;
+  ways: WaysIn;
   note: ReactNode;
 };
 
 const noneAdvanced: Advanced = {};
 
-export function OpenRun({ canRun, run, opened, ports, place, isOver, note }: OpenRunProps) {
+export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
   const { serial, graph, advanced = noneAdvanced } = opened;
@@ -113,12 +114,13 @@ export function OpenRun({ canRun, run, opened, ports, place, isOver, note }: Ope
         canRun={canRun}
         button={button}
         onDrawn={() => setDrawn({ ...drawn, [isWide ? "wide" : "narrow"]: !isDrawn })}
-        onFiles={(files) => void run.openFiles(files)}
+        refusal={state.refusal}
+        ways={ways}
         onSaved={(path) => dispatch({ type: "saved", serial, path, graph })}
         onClose={() => dispatch({ type: "closed" })}
         onCopies={() => askCopies()}
       />
-      <div className={cn("flex-1", isOver && "bg-accent-soft")}>
+      <div className={cn("flex-1", ways.isOver && "bg-accent-soft")}>
         <RunSplit
           isWide={isWide}
           graph={

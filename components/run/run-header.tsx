@@ -7,7 +7,8 @@ import { SaveWorkflow } from "@/components/graph/save-workflow";
 import { storedText } from "@/components/graph/stored-workflow";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
-import { FilePicker } from "./empty-run";
+import { OpenAnother, type WaysIn } from "./open-another";
+import { type Refusal } from "./refusal";
 import { RunButton, type RunButtonProps } from "./run-button";
 import { type OpenWorkflow } from "./run-state";
 
@@ -19,15 +20,16 @@ type RunHeaderProps = {
   isDrawn: boolean;
   canRun: boolean;
   button: RunButtonProps;
+  refusal?: Refusal;
+  ways: WaysIn;
   onDrawn: () => void;
-  onFiles: (files: File[]) => void;
   onSaved: (path: string) => void;
   onClose: () => void;
   onCopies: () => void;
 };
 
 export function RunHeader(props: RunHeaderProps) {
-  const { opened, name, nodeCount, connection, isDrawn, canRun, button, onDrawn, onFiles, onSaved, onClose, onCopies } = props;
+  const { opened, name, nodeCount, connection, isDrawn, canRun, button, refusal, ways, onDrawn, onSaved, onClose, onCopies } = props;
   const t = useTranslations("run");
   return (
     <PageHeader
@@ -48,7 +50,7 @@ export function RunHeader(props: RunHeaderProps) {
         {t("open.graph")}
       </Button>
       <span className="max-lg:hidden">
-        <FilePicker label={t("open.another")} onFiles={onFiles} />
+        <OpenAnother serial={opened.serial} refusal={refusal} ways={ways} />
       </span>
       {canRun ? (
         <SaveWorkflow

@@ -9,6 +9,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { type Arrival } from "./arrivals";
 import { BroughtNote } from "./brought-note";
 import { EmptyRun } from "./empty-run";
+import { type WaysIn } from "./open-another";
 import { type Placed } from "./picture-inputs";
 import { RecentWorkflows } from "./recent-workflows-list";
 import { RefusalNote } from "./refusal-note";
@@ -60,11 +61,19 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
     showToast({ tone: "ok", text: t("brought.placed", { name: picture.name, input: input.name, id: input.nodeId, title: input.title }) });
   }
 
+  const ways: WaysIn = {
+    connectionName: connection?.name,
+    isOver,
+    onFiles: (files) => void run.openFiles(files),
+    onText: run.openText,
+    onSample: async (name) => tellPlaced(await run.openSample(name)),
+    stored: <StoredFiles connection={id} listStored={ports.listStored} onOpen={(file) => void run.openArrival({ file })} />,
+  };
   if (run.state.isArriving) return <RunSkeleton />;
   if (opened) {
     return (
       <Suspense fallback={<RunSkeleton />}>
-        <OpenRun canRun={canRun} run={run} opened={opened} ports={ports} place={{ id, isLocal }} isOver={isOver} note={note} />
+        <OpenRun canRun={canRun} run={run} opened={opened} ports={ports} place={{ id, isLocal }} ways={ways} note={note} />
       </Suspense>
     );
   }
@@ -72,8 +81,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
     <>
       <PageHeader title={t("title")} />
       <EmptyRun
-        connectionName={connection?.name}
-        isOver={isOver}
+        {...ways}
         note={
           <>
             {note}
@@ -84,11 +92,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
             <RunNotes run={run} canRun={canRun} placed={placedNowhere} newestJobs={ports.newestJobs} />
           </>
         }
-        onFiles={(files) => void run.openFiles(files)}
-        onText={run.openText}
-        onSample={async (name) => tellPlaced(await run.openSample(name))}
         recent={brought ? <RecentWorkflows connection={id} ports={ports} onOpen={(file) => tellPlaced(run.openFor(file))} /> : undefined}
-        stored={<StoredFiles connection={id} listStored={ports.listStored} onOpen={(file) => void run.openArrival({ file })} />}
       />
     </>
   );

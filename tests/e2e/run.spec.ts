@@ -101,6 +101,7 @@ test("a stored file and a picture that a service saved open as forms", async ({ 
   };
   await expect.poll(output).not.toBe("");
   const picture = await (await page.request.get(`${desk.url}/api/view?filename=${await output()}&type=output`)).body();
+  await page.getByRole("button", { name: "Open another" }).click();
   await page.getByTestId("workflow-file").first().setInputFiles({ name: "made-here.png", mimeType: "image/png", buffer: picture });
   await expect(page.getByRole("heading", { name: "made-here" })).toBeVisible();
 });

@@ -2,7 +2,7 @@
 import { File } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { blake3 } from "hash-wasm";
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { samplePictures } from "@/components/run/sample-pictures";
 import { sampleText } from "./files";
@@ -51,6 +51,30 @@ describe("opening a workflow", () => {
     expect(alert.textContent).toMatch(reason);
     expect(alert.textContent).toContain("What was open is still here.");
     expect(field("width").value).toBe("640");
+  });
+
+  it("beside one that is open offers every way in that the empty page has, and tells on the page what cannot be opened", async () => {
+    HTMLDialogElement.prototype.showModal = function showModal() {
+      this.open = true;
+    };
+    HTMLDialogElement.prototype.close = function close() {
+      this.open = false;
+    };
+    show(portsTo(service));
+    await openText(sampleText("05-slow"));
+    const ask = () => fireEvent.click(screen.getByRole("button", { name: "Open another" }));
+    ask();
+    const dialog = within(screen.getByRole("dialog", { name: "Open another workflow" }));
+    expect(dialog.getByRole("button", { name: "Show the stored files" })).toBeTruthy();
+    fireEvent.change(dialog.getByRole("textbox", { name: "Or paste its text" }), { target: { value: "[1]" } });
+    fireEvent.click(dialog.getByRole("button", { name: "Open the text" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("What was open is still here.");
+    expect(screen.queryByRole("dialog")).toBeNull();
+    ask();
+    fireEvent.click(screen.getByRole("button", { name: /^Invert/ }));
+    expect(await screen.findByText("01-invert")).toBeTruthy();
+    expect(screen.queryByRole("dialog")).toBeNull();
+    expect(screen.getByRole("button", { name: "Back to Pasted workflow" })).toBeTruthy();
   });
 
   it("takes one file at a time, and says that none of several was opened", async () => {
