@@ -130,11 +130,14 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
         {canChange ? <WaysInMenu /> : null}
       </PageHeader>
       <ToolBar label={t("filter.label")}>
-        <AssetsFilters
-          place={place}
-          connectionId={connectionId}
-          seenTags={() => [...new Set(source.rows().flatMap(({ tags }) => tags))].sort()}
-        />
+        {/* What is about the view stays in its place: the filters scroll beside it, and fade where there are more. */}
+        <div className="flex min-w-0 flex-1 items-center gap-2 max-md:contents md:-my-1 md:-ml-1 md:overflow-x-auto md:mask-r-from-[calc(100%-16px)] md:py-1 md:pr-4 md:pl-1">
+          <AssetsFilters
+            place={place}
+            connectionId={connectionId}
+            seenTags={() => [...new Set(source.rows().flatMap(({ tags }) => tags))].sort()}
+          />
+        </div>
         <AssetsTools
           place={place}
           look={look}

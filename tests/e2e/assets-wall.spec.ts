@@ -178,6 +178,10 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await expect(page).toHaveURL(/look=table/);
   await expect(rows.first()).toContainText("wall_000.png");
 
+  // With many filters on, what is about the view keeps its place.
+  await page.goto(`${freshDesk.url}/assets?include_tags=input,a-tag-of-some-length,another-tag-of-some-length`);
+  await expect(page.getByRole("button", { name: "Views" })).toBeInViewport({ ratio: 1 });
+
   // On a phone the picture has its own page.
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${freshDesk.url}/assets?include_public=false`);
