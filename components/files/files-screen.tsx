@@ -158,7 +158,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
               isBusy={(row) => removal.busy.has(row.path)}
             />
           ) : null}
-          {view && rows.length === 0 ? (
+          {view && rows.length === 0 && !poll.failure ? (
             <FilesEmpty
               query={query}
               hasFiles={view.files > 0}

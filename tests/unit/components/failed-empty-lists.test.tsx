@@ -6,6 +6,8 @@ import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.s
 import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
+import { FilesScreen } from "@/components/files/files-screen";
+import { toFilesView } from "@/components/files/files-view";
 import { HistoryScreen } from "@/components/history/history-screen";
 import { JobsScreen } from "@/components/jobs/jobs-screen";
 import { QueueScreen } from "@/components/queue/queue-screen";
@@ -25,6 +27,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+const filesQuery = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
 const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 const jobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100, status: ["failed" as const] } as const;
 const lists: [string, string, () => ReactNode][] = [
@@ -45,6 +48,7 @@ const lists: [string, string, () => ReactNode][] = [
     "The history is empty",
     () => <HistoryScreen canRemove query={{ offset: 0, max_items: 100 }} history={read({ rows: [], unreadable: 0 })} />,
   ],
+  ["files", "No files yet", () => <FilesScreen canChange query={filesQuery} files={read(toFilesView([], filesQuery))} />],
   [
     "queue",
     "The queue is empty",
