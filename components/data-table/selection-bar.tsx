@@ -20,7 +20,7 @@ export function SelectionBar({ count, onClear, children }: { count: number; onCl
     <div
       role="region"
       aria-label={t("label")}
-      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-xl md:bottom-14"
+      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-xl md:bottom-14 [&~nav]:mt-0"
     >
       <b className="font-semibold">{t("count", { count })}</b>
       {children}

@@ -31,7 +31,7 @@ export function WorkLine({ label, tone, text, children, onDismiss }: WorkLinePro
       aria-label={label}
       // The second click of a double click on what stood here before was not meant for what stands here now.
       onClickCapture={(event) => (event.detail > 1 ? event.stopPropagation() : undefined)}
-      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit max-w-[calc(100%-32px)] flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl md:bottom-14"
+      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit max-w-[calc(100%-32px)] flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl md:bottom-14 [&~nav]:mt-0"
     >
       <ToneIcon tone={tone} />
       <span role="status" className="tabular-nums">
