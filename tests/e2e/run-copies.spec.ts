@@ -90,7 +90,7 @@ test("a picture of the assets goes into a run, a workflow is saved and asks befo
   await page.getByRole("button", { name: "From assets" }).click();
   await expectNoViolations(page);
   // Other journeys have filled the first page by now: it is found by its name.
-  await page.getByRole("dialog").getByRole("searchbox", { name: "Name contains" }).fill("photo");
+  await page.getByRole("dialog").getByRole("searchbox", { name: "Name contains" }).fill("photo.png");
   await page.getByRole("dialog").getByRole("button", { name: "photo.png", exact: true }).click();
   await expect(name).toHaveValue("photo.png");
 
