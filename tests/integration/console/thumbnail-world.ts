@@ -1,0 +1,41 @@
+// A connection whose service hands out what a test laid down, with a store of files beside it on another host.
+import sharp from "sharp";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+
+type Laid = { type: string; bytes: Buffer } | { location: string };
+
+/** `files` by name or path, `previews` by the asset whose preview they are; `png` is 800 by 400 and red. */
+export async function startThumbnailWorld() {
+  const files = new Map<string, Laid>();
+  const previews = new Map<string, string>();
+  const png = await sharp({ create: { width: 800, height: 400, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  const storage = await startLittleServer((_, response) => void response.writeHead(200, { "content-type": "image/png" }).end(png));
+  const harness = await createHarness({ settings: { LIGHTDESK_TRUSTED_HOSTS: storage.host }, upstreamLimits: { readMs: 2000 } });
+  const service = await startLittleServer(({ url }, response) => {
+    const at = new URL(url, "http://x");
+    const asset = at.pathname.match(/^\/api\/assets\/(\w+)$/)?.[1];
+    if (asset) return answerJson(response, { id: asset, name: asset, mime_type: "application/x", preview_url: previews.get(asset) });
+    const file = files.get(at.searchParams.get("filename") ?? at.pathname);
+    if (!file) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+    if ("location" in file) return void response.writeHead(302, { location: file.location }).end();
+    response.writeHead(200, { "content-type": file.type }).end(file.bytes);
+  });
+  const connection = await harness.connect(service.url, "sk-secret-key");
+  return {
+    files,
+    previews,
+    png,
+    storage,
+    harness,
+    service,
+    ask: (query: string, headers?: Record<string, string>) =>
+      harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer", headers }),
+    async dispose() {
+      await Promise.all([service.close(), storage.close()]);
+      await harness.dispose();
+    },
+  };
+}

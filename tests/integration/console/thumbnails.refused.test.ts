@@ -1,0 +1,192 @@
+// The thumbnail route: what it makes no picture of, and what it refuses to open.
+import { crc32 } from "node:zlib";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+import { startThumbnailWorld } from "./thumbnail-world";
+
+let world: Awaited<ReturnType<typeof startThumbnailWorld>>;
+beforeAll(async () => {
+  world = await startThumbnailWorld();
+});
+afterAll(() => world.dispose());
+
+test("the type is judged by content: of SVG, HTML, nonsense and half a picture no preview can be made, which is no error", async () => {
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script></svg>');
+  for (const [name, bytes] of Object.entries({
+    svg,
+    html: Buffer.from("<html>"),
+    nonsense: Buffer.from("PNG"),
+    half: world.png.subarray(0, world.png.length / 2),
+    empty: Buffer.alloc(0),
+  })) {
+    world.files.set(name, { type: "image/png", bytes });
+    const answer = await world.ask(`filename=${name}&edge=128`);
+    expect([name, answer.status, await answer.text()]).toEqual([name, 204, ""]);
+  }
+});
+
+test("what is called a picture and is none has no preview in the service inside, which is no error", async () => {
+  const form = new FormData();
+  form.set("tags", '["input"]');
+  form.set("file", new File(["no picture at all"], "nonsense.png", { type: "image/png" }));
+  const made = await world.harness.request("/api/assets?connection=embedded", { as: "operator", method: "POST", body: form });
+  const { id } = await made.json();
+  const answer = await world.harness.request(`/api/console/thumbnail?asset=${id}&edge=256&version=blake3:1&connection=embedded`, {
+    as: "viewer",
+  });
+  expect([made.status, answer.status]).toEqual([201, 204]);
+  const half = new FormData();
+  half.set("tags", '["input"]');
+  half.set("file", new File([new Uint8Array(world.png.subarray(0, world.png.length / 2))], "half.png", { type: "image/png" }));
+  const cut = await (await world.harness.request("/api/assets?connection=embedded", { as: "operator", method: "POST", body: half })).json();
+  expect(
+    (await world.harness.request(`/api/console/thumbnail?asset=${cut.id}&edge=256&connection=embedded`, { as: "viewer" })).status,
+  ).toBe(204);
+});
+
+test("that no preview can be made is kept by the browser for what never changes, and is asked again for what may or was not read", async () => {
+  const kept = async (query: string) => {
+    const { status, headers } = await world.ask(`${query}&edge=128`);
+    return [status, headers.get("cache-control")];
+  };
+  const name = `${"b".repeat(64)}.png`;
+  for (const each of [name, "/shown/bad.png"]) world.files.set(each, { type: "image/png", bytes: Buffer.from("no picture") });
+  world.files.set("sorry", { type: "text/html", bytes: Buffer.from("<h1>Back soon</h1>") });
+  world.previews.set("bad", "/shown/bad.png");
+  const aDay = "private, max-age=86400, immutable";
+  expect(await kept(`filename=${name}`)).toEqual([204, aDay]);
+  expect(await kept("asset=bad&version=blake3:1")).toEqual([204, aDay]);
+  expect(await kept("asset=bad")).toEqual([204, "private, no-cache"]);
+  // A page in the place of a file is an outage's, and says nothing of the file.
+  expect((await kept("filename=sorry"))[0]).toBe(404);
+});
+
+test("a picture of more pixels than the bound is refused from its header", async () => {
+  const bomb = await sharp({ create: { width: 16_000, height: 16_000, channels: 3, background: "white" }, limitInputPixels: false })
+    .png({ compressionLevel: 9 })
+    .toBuffer();
+  world.files.set("bomb", { type: "image/png", bytes: bomb });
+  expect((await world.ask("filename=bomb&edge=128")).status).toBe(404);
+}, 30_000);
+
+test("a picture of 30,000 pixels an edge is refused from its header, and one that is only long is shrunk", async () => {
+  const header = (width: number, height: number) => {
+    const ihdr = Buffer.alloc(25);
+    ihdr.writeUInt32BE(13, 0);
+    ihdr.write("IHDR", 4, "latin1");
+    ihdr.writeUInt32BE(width, 8);
+    ihdr.writeUInt32BE(height, 12);
+    ihdr.set([8, 2, 0, 0, 0], 16);
+    ihdr.writeUInt32BE(crc32(ihdr.subarray(4, 21)), 21);
+    return Buffer.concat([world.png.subarray(0, 8), ihdr, world.png.subarray(33)]);
+  };
+  world.files.set("30000", { type: "image/png", bytes: header(30_000, 30_000) });
+  expect((await world.ask("filename=30000&edge=128")).status).toBe(404);
+  const long = sharp({ create: { width: 30_000, height: 30, channels: 3, background: "white" } });
+  world.files.set("long", { type: "image/png", bytes: await long.png().toBuffer() });
+  expect(await sharp(Buffer.from(await (await world.ask("filename=long&edge=128")).arrayBuffer())).metadata()).toMatchObject({
+    width: 128,
+  });
+});
+
+test("a body without end or length is left at the bound or when time is up, and one without a length is read", async () => {
+  let sent = 0;
+  let isLeft = false;
+  const endless = await startLittleServer(({ url }, response) => {
+    const name = new URL(url, "http://x").searchParams.get("filename");
+    // No length is announced: the pieces are the length.
+    response.writeHead(200, { "content-type": "image/png" });
+    if (name === "unsized.png") return void response.end(world.png);
+    response.once("close", () => (isLeft = true));
+    response.write(world.png.subarray(0, 100));
+    if (name === "dripping.png") return;
+    const piece = Buffer.alloc(1024 ** 2);
+    const pour = () => {
+      while (!response.destroyed && response.write(piece)) sent += 1;
+      if (!response.destroyed) response.once("drain", pour);
+    };
+    pour();
+  });
+  const there = await world.harness.connect(endless.url, "sk-secret-key");
+  const get = (name: string) =>
+    world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${name}&edge=128`, { as: "viewer" });
+  expect((await get("unsized.png")).status).toBe(200);
+  for (const name of ["endless.png", "dripping.png"]) {
+    isLeft = false;
+    expect([name, (await get(name)).ok]).toEqual([name, false]);
+    await until(`${name} is left`, () => isLeft);
+  }
+  expect(sent).toBeLessThan(200);
+  await endless.close();
+});
+
+test("a preview on the service's own origin is opened with the key, one on another host without", async () => {
+  world.files.set("/previews/a.png", { type: "image/png", bytes: world.png });
+  world.previews.set("own", `${world.service.url}/previews/a.png`);
+  world.previews.set("relative", "/previews/a.png");
+  world.previews.set("other", `${world.storage.url}/signed.png`);
+  for (const asset of ["own", "relative", "other"])
+    expect([asset, (await world.ask(`asset=${asset}&edge=128`)).status]).toEqual([asset, 200]);
+  const opened = world.service.seen.filter(({ url }) => url === "/previews/a.png");
+  expect(opened.map(({ headers }) => headers["x-api-key"])).toEqual(["sk-secret-key", "sk-secret-key"]);
+  expect(world.storage.seen).toHaveLength(1);
+  expect(JSON.stringify(world.storage.seen)).not.toContain("sk-secret-key");
+});
+
+test("the key does not follow a redirect, and a redirect does not lead into the private network", async () => {
+  world.storage.seen.splice(0);
+  world.files.set("moved", { location: `${world.storage.url}/signed.png` });
+  expect((await world.ask("filename=moved&edge=128")).status).toBe(200);
+  expect(JSON.stringify(world.storage.seen)).not.toContain("sk-secret-key");
+  // A preview on the own origin is asked for with the key; what it redirects to must not get it, at home or elsewhere.
+  world.files.set("/previews/moved.png", { location: "/previews/again.png" });
+  world.files.set("/previews/again.png", { location: `${world.storage.url}/signed2.png` });
+  world.previews.set("moved", "/previews/moved.png");
+  expect((await world.ask("asset=moved&edge=128")).status).toBe(200);
+  const hops = [...world.service.seen.filter(({ url }) => url.startsWith("/previews/") && !url.endsWith("/a.png")), ...world.storage.seen];
+  expect(hops.map(({ url, headers }) => [url, headers["x-api-key"]])).toEqual([
+    ["/previews/moved.png", "sk-secret-key"],
+    ["/previews/again.png", undefined],
+    ["/signed.png", undefined],
+    ["/signed2.png", undefined],
+  ]);
+  const inner = await startLittleServer((_, response) => void response.end(world.png));
+  for (const location of [
+    inner.url,
+    inner.url.replace("127.0.0.1", "localhost"),
+    "http://169.254.169.254/latest/meta-data",
+    "https://10.0.0.1/x",
+    "file:///etc/passwd",
+  ]) {
+    world.files.set(`to ${location}`, { location });
+    const answer = await world.ask(`filename=${encodeURIComponent(`to ${location}`)}&edge=128`);
+    expect([location, answer.status >= 400]).toEqual([location, true]);
+  }
+  expect(inner.seen).toEqual([]);
+  await inner.close();
+});
+
+test.each([
+  "http://127.0.0.1:1/x.png",
+  "http://localhost:1/x.png",
+  "https://127.0.0.1/x.png",
+  "https://[::1]/x.png",
+  "https://localhost/x.png",
+  "http://8.8.8.8/x.png",
+  "javascript:alert(1)",
+  "data:image/png;base64,xx",
+])("a preview at %s is not opened", async (address) => {
+  world.previews.set("bad", address);
+  const answer = await world.ask("asset=bad&edge=128");
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(await answer.text()).not.toContain("x.png");
+});
+
+test.each(["filename=a&edge=100", "edge=128", "asset=&edge=128", "filename=a&edge=128abc"])(
+  "a query that cannot be meant is refused: %s",
+  async (query) => {
+    expect((await world.ask(query)).status).toBe(400);
+  },
+);
