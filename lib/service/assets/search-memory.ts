@@ -22,7 +22,7 @@ const KEEP_UP_MS = 250;
 const MOST_ORDER_BYTES = 128 * 1024 * 1024;
 /** A turn of filling takes as long as others had before it, within these: requests without a pause must not keep it from its end. */
 const SHORTEST_TURN_MS = 2;
-const LONGEST_TURN_MS = 20;
+const LONGEST_TURN_MS = 5;
 const SORTS: readonly AssetSort[] = ["created_at", "name", "updated_at", "size", "last_access_time"];
 
 export type Page = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
