@@ -4,6 +4,7 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { faultyField } from "@/components/frame/faulty-field";
+import { NewPasswordInput, SHORTEST_PASSWORD } from "@/components/frame/new-password-input";
 import { Button } from "@/components/ui/button";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
@@ -15,7 +16,6 @@ import { fieldText } from "@/components/ui/field-text";
 import { invitationReason } from "./invitation-reason";
 import { InvitationRefusal } from "./invitation-refusal";
 
-const SHORTEST_PASSWORD = 10;
 const fields = ["name", "password"] as const;
 
 /** The address is the invitation's: whoever was invited chooses a name and a password. What was typed stays through a refusal. */
@@ -56,17 +56,7 @@ export function InvitationForm({ token, email }: { token: string; email: string 
         {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
       </FormField>
       <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={reasonFor("password")}>
-        {(control) => (
-          <Input
-            {...control}
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            required
-            minLength={SHORTEST_PASSWORD}
-            maxLength={200}
-          />
-        )}
+        {(control) => <NewPasswordInput {...control} />}
       </FormField>
       <Button type="submit" tone="primary" busy={isBusy}>
         {isBusy ? t("busy") : t("submit")}

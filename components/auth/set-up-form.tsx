@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { faultyField } from "@/components/frame/faulty-field";
+import { NewPasswordInput, SHORTEST_PASSWORD } from "@/components/frame/new-password-input";
 import { Button } from "@/components/ui/button";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
@@ -13,7 +14,6 @@ import { apiPath } from "@/lib/browser/urls";
 import { fieldText } from "@/components/ui/field-text";
 import { SetUpRefusal } from "./set-up-refusal";
 
-const SHORTEST_PASSWORD = 10;
 const fields = ["name", "email", "password"] as const;
 
 export function SetUpForm({ token }: { token: string }) {
@@ -55,17 +55,7 @@ export function SetUpForm({ token }: { token: string }) {
         {(control) => <Input {...control} name="email" type="email" autoComplete="username" required />}
       </FormField>
       <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={reasonFor("password")}>
-        {(control) => (
-          <Input
-            {...control}
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            required
-            minLength={SHORTEST_PASSWORD}
-            maxLength={200}
-          />
-        )}
+        {(control) => <NewPasswordInput {...control} />}
       </FormField>
       <Button type="submit" tone="primary" busy={isBusy}>
         {isBusy ? t("busy") : t("submit")}

@@ -5,7 +5,7 @@ import { usePathname, useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { buttonStyle } from "@/components/ui/button";
-import { EmptyState } from "@/components/ui/empty-state";
+import { WholePageNote } from "@/components/ui/whole-page-note";
 import { useConnection, useConnections, useLinkedConnection } from "./connection-context";
 
 /** A page whose address names a connection that the member has not says so itself: no list could, as each would blame what it lists. */
@@ -27,20 +27,14 @@ function NoSuchConnection() {
   params.delete("connection");
   const href = !current ? "/settings" : params.size > 0 ? `${pathname}?${params}` : pathname;
   return (
-    <div className="grid min-h-[60dvh] place-items-center">
-      <EmptyState
-        title={
-          <span role="heading" aria-level={1}>
-            {t("title")}
-          </span>
-        }
-        text={t("text")}
-        action={
-          <Link href={href} className={buttonStyle()}>
-            {current ? t("open", { name: current.name }) : errors("openSettings")}
-          </Link>
-        }
-      />
-    </div>
+    <WholePageNote
+      title={t("title")}
+      text={t("text")}
+      action={
+        <Link href={href} className={buttonStyle()}>
+          {current ? t("open", { name: current.name }) : errors("openSettings")}
+        </Link>
+      }
+    />
   );
 }

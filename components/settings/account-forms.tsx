@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { NewPasswordInput, SHORTEST_PASSWORD } from "@/components/frame/new-password-input";
 import { fieldText } from "@/components/ui/field-text";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
@@ -9,8 +10,6 @@ import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { AccountForm, PresentPassword } from "./account-form";
 import { useAccount } from "./use-account";
-
-const SHORTEST_PASSWORD = 10;
 
 export function NameForm({ name }: { name: string }) {
   const t = useTranslations("settings.profile");
@@ -84,17 +83,7 @@ export function PasswordForm({ email }: { email: string }) {
         hint={t("passwordHint", { count: SHORTEST_PASSWORD })}
         error={faulty === "password" ? wrong("password", { count: SHORTEST_PASSWORD }) : undefined}
       >
-        {(control) => (
-          <Input
-            {...control}
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            required
-            minLength={SHORTEST_PASSWORD}
-            maxLength={200}
-          />
-        )}
+        {(control) => <NewPasswordInput {...control} />}
       </FormField>
     </AccountForm>
   );
