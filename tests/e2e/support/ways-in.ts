@@ -1,0 +1,12 @@
+// What journeys of the ways in have in common: fresh content, the tray, and what two ends of a way are compared by.
+import { createHash, randomBytes } from "node:crypto";
+import { type Locator, type Page } from "@playwright/test";
+import { type Brought } from "./files";
+
+export const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+/** More than one slice of the hasher, and no whole number of them. */
+export const fresh = (name: string, size = 4_300_001): Brought => ({ name, type: "application/octet-stream", bytes: randomBytes(size) });
+export const picked = ({ name, type, bytes }: Brought) => ({ name, mimeType: type, buffer: bytes });
+
+export const tray = (page: Page): Locator => page.getByRole("region", { name: "Transfers" });
+export const add = (page: Page) => page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
