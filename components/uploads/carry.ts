@@ -1,6 +1,6 @@
 // One file's way into the service: asked for by its id where it may be there, hashed, offered by its hash, sent only when nobody has it, compared.
-// Guarantees: no byte is sent for content that the service finds by its hash; a file that may have arrived is asked for before it is sent
-// again; what the service holds is compared with what was hashed here, whichever way was taken.
+// Guarantees: no byte is sent for content that the service finds by its hash; of equal files one goes and the others wait to be found by
+// theirs; a file that may have arrived is asked for before it is sent again; what the service holds is compared with what was hashed here, whichever way was taken.
 // Must never: touch the queue; it tells what happens, and a signal that ends ends it.
 
 import { type HashPoint } from "@/lib/browser/hash-file";
@@ -42,10 +42,16 @@ export type Told = {
   know: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeThere" | "sentWhole">>) => void;
 };
 
-export async function carry(
-  item: UploadItem,
-  { ports, learnt, told, signal }: { ports: UploadPorts; learnt: Learnt; told: Told; signal: AbortSignal },
-): Promise<UploadStatus> {
+type Carrying = {
+  ports: UploadPorts;
+  learnt: Learnt;
+  told: Told;
+  /** The same content is on its way to the same place. */
+  isBehind: (hash: string) => boolean;
+  signal: AbortSignal;
+};
+
+export async function carry(item: UploadItem, { ports, learnt, told, isBehind, signal }: Carrying): Promise<UploadStatus> {
   const { file, about, connection } = item;
   const asking = (during: UploadStatus): Asking => ({
     connection,
@@ -70,6 +76,7 @@ export async function carry(
     hash = hashed;
   }
   if (whole === undefined && hash !== undefined) {
+    if (isBehind(hash)) return { kind: "waiting", isBehind: true };
     told.status({ kind: "asking" });
     const known = await ports.fromHash(hash, file, about, asking({ kind: "asking" }));
     if (known.ok && known.value) return finished(known.value, 0, hash);

@@ -34,7 +34,8 @@ export type Check =
   | { kind: "unchecked"; why: "no-hash" | "other-hash" | "not-hashed" };
 
 export type UploadStatus =
-  | { kind: "waiting" }
+  /** `isBehind`: the same content is on its way already, and sending it twice would help nobody. */
+  | { kind: "waiting"; isBehind?: true }
   | { kind: "hashing"; share: number }
   /** By its id, then by its hash. */
   | { kind: "asking" }

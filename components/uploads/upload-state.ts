@@ -39,8 +39,18 @@ export function uploadReducer(queue: UploadQueue, action: UploadAction): UploadQ
 }
 
 export function nextToStart({ items, isPaused }: UploadQueue): UploadItem | undefined {
-  if (isPaused || items.filter(isUnderWay).length >= AT_ONCE) return undefined;
-  return items.find(({ status }) => status.kind === "waiting");
+  const underWay = items.filter(isUnderWay);
+  if (isPaused || underWay.length >= AT_ONCE) return undefined;
+  return items.find((item) => item.status.kind === "waiting" && !isBehind(item, underWay));
+}
+
+/** The same content is on its way to the same place. */
+export function isBehind(
+  { key, connection, hash }: Pick<UploadItem, "key" | "connection" | "hash">,
+  items: readonly UploadItem[],
+): boolean {
+  if (hash === undefined) return false;
+  return items.some((other) => other.key !== key && other.hash === hash && other.connection === connection && isUnderWay(other));
 }
 
 export type Tally = Record<UploadFilter | "underWay" | "paused" | "share", number>;

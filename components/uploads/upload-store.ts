@@ -1,5 +1,5 @@
 // The uploads of this tab, outside every page: a look at a job and back finds them where they are.
-// Guarantees: three at a time, each file carried by one at most; what was paused, taken away or begun anew hears nothing of its former self;
+// Guarantees: three at a time, each file carried by one at most, equal ones one after the other; what was paused, taken away or begun anew hears nothing of its former self;
 // a pause keeps what was hashed, and says when bytes were being sent.
 // Must never: start on the server; only handlers call it.
 
@@ -8,7 +8,7 @@ import { type Speeds, withSample } from "@/lib/browser/speeds";
 import { carry, type Learnt, type UploadPorts } from "./carry";
 import { type About, changesBetween, mergeAbout } from "./about";
 import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadStatus } from "./upload-item";
-import { nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
+import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 
 export type NewUpload = { file: File; about: About };
 /** What others want to hear of. */
@@ -56,7 +56,14 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       know: (facts: Partial<UploadItem>) => (isMine() || !running.has(key)) && change(key, facts),
     };
     change(key, { status: { kind: "asking" } });
-    const status = await carry(item, { ports, learnt: learntOf(item.connection), told, signal: mine.signal }).catch(broken);
+    const carrying = {
+      ports,
+      learnt: learntOf(item.connection),
+      told,
+      isBehind: (hash: string) => isBehind({ ...item, hash }, queue.items),
+      signal: mine.signal,
+    };
+    const status = await carry(item, carrying).catch(broken);
     if (!isMine()) return;
     running.delete(key);
     change(key, { status });

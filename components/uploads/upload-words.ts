@@ -20,6 +20,7 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
   const { status, sentWhole } = item;
   switch (status.kind) {
     case "waiting":
+      return t(status.isBehind ? "state.behind" : "state.waiting");
     case "asking":
     case "holding":
       return t(`state.${status.kind}`);
