@@ -5,6 +5,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
+import { type Beginning, readBeginning } from "@/lib/browser/read-beginning";
 import { viewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type OutputView } from "@/lib/contract/outputs-view";
@@ -61,8 +62,7 @@ export function OutputMedia({ view, node, connection }: OutputMediaProps) {
   );
 }
 
-const MOST_BYTES = 64 * 1024;
-type Reading = { text: string; isWhole: boolean } | "reading" | "failed";
+type Reading = Beginning | "reading" | "failed";
 
 /** A text file is read when somebody wants to, and of a long one the beginning. */
 function TextFile({ src, name }: { src: string; name: string }) {
@@ -70,13 +70,8 @@ function TextFile({ src, name }: { src: string; name: string }) {
   const [reading, setReading] = useState<Reading>();
   async function read() {
     setReading("reading");
-    try {
-      const answer = await fetch(src, { headers: { range: `bytes=0-${MOST_BYTES - 1}` } });
-      const text = answer.ok ? await answer.text() : undefined;
-      setReading(text === undefined ? "failed" : { text: text.slice(0, MOST_BYTES), isWhole: text.length < MOST_BYTES });
-    } catch {
-      setReading("failed");
-    }
+    const beginning = await readBeginning(src);
+    setReading(beginning.ok ? beginning.value : "failed");
   }
   if (reading === undefined || reading === "reading" || reading === "failed") {
     return (

@@ -4,28 +4,14 @@ import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-
-const MOST_BYTES = 64 * 1024;
-type Beginning = { text: string; isWhole: boolean };
-
-async function readBeginning(src: string): Promise<Beginning> {
-  let answer;
-  try {
-    answer = await fetch(src, { headers: { range: `bytes=0-${MOST_BYTES - 1}` } });
-  } catch (cause) {
-    throw failureOfThrown(cause);
-  }
-  const text = answer.status === 416 ? "" : await answer.text();
-  if (!answer.ok && answer.status !== 416) throw readFailure(answer.status, answer.headers.get("retry-after"), text);
-  return { text: text.slice(0, MOST_BYTES), isWhole: text.length < MOST_BYTES };
-}
+import { type Beginning, readBeginning } from "@/lib/browser/read-beginning";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 
 /** A text file, of a long one the beginning. */
 export function TextPreview({ src, name }: { src: string; name: string }) {
   const t = useTranslations("assets.details");
   const options = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false };
-  const { data, error, mutate } = useSWR<Beginning, ApiFailure>(src, readBeginning, options);
+  const { data, error, mutate } = useSWR<Beginning, ApiFailure>(src, readOrThrow, options);
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   if (!data) return <Skeleton className="h-40 w-full" />;
   return (
@@ -40,4 +26,10 @@ export function TextPreview({ src, name }: { src: string; name: string }) {
       {data.isWhole ? null : <p className="mt-1 text-sm text-ink-3">{t("beginning")}</p>}
     </div>
   );
+}
+
+async function readOrThrow(src: string): Promise<Beginning> {
+  const read = await readBeginning(src);
+  if (!read.ok) throw read.failure;
+  return read.value;
 }
