@@ -55,7 +55,7 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
       onClear={store.clear}
       isReading={picking.isReading}
       total={total}
-      onAll={isMore && !isMatching ? store.chooseMatching : undefined}
+      onAll={isMore && !isMatching ? picking.all : undefined}
     />
   );
 }

@@ -9,7 +9,15 @@ import { tilesUnder } from "./tiles-under";
 
 type RubberBandProps = { wall: Wall<WallLayout>; source: AssetsSource; picking: Picking };
 type Point = { x: number; y: number };
-type Drag = { from: Point; to: Point; clientX: number; clientY: number; before: ReadonlySet<string>; isBand: boolean };
+type Drag = {
+  from: Point;
+  to: Point;
+  clientX: number;
+  clientY: number;
+  before: ReadonlySet<string>;
+  touched: readonly number[];
+  isBand: boolean;
+};
 
 const STARTS_PX = 6;
 const EDGE_PX = 48;
@@ -25,18 +33,20 @@ export function RubberBand({ wall, source, picking }: RubberBandProps) {
     if (!now?.isBand || !layout) return;
     now.to = wall.pointAt(now.clientX, now.clientY);
     const { widthPx } = wall.pointAt(0, 0);
-    picking.band(tilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count }), now.before);
+    now.touched = tilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count });
+    picking.band(now.touched, now.before);
     // Drawn where the rows are drawn: a place of the list less what the page is mapped by.
     const shift = layout.topPx - layout.from * layout.rowPx;
     const [left, top] = [Math.min(now.from.x, now.to.x), Math.min(now.from.y, now.to.y)];
     setBox({ left, top: top + shift, width: Math.abs(now.to.x - now.from.x), height: Math.abs(now.to.y - now.from.y) });
   });
+  const settle = useEffectEvent(({ touched, before }: Drag) => void picking.settle(touched, before));
   const begin = useEffectEvent((event: PointerEvent) => {
     const isOnControl = event.target instanceof Element && event.target.closest("label, input, button");
     if (event.button !== 0 || event.pointerType !== "mouse" || isOnControl) return;
     const from = wall.pointAt(event.clientX, event.clientY);
     const before: ReadonlySet<string> = event.shiftKey || event.ctrlKey || event.metaKey ? new Set(picking.store.ids()) : new Set();
-    drag.current = { from, to: from, clientX: event.clientX, clientY: event.clientY, before, isBand: false };
+    drag.current = { from, to: from, clientX: event.clientX, clientY: event.clientY, before, touched: [], isBand: false };
   });
 
   const { container, pointAt } = wall;
@@ -67,10 +77,11 @@ export function RubberBand({ wall, source, picking }: RubberBandProps) {
       choose();
     }
     function onUp() {
-      const wasBand = drag.current?.isBand;
+      const was = drag.current;
       drag.current = undefined;
       setBox(undefined);
-      if (!wasBand) return;
+      if (!was?.isBand) return;
+      settle(was);
       // The press that ends a band is no press on the tile under it.
       const swallow = (event: MouseEvent) => {
         event.stopPropagation();

@@ -47,7 +47,11 @@ export function useTileKeys({
   }
   const act = useEffectEvent((event: KeyboardEvent) => {
     if (isAllKey(event) && isInside(wall, document.activeElement)) {
-      picking.band(inView(), picking.store.ids());
+      const shown = inView();
+      const { store } = picking;
+      // What is in view first, and whoever presses again means all.
+      if (shown.every((index) => store.has(source.at(index)?.id ?? ""))) picking.all();
+      else picking.band(shown, store.ids());
       return true;
     }
     if (!isFreeKey(event)) return false;

@@ -1,0 +1,144 @@
+// @vitest-environment jsdom
+// Choosing by place in a list that is mostly not in memory.
+import { act, cleanup, render, waitFor } from "@testing-library/react";
+import { afterEach, describe, expect, it } from "vitest";
+import { type AssetsSource } from "@/components/assets/wall/assets-source";
+import { type Picking, usePicking } from "@/components/assets/wall/use-picking";
+import { currentToasts, dismissToast } from "@/components/ui/toast-store";
+import { type AssetView } from "@/lib/contract/asset-view";
+import { inApp } from "../components/render";
+
+afterEach(cleanup);
+afterEach(() => currentToasts().forEach(({ id }) => dismissToast(id)));
+
+const asset = (index: number): AssetView => ({
+  ...{ id: `a${index}`, name: `${index}.png`, kind: "image", tags: [], immutable: false, metadata: {} },
+});
+type Held = { from: number; to: number };
+
+/** A list of which only some is at hand; `range` reads the rest, as far as the service gives it. */
+function listOf(count: number, held: Held, readable = count): AssetsSource & { open: (() => void)[]; isSlow: boolean } {
+  const isHeld = (index: number) => index >= held.from && index < held.to;
+  const made = {
+    open: [] as (() => void)[],
+    isSlow: false,
+    ...{ version: 1, count, total: count, newCount: 0, failure: undefined, atMs: 0, everyMs: 1000, offset: 0, isEmpty: false },
+    at: (index: number) => (isHeld(index) ? asset(index) : undefined),
+    indexOf: (id: string) => Number(id.slice(1)),
+    rows: () => Array.from({ length: held.to - held.from }, (_, at) => asset(held.from + at)),
+    async range(from: number, to: number) {
+      if (made.isSlow) await new Promise<void>((go) => made.open.push(go));
+      return Array.from({ length: Math.max(0, Math.min(to, readable) - from) }, (_, at) => asset(from + at));
+    },
+    want: () => undefined,
+    refresh: () => undefined,
+    patch: () => undefined,
+  };
+  return made;
+}
+function pickingOf(source: AssetsSource): Picking {
+  const seen: Picking[] = [];
+  function Wall() {
+    seen.push(usePicking(source, "all"));
+    return null;
+  }
+  render(inApp(<Wall />));
+  const [first] = seen;
+  if (!first) throw new Error("nothing was drawn");
+  return first;
+}
+const ids = (picking: Picking) => [...picking.store.ids()].map((id) => Number(id.slice(1))).sort((a, b) => a - b);
+const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+
+describe("a range", () => {
+  it("goes from the one chosen last to wherever it is drawn now, forwards and backwards, and lets go of where it was", async () => {
+    const picking = pickingOf(listOf(1000, { from: 0, to: 60 }));
+    act(() => picking.toggle(2));
+    act(() => picking.toggle(10));
+    await act(() => picking.extend(500));
+    expect(ids(picking)).toEqual([2, ...upTo(10, 501)]);
+    await act(() => picking.extend(12));
+    expect(ids(picking)).toEqual([2, 10, 11, 12]);
+    await act(() => picking.extend(7));
+    expect(ids(picking)).toEqual([2, 7, 8, 9, 10]);
+    expect(picking.chosen()).toHaveLength(5);
+  });
+
+  it("that was let go of while it was read does not come back, and of two the later one counts", async () => {
+    const list = listOf(1000, { from: 0, to: 60 });
+    const picking = pickingOf(list);
+    act(() => picking.toggle(0));
+    list.isSlow = true;
+    const [far, near] = [picking.extend(900), picking.extend(3)];
+    await act(async () => {
+      list.open.reverse().forEach((go) => go());
+      await Promise.all([far, near]);
+    });
+    expect(ids(picking)).toEqual([0, 1, 2, 3]);
+    list.open = [];
+    const late = picking.extend(800);
+    act(() => picking.store.clear());
+    await act(async () => {
+      list.open.forEach((go) => go());
+      await late;
+    });
+    expect(ids(picking)).toEqual([]);
+    // Nothing is chosen any more: the next one begins anew.
+    list.isSlow = false;
+    await act(() => picking.extend(20));
+    expect(ids(picking)).toEqual([20]);
+  });
+
+  it("says how many of it are chosen, where it is longer than a range may be or the service gives less", async () => {
+    const picking = pickingOf(listOf(50_000, { from: 0, to: 60 }));
+    act(() => picking.toggle(0));
+    await act(() => picking.extend(49_999));
+    expect(picking.store.ids().size).toBe(10_000);
+    expect(currentToasts().map(({ text }) => text)).toEqual([
+      "Only 10,000 of these 50,000 assets are selected: one range reaches no further.",
+    ]);
+    const poor = pickingOf(listOf(5000, { from: 0, to: 60 }, 300));
+    act(() => poor.toggle(0));
+    await act(() => poor.extend(999));
+    expect(poor.store.ids().size).toBe(300);
+    expect(currentToasts().at(-1)?.text).toBe("Only 300 of these 1,000 assets are selected: the rest could not be read.");
+  });
+
+  it("backwards over more than it may be begins at the one chosen last", async () => {
+    const picking = pickingOf(listOf(50_000, { from: 40_000, to: 40_060 }));
+    act(() => picking.toggle(40_000));
+    await act(() => picking.extend(0));
+    expect(ids(picking).at(-1)).toBe(40_000);
+    expect(picking.store.ids().size).toBe(10_000);
+  });
+});
+
+describe("a band", () => {
+  it("over tiles that flew past unread has them too once it is let go", async () => {
+    const picking = pickingOf(listOf(1000, { from: 0, to: 60 }));
+    const across = upTo(30, 400);
+    act(() => picking.band(across, new Set(["a5"])));
+    expect(ids(picking)).toEqual([5, ...upTo(30, 60)]);
+    await act(() => picking.settle(across, new Set(["a5"])));
+    expect(ids(picking)).toEqual([5, ...across]);
+    await act(() => picking.extend(32));
+    expect(ids(picking)).toEqual([5, 30, 31, 32]);
+  });
+
+  it("takes no tile beside it, though those between are read with them", async () => {
+    const picking = pickingOf(listOf(1000, { from: 0, to: 6 }));
+    const twoOfFive = upTo(0, 500).filter((index) => index % 5 === 1 || index % 5 === 2);
+    await act(() => picking.settle(twoOfFive, new Set()));
+    expect(ids(picking)).toEqual(twoOfFive);
+  });
+});
+
+it("one taken out of all that match leaves all others chosen, read or not", async () => {
+  const picking = pickingOf(listOf(300, { from: 0, to: 60 }));
+  act(() => picking.toggle(0));
+  act(() => picking.all());
+  act(() => picking.toggle(7));
+  await waitFor(() => expect(ids(picking)).toEqual(upTo(0, 300).filter((index) => index !== 7)));
+  expect(picking.store.isMatching()).toBe(false);
+  expect(picking.chosen()).toHaveLength(299);
+});
