@@ -55,6 +55,8 @@ function isMedia(type: string): boolean {
 }
 
 function nameOf(disposition: string | null): string {
-  const name = disposition?.match(/;\s*filename\*?=("[^"\\\r\n]{1,300}"|[\w.%'~+-]{1,600})/i);
-  return name ? name[0].replace(/^;\s*/, "; ") : "";
+  const plain = disposition?.match(/;\s*(filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600}))/i);
+  // The real name, where the plain one can only stand for it.
+  const exact = disposition?.match(/;\s*(filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000})/i);
+  return [plain, exact].map((name) => (name ? `; ${name[1]}` : "")).join("");
 }

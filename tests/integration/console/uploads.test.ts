@@ -41,6 +41,15 @@ test("an upload arrives byte for byte at the embedded service, and comes back th
   expect([part.status, Buffer.from(await part.arrayBuffer()).equals(Buffer.from(bytes.subarray(10, 20)))]).toEqual([206, true]);
 });
 
+test("what is saved through the console is called as it is stored, letters beyond ASCII, quotes and percent signs included", async () => {
+  const name = `空 100% "ü" 😀${"é".repeat(200)}.bin`;
+  const body = form(new Uint8Array(randomBytes(100)), { tags: '["input"]', name });
+  const { id } = await (await harness.request("/api/assets", { as: "operator", method: "POST", body })).json();
+  const content = await harness.request(`/api/assets/${id}/content`, { as: "viewer" });
+  const [, exact = ""] = /; filename\*=UTF-8''([^;]+)$/.exec(content.headers.get("content-disposition") ?? "") ?? [];
+  expect(decodeURIComponent(exact)).toBe(name);
+});
+
 test("an upload that ends before its announced length is refused, and leaves nothing behind", async () => {
   const before = await (await harness.request("/api/assets?limit=1", { as: "viewer" })).json();
   const whole = new Request("http://x", { method: "POST", body: form(new Uint8Array(randomBytes(200_000))) });
