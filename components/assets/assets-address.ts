@@ -1,4 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
+import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetsLook, lookValues, usualLook } from "./assets-look";
 
@@ -8,12 +9,11 @@ export const PAGE_SIZE = 60;
 /** Tags that the interface itself gives. */
 const ownTags = ["output", "input", "temp"] as const;
 
-/** What the service keeps of a saved mask beside its result: nobody looks for it on the wall, so it is left out until somebody asks for it. */
-const layerTag = "mask-layer";
-
 /** The words of the address are turned into the question that is asked: what it leaves out by itself is in the question like any other tag. */
 export function withoutLayers(query: AssetsQuery, layers: "hidden" | "shown"): AssetsQuery {
-  return layers === "shown" || tagState(query, layerTag) !== "any" ? query : { ...query, ...withTagState(query, layerTag, "exclude") };
+  return layers === "shown" || tagState(query, MASK_LAYER_TAG) !== "any"
+    ? query
+    : { ...query, ...withTagState(query, MASK_LAYER_TAG, "exclude") };
 }
 
 /** All five fields, both ways; the first word of each pair is what people ask for first. */
@@ -44,8 +44,8 @@ export function assetsHref(query: AssetsQuery, place: AssetsPlace = {}): `/${str
   const search = {
     name_contains: query.name_contains,
     include_tags: query.include_tags,
-    exclude_tags: query.exclude_tags?.filter((tag) => tag !== layerTag),
-    layers: tagState(query, layerTag) === "any" ? "shown" : undefined,
+    exclude_tags: query.exclude_tags?.filter((tag) => tag !== MASK_LAYER_TAG),
+    layers: tagState(query, MASK_LAYER_TAG) === "any" ? "shown" : undefined,
     metadata_filter: query.metadata_filter,
     include_public: query.include_public ? undefined : false,
     sort: query.sort === "created_at" ? undefined : query.sort,
@@ -103,7 +103,7 @@ export function shownTags({ include_tags, exclude_tags }: AssetsQuery): string[]
 }
 
 export function isFiltered({ name_contains, include_tags, exclude_tags, metadata_filter, include_public }: AssetsQuery): boolean {
-  const isWithout = exclude_tags?.some((tag) => tag !== layerTag);
+  const isWithout = exclude_tags?.some((tag) => tag !== MASK_LAYER_TAG);
   return Boolean(name_contains || include_tags?.length || isWithout || metadata_filter || !include_public);
 }
 
@@ -111,7 +111,7 @@ export function isFiltered({ name_contains, include_tags, exclude_tags, metadata
 export const unfiltered = {
   name_contains: undefined,
   include_tags: undefined,
-  exclude_tags: [layerTag],
+  exclude_tags: [MASK_LAYER_TAG],
   metadata_filter: undefined,
   include_public: true,
   offset: 0,

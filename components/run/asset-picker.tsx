@@ -5,12 +5,14 @@ import { useId, useState } from "react";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { toAssetView } from "@/lib/contract/asset-view";
 import { writeExactJson } from "@/lib/contract/exact-json";
+import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { readTags } from "@/lib/shared/read-tags";
 import { AssetChoices } from "./asset-choices";
@@ -47,11 +49,14 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const id = useId();
   const [name, setName] = useState("");
   const [tags, setTags] = useState("");
+  const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
   const [chosen, setChosen] = useState<ReadonlyMap<string, PickedPicture>>(new Map());
   const askedName = useSettled(name, SETTLED_MS);
   const askedTags = useSettled(tags, SETTLED_MS);
-  const query = { name_contains: askedName.trim().slice(0, LONGEST_NAME), include_tags: readTags(askedTags), offset, limit: PAGE };
+  const include_tags = readTags(askedTags);
+  const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
+  const query = { name_contains: askedName.trim().slice(0, LONGEST_NAME), include_tags, exclude_tags, offset, limit: PAGE };
   const read = async () => {
     const answer = await picture.listAssets(query);
     if (!answer.ok) throw answer.failure;
@@ -108,6 +113,10 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
             <option key={tag} value={tag} />
           ))}
         </datalist>
+        <label className="flex items-center gap-2">
+          <Checkbox checked={hasLayers} onChange={({ target }) => search(() => setHasLayers(target.checked))} />
+          {t("layers")}
+        </label>
       </div>
       {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
       {isLoading && !data ? <PickerSkeleton /> : null}

@@ -37,6 +37,7 @@ export type RunPorts = ArrivalPorts & {
   listAssets: (query: {
     name_contains: string;
     include_tags: string[];
+    exclude_tags?: string[];
     offset: number;
     limit: number;
   }) => Promise<Result<AssetsAnswer, ApiFailure>>;

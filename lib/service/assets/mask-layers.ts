@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
+import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
 import { ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { type StoredAsset } from "./asset-row";
@@ -43,7 +44,7 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
     const stem = original.name.replace(/\.[^.]*$/, "");
     const wanted = [];
     for (const layer of layers) {
-      const tags = layer === "result" ? ["input"] : ["mask-layer"];
+      const tags = layer === "result" ? ["input"] : [MASK_LAYER_TAG];
       const metadata = { mask_layer: layer === "result" ? "painted_masked" : layer, original_hash: `blake3:${original.hash}` };
       const name = `${stem}-${layer === "result" ? "masked" : layer}.png`;
       wanted.push({ staged: await stageFile(files[layer]), wanted: { ownerId: userId, name, tags, metadata } });

@@ -37,8 +37,13 @@ const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" 
 
 const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32)}`, tags: ["output"], mime_type: "image/png" };
 const others = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
-const listAssets: RunPorts["listAssets"] = async ({ name_contains }) =>
-  ok(assetsAnswerSchema.parse({ assets: [asset, others].filter((one) => one.name.includes(name_contains)), total: 2, has_more: false }));
+const layer = { ...asset, id: "a3", name: "hero-paint.png", tags: ["mask-layer"] };
+const listAssets: RunPorts["listAssets"] = async ({ name_contains, exclude_tags = [] }) => {
+  const wanted = [asset, others, layer].filter(
+    ({ name, tags }) => name.includes(name_contains) && !tags.some((tag) => exclude_tags.includes(tag)),
+  );
+  return ok(assetsAnswerSchema.parse({ assets: wanted, total: wanted.length, has_more: false }));
+};
 
 function show() {
   const sent: Sent[] = [];
@@ -206,6 +211,15 @@ describe("a picture from the assets", () => {
     expect(values.at(-1)).toBe(`${"ab".repeat(32)}.png`);
     expect(name()).toBe("hero.png");
     expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
+  it("is no layer of a mask, until somebody asks for those too", async () => {
+    show();
+    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
+    await screen.findByRole("button", { name: "hero.png" });
+    expect(screen.queryByRole("button", { name: "hero-paint.png" })).toBeNull();
+    fireEvent.click(screen.getByRole("checkbox", { name: "Layers of masks too" }));
+    await screen.findByRole("button", { name: "hero-paint.png" });
   });
 
   it("says when nothing matches what is typed", async () => {
