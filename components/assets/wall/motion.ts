@@ -1,6 +1,7 @@
 // Whether a wall is being scrolled past, and who waits until it rests: pictures and rows are asked for by what stays in view, not by
 // what flies through it.
-// Guarantees: a listener of `onRest` is called once, when its tile has been there for REST_MS and the wall moves slowly or not at all.
+// Guarantees: a listener of `onRest` is called once, when its tile has been there for REST_MS and the wall moves slowly or not at all; a
+// frame that takes longer than that is no rest.
 
 export const REST_MS = 100;
 /** Slower than this, in pixels a millisecond, somebody looks while they scroll. */
@@ -8,7 +9,10 @@ const SLOW = 0.6;
 
 export type Motion = ReturnType<typeof createMotion>;
 
-export function createMotion(now: () => number = () => performance.now()) {
+type Clock = { now: () => number; nextFrame: (act: () => void) => void };
+const ofThePage: Clock = { now: () => performance.now(), nextFrame: (act) => void requestAnimationFrame(act) };
+
+export function createMotion({ now, nextFrame }: Clock = ofThePage) {
   let isFlying = false;
   let last = { ms: 0, px: 0 };
   let landing: ReturnType<typeof setTimeout> | undefined;
@@ -35,8 +39,14 @@ export function createMotion(now: () => number = () => performance.now()) {
   }
   function land() {
     landing = undefined;
-    fly(false);
-    look();
+    // What was scrolled during one long frame is told in the next, and looked at by the end of it.
+    nextFrame(() =>
+      nextFrame(() => {
+        if (landing || !isFlying) return;
+        fly(false);
+        look();
+      }),
+    );
   }
   return {
     isFlying: () => isFlying,

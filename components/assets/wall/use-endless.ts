@@ -1,6 +1,6 @@
 "use client";
 
-import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { shareRows } from "@/components/data-table/held-rows";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
@@ -32,7 +32,7 @@ function subscribeToTop(listener: () => void): () => void {
 export function useEndless({ query, connectionId, first, isOn }: EndlessOptions): AssetsSource {
   const question = questionOf(query);
   const store = useStore(question, { query, connectionId, first, isOn });
-  const version = useSyncExternalStore(store.subscribe, store.version, store.version);
+  const version = useVersion(store);
   const path = connectionId && isOn ? assetsApiPath({ ...query, offset: 0, limit: CHUNK }, connectionId) : undefined;
   const poll = usePoll(path, { ...(isOn && query.offset === 0 && initialOf(first)), read: toAssetPage, motion: still });
   const isAtTop = useSyncExternalStore(
@@ -77,6 +77,17 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
     }),
     [version, store, total, newCount, failure, atMs, everyMs, refresh, query, connectionId],
   );
+}
+
+/** Drawn in slices: rows come by the hundred, often while somebody still scrolls. */
+function useVersion(store: ChunkStore): number {
+  const [version, setVersion] = useState(store.version);
+  useEffect(() => {
+    const look = () => startTransition(() => setVersion(store.version()));
+    look();
+    return store.subscribe(look);
+  }, [store]);
+  return version;
 }
 
 function useStore(question: string, { query, connectionId, first, isOn }: EndlessOptions): ChunkStore {

@@ -2,17 +2,14 @@
 
 import { type RefObject, startTransition, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { covers, type Drawn, fullPx, isSame, placeRows, rowsOf, type Shape } from "./drawn";
 import { createMotion, type Motion } from "./motion";
 import { follow, pagePx, type Position, toScroll } from "./scroll-map";
-import { type Rows, rowsAround } from "./wall-layout";
+import { type Rows, rowsAround, rowsAtOnce, type View } from "./wall-layout";
 
 /** The page's own bars above and below what is in view. */
 const barsPx = () => (window.matchMedia("(min-width: 48rem)").matches ? { top: 103, bottom: 44 } : { top: 49, bottom: 93 });
 const SETTLED_MS = 150;
-
-type Shape = { columns: number; rowPx: number };
-/** What is drawn: these rows, so far below the container's upper edge. */
-export type Drawn<S extends Shape> = S & Rows & { topPx: number; heightPx: number };
 
 export type Wall<S extends Shape> = {
   container: RefObject<HTMLDivElement | null>;
@@ -41,7 +38,7 @@ type WallOptions<S extends Shape> = {
 /** A list of any length in the page's own scroll: what is near the view is drawn, in a page that stays short enough for every browser. */
 export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }: WallOptions<S>): Wall<S> {
   const container = useRef<HTMLDivElement>(null);
-  const [motion] = useState(createMotion);
+  const [motion] = useState(() => createMotion());
   const [drawn, setDrawn] = useState<Drawn<S>>();
   const place = useRef<Position>({ scrollPx: 0, atPx: 0 });
   const shape = useRef<S>(undefined);
@@ -55,21 +52,32 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
     return Math.floor(Math.max(0, place.current.atPx + barsPx().top + 1) / now.rowPx) * now.columns;
   }, []);
 
-  const draw = useCallback((isLeap = false) => {
+  const shown = useRef<Drawn<S>>(undefined);
+  useLayoutEffect(() => {
+    shown.current = drawn;
+  }, [drawn]);
+  const asked = useRef<Drawn<S>>(undefined);
+
+  const placed = useCallback((rowsOfView: (view: View) => Rows): Drawn<S> | undefined => {
     const now = shape.current;
-    if (!now || !container.current) return;
-    const { atPx, scrollPx } = place.current;
-    const rows = rowsAround({
-      atPx,
-      screenPx: window.innerHeight,
-      rowPx: now.rowPx,
-      columns: now.columns,
-      rows: rowsOf(now, size.current),
-      isLeap,
-    });
-    const next = { ...now, ...rows, topPx: rows.from * now.rowPx + scrollPx - atPx, heightPx: pagePx(fullPx(now, size.current)) };
-    setDrawn((last) => (last && isSame(last, next) ? last : next));
+    if (!now || !container.current) return undefined;
+    const view = { atPx: place.current.atPx, screenPx: window.innerHeight, rowPx: now.rowPx, columns: now.columns };
+    return placeRows(now, rowsOfView({ ...view, rows: rowsOf(now, size.current) }), place.current, size.current);
   }, []);
+  const draw = useCallback(() => {
+    const next = placed(rowsAround);
+    if (!next || (asked.current && isSame(asked.current, next))) return;
+    asked.current = next;
+    setDrawn(next);
+  }, [placed]);
+  /** In this frame, or a fast move would show an empty page for one; nothing, where all that is in view stands there already. */
+  const drawInView = useCallback(() => {
+    const bare = placed((view) => rowsAround({ ...view, isBare: true }));
+    if (!bare || (shown.current && covers(shown.current, bare))) return;
+    const next = placed((view) => rowsAtOnce(bare, rowsAround(view), shown.current));
+    asked.current = next;
+    flushSync(() => setDrawn(next));
+  }, [placed]);
 
   /** Scrolls so that `atPx` of the list stands at the upper edge of the screen. */
   const scrollTo = useCallback((atPx: number) => {
@@ -91,9 +99,9 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       if (row === 0) window.scrollTo({ top: 0, behavior: "instant" });
       if (row === 0) place.current = { scrollPx: scrolledPx(), atPx: scrolledPx() };
       else scrollTo(row * now.rowPx - barsPx().top - 6);
-      flushSync(() => draw());
+      drawInView();
     },
-    [draw, scrollTo],
+    [drawInView, scrollTo],
   );
   const reveal = useCallback(
     (index: number) => {
@@ -106,9 +114,9 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       else if (topPx + now.rowPx > atPx + window.innerHeight - bars.bottom)
         scrollTo(topPx + now.rowPx - window.innerHeight + bars.bottom + 8);
       else return;
-      flushSync(() => draw());
+      drawInView();
     },
-    [draw, scrollTo],
+    [drawInView, scrollTo],
   );
 
   /** Another width, size or length: the tile that stood at the top stays there. */
@@ -145,10 +153,10 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       // Small steps in the mapped middle have left the scroll bar a little behind: nobody sees it put right.
       if (Math.abs(toScroll(place.current.atPx, fullPx(now, size.current)) - place.current.scrollPx) >= 1) {
         scrollTo(place.current.atPx);
-        flushSync(() => draw());
+        drawInView();
       }
       // What a leap left out above and below is drawn in slices, now that nothing moves.
-      startTransition(() => draw());
+      startTransition(draw);
       rested(firstIndex());
     }
     function look() {
@@ -164,8 +172,9 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       place.current = follow(before, scrollPx, { fullPx: fullPx(now, size.current), screenPx: window.innerHeight });
       motion.moved(place.current.atPx);
       const isLeap = Math.abs(place.current.atPx - before.atPx) > window.innerHeight;
-      // In this frame, or a leap would show an empty page for one.
-      flushSync(() => draw(isLeap));
+      drawInView();
+      // A leap goes on: the next frame shows other rows anyway.
+      if (!isLeap) startTransition(draw);
     }
     const ask = () => {
       frame ||= requestAnimationFrame(look);
@@ -186,7 +195,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       window.removeEventListener("resize", resized);
       motion.stop();
     };
-  }, [motion, draw, layOut, scrollTo, firstIndex]);
+  }, [motion, draw, drawInView, layOut, scrollTo, firstIndex]);
 
   const pointAt = useCallback((clientX: number, clientY: number) => {
     const box = container.current?.getBoundingClientRect();
@@ -194,13 +203,4 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
   }, []);
 
   return { container, drawn, motion, jumpTo, reveal, firstIndex, pointAt };
-}
-
-const rowsOf = ({ columns }: Shape, count: number) => Math.ceil(count / columns);
-const fullPx = (shape: Shape, count: number) => rowsOf(shape, count) * shape.rowPx;
-
-function isSame<S extends Shape>(a: Drawn<S>, b: Drawn<S>): boolean {
-  return (
-    a.columns === b.columns && a.rowPx === b.rowPx && a.from === b.from && a.to === b.to && a.topPx === b.topPx && a.heightPx === b.heightPx
-  );
 }

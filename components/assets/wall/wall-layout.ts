@@ -41,22 +41,31 @@ function rowsOf(screenPx: number, rowPx: number): number {
 
 export type Rows = { from: number; to: number };
 
-type View = {
+export type View = {
   atPx: number;
   screenPx: number;
   rowPx: number;
   columns: number;
   rows: number;
-  /** Only what is in view: the next frame shows other rows anyway. */
-  isLeap?: boolean;
+  /** Nothing above and below. */
+  isBare?: boolean;
 };
 
 /** Which rows to draw around `atPx`: what is in view, and as much above and below as the bound allows, a screen at most. */
-export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isLeap = false }: View): Rows {
+export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = false }: View): Rows {
   const first = Math.floor(atPx / rowPx);
   const last = Math.ceil((atPx + screenPx) / rowPx);
   const spare = Math.floor(MOST_TILES / columns) - (last - first);
-  const margin = isLeap ? 0 : Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx)));
+  const margin = isBare ? 0 : Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx)));
   const from = Math.min(Math.max(0, rows - 1), Math.max(0, first - margin));
   return { from, to: Math.min(rows, Math.max(from, last + margin)) };
+}
+
+/** What must be drawn in this very frame: what is in view, beside what stands there already. The rest of `wanted` can follow in slices. */
+export function rowsAtOnce(inView: Rows, wanted: Rows, drawn: Rows | undefined): Rows {
+  if (!drawn || drawn.to < inView.from || drawn.from > inView.to) return inView;
+  return {
+    from: Math.min(inView.from, Math.max(wanted.from, drawn.from)),
+    to: Math.max(inView.to, Math.min(wanted.to, drawn.to)),
+  };
 }

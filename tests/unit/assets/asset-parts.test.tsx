@@ -76,7 +76,8 @@ describe("the picture of an asset", () => {
 });
 
 describe("outputs that jobs call alike", () => {
-  const picking = { store: createSelection(), toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), chosen: () => [], isReading: false };
+  const acts = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
+  const picking = { ...acts, store: createSelection(), chosen: () => [], isReading: false };
   const tileOf = (one: AssetDetail, others: AssetDetail[]) => {
     const place = { index: 0, count: 2, locale: "en", edge: 256, fit: "cover", isOpen: false, isEarly: false, isCurrent: true } as const;
     const isNamesake = sharedNames([one, ...others]).has(one.name);

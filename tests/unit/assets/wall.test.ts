@@ -20,11 +20,11 @@ describe("the layout of a wall", () => {
         fc.integer({ min: 0, max: 1_000_000 }),
         fc.double({ min: -0.1, max: 1.1, noNaN: true }),
         fc.boolean(),
-        (screen, count, share, isLeap) => {
+        (screen, count, share, isBare) => {
           const { columns, rowPx } = wallLayout(screen);
           const rows = Math.ceil(count / columns);
           const atPx = share * rows * rowPx;
-          const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isLeap });
+          const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isBare });
           expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MOST_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
           if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(MOST_TILES);
           const first = Math.floor(Math.max(0, atPx) / rowPx);
@@ -38,9 +38,9 @@ describe("the layout of a wall", () => {
     );
   });
 
-  it("draws in a leap what is in view and nothing beside it, since the next frame shows other rows anyway", () => {
+  it("draws what is in view alone where that is asked for, and rows above and below otherwise", () => {
     const at = { atPx: 155_000, screenPx: 900, rowPx: 155, columns: 7, rows: 142_858 };
-    expect(rowsAround({ ...at, isLeap: true })).toEqual({ from: 1000, to: 1006 });
+    expect(rowsAround({ ...at, isBare: true })).toEqual({ from: 1000, to: 1006 });
     expect(rowsAround(at)).toEqual({ from: 994, to: 1012 });
   });
 
@@ -82,7 +82,7 @@ describe("a list longer than any page", () => {
 describe("who waits for a wall to rest", () => {
   it("is called once it does, and not while it flies past", async () => {
     let ms = 0;
-    const motion = createMotion(() => ms);
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
     const called: string[] = [];
     for (let px = 0; px < 50_000; px += 5_000) motion.moved((ms += 16) && px);
     expect(motion.isFlying()).toBe(true);
@@ -99,12 +99,37 @@ describe("who waits for a wall to rest", () => {
 
   it("is called also while somebody scrolls slowly and looks", async () => {
     let ms = 0;
-    const motion = createMotion(() => ms);
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
     let isCalled = false;
     motion.onRest(() => (isCalled = true));
     for (let px = 0; px < 40; px += 4) motion.moved((ms += 16) && px);
     await until("the call", () => isCalled);
     expect(motion.isFlying()).toBe(false);
+    motion.stop();
+  });
+});
+
+describe("a frame that takes longer than a rest", () => {
+  it("is none: what flew past meanwhile asks for nothing", async () => {
+    let ms = 0;
+    const frames: (() => void)[] = [];
+    const frame = () => frames.shift()?.();
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
+    let calls = 0;
+    motion.moved((ms += 16) && 5_000);
+    motion.onRest(() => (calls += 1));
+    ms += REST_MS * 2;
+    await until("the timer of a rest", () => frames.length > 0);
+    frame();
+    motion.moved((ms += 16) && 90_000);
+    frame();
+    expect(motion.isFlying()).toBe(true);
+    expect(calls).toBe(0);
+    ms += REST_MS * 2;
+    await until("the timer of a rest", () => frames.length > 0);
+    frame();
+    frame();
+    expect(calls).toBe(1);
     motion.stop();
   });
 });
