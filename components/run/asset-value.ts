@@ -2,7 +2,7 @@
 // Guarantees: pure; a service that stores by content is given the content's own name, which no later file of the same name can take over.
 
 import { type AssetView } from "@/lib/contract/asset-view";
-import { toImageValue } from "./image-ref";
+import { toFileRef, toImageValue } from "./image-ref";
 
 const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;
 const folders = ["output", "temp", "input"] as const;
@@ -16,6 +16,11 @@ export function assetValue({ name, hash: stored, tags }: Pick<AssetView, "name" 
 /** What upload/image answers for a picture: its content, and the ending of its name. */
 export function contentName(hash: string, fileName: string): string {
   return `${hash}${extensionOf(fileName)}`;
+}
+
+/** The hash in a picture's name that is nothing else. */
+export function contentOf(value: string): string | undefined {
+  return /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/.exec(toFileRef(value).filename)?.[1];
 }
 
 function extensionOf(name: string): string {

@@ -7,6 +7,7 @@ export type PictureContext = {
   connection?: string;
   isLocal?: boolean;
   listAssets: RunPorts["listAssets"];
+  storedName: RunPorts["storedName"];
   sendPicture: SendPicture;
   decode?: Decode;
   /** What its owner calls a picture, by the name that is sent. */

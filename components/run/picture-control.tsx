@@ -17,6 +17,7 @@ import { own } from "./own";
 import { type PictureContext } from "./picture-context";
 import { PictureName } from "./picture-name";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";
+import { useStoredName } from "./use-stored-name";
 
 type PictureControlProps = ControlProps & { picture: PictureContext; nodeTitle: string; onRunning: (isRunning: boolean) => void };
 
@@ -34,6 +35,8 @@ export function PictureControl({ nodeTitle, picture, onRunning, value, onChange,
   const chooser = useRef<HTMLInputElement>(null);
   const noteId = useId();
   const name = typeof value === "string" ? value : "";
+  const ownName = own(ownNames, name);
+  useStoredName(name, picture, ownName);
 
   function take(files: readonly File[]) {
     const [file] = files;
@@ -65,7 +68,7 @@ export function PictureControl({ nodeTitle, picture, onRunning, value, onChange,
           {...control}
           aria-describedby={[control["aria-describedby"], noteId].filter(Boolean).join(" ")}
           sentAs={name}
-          ownName={own(ownNames, name)}
+          ownName={ownName}
           onChange={onChange}
         />
         <span className="flex flex-wrap items-center gap-2">
@@ -78,7 +81,7 @@ export function PictureControl({ nodeTitle, picture, onRunning, value, onChange,
           {name === "" ? null : (
             <MaskButton
               file={toFileRef(name)}
-              title={own(ownNames, name) ?? name}
+              title={ownName ?? name}
               connection={connection}
               onSaved={(saved) => {
                 stop();

@@ -17,6 +17,7 @@ import { fromTop } from "@/lib/contract/userdata-paths";
 import { type ArrivalPorts } from "./arrivals";
 import { contentName } from "./asset-value";
 import { type Press } from "./press";
+import { createStoredNames } from "./stored-name";
 import { type SendPrompt } from "./submission";
 import { type SendPicture, type UploadAnswer } from "./use-picture-upload";
 
@@ -41,12 +42,20 @@ export type RunPorts = ArrivalPorts & {
     offset: number;
     limit: number;
   }) => Promise<Result<AssetsAnswer, ApiFailure>>;
+  /** What a picture is called that is named by its content; undefined where nobody says. */
+  storedName: (value: string) => Promise<string | undefined>;
   decode?: Decode;
 };
 
 const RECENT_JOBS = 50;
+/** As many as the interface hands out at once. */
+const MOST_ASSETS = 500;
 
 export function portsOf(connection: string | undefined, { isLocal = false, shipsPictures = false } = {}): RunPorts {
+  const listAssets: RunPorts["listAssets"] = (query) =>
+    callApi(withQuery("/api/assets", { ...query, sort: "created_at", order: "desc", include_public: true, connection }), {
+      cache: "no-store",
+    });
   return {
     shipsPictures,
     sendPrompt: (submission, press, label) => {
@@ -69,10 +78,8 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     },
     // It may be what a page that goes away leaves behind.
     cancelJobs: (ids) => callApi(withQuery("/api/queue", { connection }), { method: "POST", json: { delete: ids }, keepalive: true }),
-    listAssets: (query) =>
-      callApi(withQuery("/api/assets", { ...query, sort: "created_at", order: "desc", include_public: true, connection }), {
-        cache: "no-store",
-      }),
+    listAssets,
+    storedName: createStoredNames(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MOST_ASSETS })),
     readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     loadSample,
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),

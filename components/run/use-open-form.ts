@@ -42,6 +42,7 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
       isLocal: isLocal === true,
       sendPicture: ports.sendPicture,
       listAssets: ports.listAssets,
+      storedName: ports.storedName,
       decode: ports.decode,
       ownNames,
       onNamed,

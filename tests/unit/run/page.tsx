@@ -30,6 +30,7 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     listStored: async () => failed(nobody),
     readAsset: async () => failed(nobody),
     listAssets: async () => failed(nobody),
+    storedName: async () => undefined,
     cancelJobs: async () => failed(nobody),
     ...ports,
   };

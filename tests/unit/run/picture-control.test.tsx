@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { assetValue } from "@/components/run/asset-value";
@@ -45,13 +45,13 @@ const listAssets: RunPorts["listAssets"] = async ({ name_contains, exclude_tags 
   return ok(assetsAnswerSchema.parse({ assets: wanted, total: wanted.length, has_more: false }));
 };
 
-function show() {
+function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunPorts["storedName"] } = {}) {
   const sent: Sent[] = [];
   const running: boolean[] = [];
   const values: unknown[] = [];
   const sendPicture: SendPicture = (file, options) => new Promise((finish) => sent.push({ file, ...options, finish }));
   function Host() {
-    const [value, setValue] = useState<unknown>("photo.png");
+    const [value, setValue] = useState<unknown>(first);
     const [names, setNames] = useState<Record<string, string>>({});
     return (
       <PictureControl
@@ -68,6 +68,7 @@ function show() {
           sendPicture,
           decode,
           listAssets,
+          storedName,
         }}
         onRunning={(isRunning) => running.push(isRunning)}
       />
@@ -148,6 +149,27 @@ describe("the picture of a node", () => {
     fireEvent.blur(box());
     expect(name()).toBe("other.png");
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
+  });
+
+  it("that a stored workflow names by its content is called as its asset is, where the service says so", async () => {
+    const content = `${"ab".repeat(32)}.png`;
+    const asked: string[] = [];
+    const storedName: RunPorts["storedName"] = async (value) => {
+      asked.push(value);
+      return value === content ? "hero.png" : undefined;
+    };
+    const { values } = show({ first: content, storedName });
+    await waitFor(() => expect(name()).toBe("hero.png"));
+    expect(screen.getByRole("button", { name: `Copy ${content}` })).toBeTruthy();
+    expect(values).toEqual([]);
+    cleanup();
+    const other = `${"cd".repeat(32)}.png`;
+    show({ first: other, storedName });
+    await waitFor(() => expect(asked).toEqual([content, other]));
+    expect(name()).toBe(other);
+    cleanup();
+    show({ storedName });
+    expect(asked).toHaveLength(2);
   });
 
   it("stops on its way by hand, and when the page goes away", async () => {
