@@ -81,8 +81,7 @@ describe("outputs that jobs call alike", () => {
   const tileOf = (one: AssetDetail, others: AssetDetail[]) => {
     const place = { index: 0, count: 2, locale: "en", edge: 256, fit: "cover", isOpen: false, isEarly: false, isCurrent: true } as const;
     const isNamesake = sharedNames([one, ...others]).has(one.name);
-    const acts = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
-    const picking = { ...acts, store: createSelection(), chosen: () => [], isReading: false };
+    show(<AssetTile {...place} asset={one} isNamesake={isNamesake} motion={createMotion()} picking={picking} />);
     return screen.getByRole("link");
   };
   const output = (id: string, more: Partial<AssetDetail> = {}) => asset(id, { name: "x_00001_.png", sizeBytes: 5600, ...more });
