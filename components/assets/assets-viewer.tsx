@@ -25,48 +25,40 @@ const AHEAD = 12;
 
 /** Through the whole filtered list, as it stands, one asset at a time; one that a link names and the list does not hold stands alone. */
 export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }: AssetsViewerProps) {
+  const errors = useTranslations("errors");
   const { want, count } = source;
-  const { at, id } = viewing;
-  const shown = at === undefined ? undefined : source.at(at);
+  const { at, id, close } = viewing;
+  const isAlone = at === undefined;
+  const alone = useAsset({ id: id ?? "", connectionId: isAlone && id !== undefined ? where.connectionId : undefined });
+  const assetAt = (index: number) => (isAlone ? alone.asset : source.at(index));
+  const shown = assetAt(at ?? 0);
   const canDownload = useHandsOutFiles(where.connectionId, shown && assetFileUrl(shown, where.connectionId));
   useEffect(() => {
     if (at !== undefined) want(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD));
   }, [want, at, count]);
-  if (at === undefined) return id === undefined ? null : <Alone key={id} id={id} onClose={viewing.close} {...where} />;
+  const { failure } = alone;
+  const isLost = isAlone && failure !== undefined && !alone.asset && !isCovered;
+  useEffect(() => {
+    if (!isLost) return;
+    showToast({ tone: "bad", text: failureText(errors, failure) });
+    close();
+  }, [isLost, failure, errors, close]);
+  // The one dialog for both: opened anew, it would stand before a comparison that is open over it.
   return (
     <Viewer
-      count={count}
-      at={at}
+      count={isAlone ? 1 : count}
+      at={at ?? 0}
       itemAt={(index) => {
-        const asset = source.at(index);
+        const asset = assetAt(index);
         return asset && toViewerItem(asset, where);
       }}
-      onMove={viewing.move}
-      onClose={viewing.close}
-      onCompare={onCompare}
+      onMove={isAlone ? stay : viewing.move}
+      onClose={close}
+      onCompare={isAlone ? undefined : onCompare}
       isCovered={isCovered}
       canDownload={canDownload}
     />
   );
 }
 
-function Alone({ id, onClose, ...where }: Where & { id: string; onClose: () => void }) {
-  const errors = useTranslations("errors");
-  const { asset, failure } = useAsset({ id, connectionId: where.connectionId });
-  useEffect(() => {
-    if (asset || !failure) return;
-    showToast({ tone: "bad", text: failureText(errors, failure) });
-    onClose();
-  }, [asset, failure, errors, onClose]);
-  const canDownload = useHandsOutFiles(where.connectionId, asset && assetFileUrl(asset, where.connectionId));
-  return (
-    <Viewer
-      count={1}
-      at={0}
-      itemAt={() => asset && toViewerItem(asset, where)}
-      onMove={() => undefined}
-      onClose={onClose}
-      canDownload={canDownload}
-    />
-  );
-}
+const stay = () => undefined;

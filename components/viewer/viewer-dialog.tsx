@@ -1,6 +1,6 @@
 "use client";
 
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef } from "react";
 
 type ViewerDialogProps = {
   dialog: RefObject<HTMLDialogElement | null>;
@@ -8,17 +8,19 @@ type ViewerDialogProps = {
   onClose: () => void;
   /** Keys that nothing inside has answered, nor needs for itself. */
   onKey?: (event: KeyboardEvent) => void;
+  /** Another one stands before it. */
+  isCovered?: boolean;
   children: ReactNode;
 };
 
 /** Before everything else, over the whole window: Esc closes it and gives the focus back. */
-export function ViewerDialog({ dialog, label, onClose, onKey, children }: ViewerDialogProps) {
+export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false, children }: ViewerDialogProps) {
+  const wasCovered = useRef(false);
   useEffect(() => {
     const element = dialog.current;
     if (element && !element.open) {
       element.showModal();
-      // A dialog gives the focus to its first link: the keys belong to what is shown.
-      element.querySelector<HTMLElement>('[role="group"][tabindex="0"]')?.focus();
+      focusOnShown(element);
     }
     return () => element?.close();
   }, [dialog]);
@@ -26,9 +28,17 @@ export function ViewerDialog({ dialog, label, onClose, onKey, children }: Viewer
     <dialog
       ref={dialog}
       aria-label={label}
-      onClose={(event) => {
+      onCancel={(event) => {
+        if (event.target === event.currentTarget) wasCovered.current = isCovered;
+      }}
+      onClose={({ target, currentTarget }) => {
         // React hands on what a dialog inside this one tells of itself.
-        if (event.target === event.currentTarget) onClose();
+        if (target !== currentTarget) return;
+        // Dialogs that opened by themselves, as after a reload, are all closed at one press: it was meant for the one in front.
+        if (!wasCovered.current) return onClose();
+        wasCovered.current = false;
+        currentTarget.showModal();
+        focusOnShown(currentTarget);
       }}
       onKeyDown={(event) => {
         if (event.defaultPrevented || !(event.target instanceof Element)) return;
@@ -40,4 +50,9 @@ export function ViewerDialog({ dialog, label, onClose, onKey, children }: Viewer
       <div className="flex h-full flex-col">{children}</div>
     </dialog>
   );
+}
+
+/** A dialog gives the focus to its first link: the keys belong to what is shown. */
+function focusOnShown(dialog: HTMLDialogElement): void {
+  dialog.querySelector<HTMLElement>('[role="group"][tabindex="0"]')?.focus();
 }

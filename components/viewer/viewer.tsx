@@ -60,7 +60,13 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
   };
   const next = itemAt(at + 1);
   return (
-    <ViewerDialog dialog={dialog} label={t("label", { name: item?.name ?? "", at: at + 1, count })} onClose={onClose} onKey={onKey}>
+    <ViewerDialog
+      dialog={dialog}
+      label={t("label", { name: item?.name ?? "", at: at + 1, count })}
+      onClose={onClose}
+      onKey={onKey}
+      isCovered={isCovered}
+    >
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
         <span className="min-w-0 flex-1 truncate">
           {item?.href ? (

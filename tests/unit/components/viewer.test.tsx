@@ -184,6 +184,27 @@ it("marked pictures are compared side by side or behind a slider, over the diffe
   expect(onClose).toHaveBeenCalledTimes(1);
 });
 
+it("where a browser closes all that is open at one press, the comparison closes and what it covered stays", async () => {
+  const onClose = show();
+  await press("c");
+  await press("ArrowRight");
+  await press("c");
+  await click("Compare 2");
+  const [viewer, compared] = screen.getAllByRole<HTMLDialogElement>("dialog");
+  // Dialogs that opened by themselves, as after a reload, are let go of together: each is asked, then each is closed.
+  await act(async () => {
+    for (const dialog of [compared, viewer]) dialog?.dispatchEvent(new Event("cancel"));
+    for (const dialog of [compared, viewer]) dialog?.close();
+  });
+  expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
+  expect(viewer?.open).toBe(true);
+  expect(onClose).not.toHaveBeenCalled();
+  // The next press is for the viewer.
+  await act(async () => void viewer?.dispatchEvent(new Event("cancel")));
+  await act(async () => void viewer?.close());
+  expect(onClose).toHaveBeenCalledOnce();
+});
+
 it("a picture without a job says so where it is compared", async () => {
   show(1);
   await press("c");
