@@ -43,7 +43,7 @@ export function UploadsRoom(props: RoomProps) {
   );
 }
 
-type Open = { kind: "url" } | { kind: "hash" } | { kind: "item"; key: number } | { kind: "all" } | undefined;
+type Open = { kind: "url"; text: string } | { kind: "hash" } | { kind: "item"; key: number } | { kind: "all" } | undefined;
 
 function Room({ request, connection, canAdd }: RoomProps) {
   const queue = useSyncExternalStore(tabUploads.subscribe, tabUploads.get, () => noUploads);
@@ -66,8 +66,11 @@ function Room({ request, connection, canAdd }: RoomProps) {
   const [answered, setAnswered] = useState(0);
   if (request.id !== answered) {
     setAnswered(request.id);
-    if (request.way === "url" || request.way === "hash") setOpen({ kind: request.way });
-    else if (request.way !== "files") {
+    if (request.way === "hash") setOpen({ kind: "hash" });
+    else if (request.way === "url") {
+      const before = open?.kind === "url" ? open.text : "";
+      setOpen({ kind: "url", text: [before, request.address ?? ""].filter((text) => text !== "").join("\n") });
+    } else if (request.way !== "files") {
       setShown(true);
       setFolded(request.way === "resume");
       if (request.way === "resume") setView("downloads");
@@ -104,6 +107,8 @@ function Room({ request, connection, canAdd }: RoomProps) {
       {open?.kind === "url" ? (
         <UrlDialog
           connection={connection?.id}
+          text={open.text}
+          onText={(text) => setOpen((now) => (now?.kind === "url" ? { kind: "url", text } : now))}
           onStarted={() => {
             setShown(true);
             setView("downloads");

@@ -22,15 +22,20 @@ import { readHabits } from "./upload-habits";
 /** The same in every language. */
 const EXAMPLE = "https://huggingface.co/org/repo/resolve/main/model.safetensors";
 
-type UrlDialogProps = { connection?: string; onStarted: () => void; onClose: () => void };
+type UrlDialogProps = {
+  connection?: string;
+  text: string;
+  onText: (text: string) => void;
+  onStarted: () => void;
+  onClose: () => void;
+};
 
 /** Addresses that the service fetches itself. Each is looked at while it is typed; what is refused stays, with the reason. */
-export function UrlDialog({ connection, onStarted, onClose }: UrlDialogProps) {
+export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlDialogProps) {
   const t = useTranslations("uploads.url");
   const errors = useTranslations("errors");
   const locale = useLocale();
   const listId = useId();
-  const [text, setText] = useState("");
   const [draft, setDraft] = useState(() => ({ ...newDraft, tags: readHabits().tags }));
   const [faults, setFaults] = useState<DraftFaults>({});
   const [refused, setRefused] = useState<ReadonlyMap<string, ApiFailure>>(new Map());
@@ -75,7 +80,7 @@ export function UrlDialog({ connection, onStarted, onClose }: UrlDialogProps) {
     const taken = new Set(good.map(({ url }) => url).filter((url) => !failures.has(url)));
     const left = addresses.filter(({ url }) => !taken.has(url));
     if (left.length === 0) return onClose();
-    setText(left.map(({ url }) => url).join("\n"));
+    onText(left.map(({ url }) => url).join("\n"));
   }
 
   const note = ({ url }: Address) => {
@@ -105,7 +110,7 @@ export function UrlDialog({ connection, onStarted, onClose }: UrlDialogProps) {
               className="font-mono break-all"
               aria-controls={listId}
               value={text}
-              onChange={({ target }) => setText(target.value)}
+              onChange={({ target }) => onText(target.value)}
             />
           )}
         </FormField>

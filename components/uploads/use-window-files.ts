@@ -6,41 +6,66 @@ import { pastedName } from "./pasted-name";
 
 /** Longer than the pause between two events of a drag, so that leaving the window in any way ends it. */
 const STILL_OVER_MS = 250;
+const LONGEST_TEXT = 100_000;
 
-type WindowFiles = { isOn: boolean; onFiles: (files: Promise<Dropped>) => void };
+type Kind = "files" | "addresses";
+type WindowFiles = {
+  isOn: boolean;
+  onFiles: (files: Promise<Dropped>) => void;
+  /** One a line. */
+  onAddress: (addresses: string) => void;
+};
 
-/** Files dropped or pasted anywhere in the window; true while files hang over it. What a part of the page takes for itself never comes here. */
-export function useWindowFiles({ isOn, onFiles }: WindowFiles): boolean {
-  const [isOver, setOver] = useState(false);
+/** Files and addresses dropped or pasted anywhere in the window; what hangs over it. What a part of the page takes for itself never comes here. */
+export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind | undefined {
+  const [over, setOver] = useState<Kind>();
   const take = useEffectEvent(onFiles);
+  const takeAddress = useEffectEvent(onAddress);
   useEffect(() => {
     if (!isOn) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOwn = false;
     const end = () => {
       clearTimeout(timer);
-      setOver(false);
+      setOver(undefined);
+    };
+    const kindOf = ({ defaultPrevented, dataTransfer, target }: DragEvent): Kind | undefined => {
+      const types = dataTransfer?.types ?? [];
+      if (defaultPrevented) return undefined;
+      if (types.includes("Files")) return "files";
+      return types.includes("text/uri-list") && !isOwn && !isField(target) ? "addresses" : undefined;
     };
     const listening = new AbortController();
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal: listening.signal });
+    // A link or a picture of this very page that somebody moves about.
+    on("dragstart", () => void (isOwn = true));
+    on("dragend", () => void (isOwn = false));
     on("dragover", (event) => {
-      if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return end();
-      // Without this the browser would leave the page and show the file.
+      const kind = kindOf(event);
+      if (!kind) return end();
+      // Without this the browser would leave the page and show what was dropped.
       event.preventDefault();
       clearTimeout(timer);
       timer = setTimeout(end, STILL_OVER_MS);
-      setOver(true);
+      setOver(kind);
     });
     on("drop", (event) => {
       end();
-      if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+      const kind = kindOf(event);
+      if (!kind || !event.dataTransfer) return;
       event.preventDefault();
-      take(filesOfDrop(event.dataTransfer));
+      if (kind === "files") return take(filesOfDrop(event.dataTransfer));
+      const addresses = addressesIn(event.dataTransfer.getData("text/uri-list").replace(/^#.*$/gm, ""));
+      if (addresses !== undefined) takeAddress(addresses);
     });
     on("paste", (event) => {
+      if (event.defaultPrevented || isField(event.target)) return;
       const files = [...(event.clipboardData?.files ?? [])];
-      if (event.defaultPrevented || files.length === 0 || isField(event.target)) return;
+      const addresses = files.length === 0 ? addressesIn(event.clipboardData?.getData("text/plain") ?? "") : undefined;
+      if (files.length === 0 && addresses === undefined) return;
       event.preventDefault();
+      if (addresses !== undefined) return takeAddress(addresses);
       const named = files.map((file) => pastedName(file, new Date()));
       take(Promise.resolve(droppedOf(named.map((file) => ({ path: file.name, file })))));
     });
@@ -49,7 +74,18 @@ export function useWindowFiles({ isOn, onFiles }: WindowFiles): boolean {
       listening.abort();
     };
   }, [isOn]);
-  return isOver;
+  return over;
+}
+
+/** Undefined where there is anything else in the text. */
+function addressesIn(text: string): string | undefined {
+  const lines = text
+    .slice(0, LONGEST_TEXT)
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const isAll = lines.length > 0 && lines.every((line) => /^https?:\/\/\S+$/i.test(line) && URL.canParse(line));
+  return isAll ? lines.join("\n") : undefined;
 }
 
 /** A field under the cursor keeps its own paste. */

@@ -58,7 +58,11 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
     });
     return () => asking.abort();
   }, [connectionId]);
-  const isOver = useWindowFiles({ isOn: isElsewhere, onFiles: takeFiles });
+  const over = useWindowFiles({
+    isOn: isElsewhere,
+    onFiles: takeFiles,
+    onAddress: (address) => (canAdd ? wish({ way: "url", address }) : showToast({ tone: "bad", text: t("refused") })),
+  });
 
   const picker = { type: "file", multiple: true, hidden: true } as const;
   // React knows no such attribute; browsers do.
@@ -73,10 +77,10 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
     <>
       <input {...picker} ref={files} data-testid="asset-files" onChange={onPicked} />
       <input {...picker} ref={folder} data-testid="asset-folder" {...asFolder} onChange={onPicked} />
-      {isOver ? (
+      {over ? (
         <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
           <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
-            {canAdd ? t("drop", { connection: connection?.name ?? "" }) : t("refused")}
+            {canAdd ? t(over === "files" ? "drop" : "dropAddress", { connection: connection?.name ?? "" }) : t("refused")}
           </p>
         </div>
       ) : null}

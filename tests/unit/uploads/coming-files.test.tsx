@@ -24,7 +24,7 @@ async function desk() {
   let id = 0;
   const room = (request: WayRequest) => inApp(<UploadsRoom request={request} canAdd />);
   const { rerender } = renderInApp(null);
-  const ask = (wish: { way: "files"; dropped: Promise<Dropped> } | { way: "url" }) =>
+  const ask = (wish: { way: "files"; dropped: Promise<Dropped> } | { way: "url"; address?: string }) =>
     act(async () => rerender(room({ id: ++id, ...wish })));
   return { ask, drop: (files: Promise<Dropped>) => ask({ way: "files", dropped: files }) };
 }
@@ -72,4 +72,14 @@ test("addresses that somebody types stay where files are dropped beside them", a
   await question("Add 1 file");
   expect(box.value).toBe("https://example.com/a.bin");
   expect(box.isConnected).toBe(true);
+});
+
+test("an address that was pasted stands among those to fetch, and another one below it", async () => {
+  const { ask } = await desk();
+  await ask({ way: "url", address: "https://example.com/a.bin" });
+  const box = await screen.findByLabelText<HTMLTextAreaElement>("Addresses, one a line");
+  expect(box.value).toBe("https://example.com/a.bin");
+  fireEvent.change(box, { target: { value: "https://example.com/b.bin" } });
+  await ask({ way: "url", address: "https://example.com/c.bin" });
+  expect(box.value).toBe("https://example.com/b.bin\nhttps://example.com/c.bin");
 });

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, render } from "@testing-library/react";
+import { act, cleanup, render } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { useWindowFiles } from "@/components/uploads/use-window-files";
 import { filesOfDrop, filesOfInput, type Dropped } from "@/lib/browser/dropped-files";
@@ -74,8 +74,10 @@ describe("what is dropped", () => {
   });
 });
 
-function Window({ onFiles }: { onFiles: (files: Promise<Dropped>) => void }) {
-  return <input aria-label={String(useWindowFiles({ isOn: true, onFiles }))} />;
+type WindowProps = { onFiles?: (files: Promise<Dropped>) => void; onAddress?: (address: string) => void };
+const nothing = () => undefined;
+function Window({ onFiles = nothing, onAddress = nothing }: WindowProps) {
+  return <input aria-label={String(useWindowFiles({ isOn: true, onFiles, onAddress }))} />;
 }
 
 describe("what is pasted", () => {
@@ -84,7 +86,7 @@ describe("what is pasted", () => {
     const { getByRole } = render(<Window onFiles={(files) => taken.push(files)} />);
     const paste = (target: Element, files: File[]) => {
       const event = new Event("paste", { bubbles: true, cancelable: true });
-      target.dispatchEvent(Object.assign(event, { clipboardData: { files } }));
+      target.dispatchEvent(Object.assign(event, { clipboardData: { files, getData: () => "" } }));
       return event.defaultPrevented;
     };
     const picture = new File(["x"], "a.png");
@@ -93,5 +95,45 @@ describe("what is pasted", () => {
     expect(taken).toHaveLength(0);
     expect(paste(document.body, [picture])).toBe(true);
     expect(taken).toHaveLength(1);
+  });
+});
+
+describe("an address", () => {
+  function desk() {
+    const addresses: string[] = [];
+    const { getByRole } = render(<Window onAddress={(address) => addresses.push(address)} />);
+    /** True where the browser is kept from doing what it does by itself. */
+    const send = (target: Element, type: string, data: Record<string, string> = {}) => {
+      const event = new Event(type, { bubbles: true, cancelable: true });
+      const held = { files: [], items: [], types: Object.keys(data), getData: (kind: string) => data[kind] ?? "" };
+      act(() => void target.dispatchEvent(Object.assign(event, { dataTransfer: held, clipboardData: held })));
+      return event.defaultPrevented;
+    };
+    return { addresses, send, field: getByRole("textbox") };
+  }
+
+  it("that is pasted as text is taken, with others below it, and any other text is not", () => {
+    const { addresses, send, field } = desk();
+    expect(send(document.body, "paste", { "text/plain": " https://a.example/x.bin\n\nhttps://b.example/y.bin\n" })).toBe(true);
+    expect(addresses).toEqual(["https://a.example/x.bin\nhttps://b.example/y.bin"]);
+    for (const text of ["see https://a.example/x.bin", "a.example/x.bin", "mailto:a@b.example", ""])
+      expect(send(document.body, "paste", { "text/plain": text })).toBe(false);
+    expect(send(field, "paste", { "text/plain": "https://a.example/x.bin" })).toBe(false);
+    expect(addresses).toHaveLength(1);
+  });
+
+  it("that is dragged here from another page is taken, where the browser would have gone to it; a link of this page is not", () => {
+    const { addresses, send, field } = desk();
+    const link = { "text/uri-list": "# a comment\r\nhttps://a.example/x.bin\r\n", "text/html": "<a>" };
+    expect(send(document.body, "dragover", link)).toBe(true);
+    expect(field.getAttribute("aria-label")).toBe("addresses");
+    expect(send(document.body, "drop", link)).toBe(true);
+    expect(field.getAttribute("aria-label")).toBe("undefined");
+    expect(addresses).toEqual(["https://a.example/x.bin"]);
+    send(document.body, "dragstart");
+    expect([send(document.body, "dragover", link), send(document.body, "drop", link)]).toEqual([false, false]);
+    send(document.body, "dragend");
+    expect([send(field, "dragover", link), send(field, "drop", link)]).toEqual([false, false]);
+    expect(addresses).toHaveLength(1);
   });
 });
