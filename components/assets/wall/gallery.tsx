@@ -12,7 +12,8 @@ import { type usePicking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
 import { useTilePresses } from "./use-tile-presses";
 import { useWall, type Wall } from "./use-wall";
-import { GAP_X, plainLayout, type TileSize, wallLayout, type WallLayout } from "./wall-layout";
+import { WaitingTile } from "./waiting-tile";
+import { GAP_X, MOST_TILES, plainLayout, type TileSize, wallLayout, type WallLayout } from "./wall-layout";
 
 export type WallProps = {
   source: AssetsSource;
@@ -112,31 +113,41 @@ export function Gallery({
         }}
       >
         <ul aria-label={t("label")} style={style} className={drawn ? "tiles absolute inset-x-0" : "tiles"}>
-          {inView().map((index) => (
-            <AssetTile
-              key={index}
-              asset={source.at(index)}
-              isNamesake={shared.has(source.at(index)?.name ?? "")}
-              index={index}
-              count={source.count}
-              locale={locale}
-              connectionId={connectionId}
-              connection={connection}
-              edge={edges[size]}
-              fit={fit}
-              isOpen={openId !== undefined && source.at(index)?.id === openId}
-              isEarly={!drawn && index < startIndex + EARLY}
-              isCurrent={index === tabbed}
-              motion={motion}
-              picking={picking}
-            />
-          ))}
+          {inView().map((index) => {
+            const asset = source.at(index);
+            const isCurrent = index === tabbed;
+            if (!asset) return <WaitingTile key={waitingKey(index, isCurrent)} index={index} count={source.count} isCurrent={isCurrent} />;
+            return (
+              <AssetTile
+                key={index}
+                asset={asset}
+                isNamesake={shared.has(asset.name)}
+                index={index}
+                count={source.count}
+                locale={locale}
+                connectionId={connectionId}
+                connection={connection}
+                edge={edges[size]}
+                fit={fit}
+                isOpen={asset.id === openId}
+                isEarly={!drawn && index < startIndex + EARLY}
+                isCurrent={isCurrent}
+                motion={motion}
+                picking={picking}
+              />
+            );
+          })}
         </ul>
         <RubberBand wall={wall} source={source} picking={picking} />
       </div>
       <OffsetLabel wall={wall} source={source} />
     </div>
   );
+}
+
+/** Those of a leap are the elements of the screen before it, which costs less than new ones; the focus stays with the tile that has it. */
+function waitingKey(index: number, isCurrent: boolean): string | number {
+  return isCurrent ? index : `waiting-${index % MOST_TILES}`;
 }
 
 function indexOf(target: EventTarget): number | undefined {

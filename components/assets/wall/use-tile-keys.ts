@@ -1,6 +1,7 @@
 "use client";
 
 import { useEffect, useEffectEvent } from "react";
+import { flushSync } from "react-dom";
 import { isFreeKey } from "@/components/ui/free-key";
 import { type AssetsSource } from "./assets-source";
 import { nextTile } from "./tile-keys";
@@ -38,8 +39,9 @@ export function useTileKeys({
   onView,
 }: TileKeys): void {
   function focus(index: number) {
+    // First, so that the tile is drawn as the one that keeps the focus.
+    flushSync(() => onCurrent(index));
     wall.reveal(index);
-    onCurrent(index);
     wall.container.current?.querySelector<HTMLElement>(`a[data-index="${index}"]`)?.focus({ preventScroll: true });
     const id = source.at(index)?.id;
     // The panel follows whoever looks through pictures by key.
