@@ -7,6 +7,8 @@ import { ServiceError } from "../service-error";
 
 export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civitai.com"];
 
+const MOST_NAMED = 10;
+
 /**
  * huggingface.co: the lists lfsDomains and cdnDomains that it publishes at https://huggingface.co/.well-known/meta.json, by their common
  * endings, and cas-bridge.xethub.hf.co, where its redirects lead today.
@@ -18,6 +20,8 @@ const storageOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 export type SourcePolicy = {
+  /** As the configuration names them, for people. */
+  named: string;
   isPermitted(url: URL): boolean;
   /** The configuration names this very origin: whatever its address is, it is meant. */
   isTrustedOrigin(url: URL): boolean;
@@ -31,6 +35,7 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
   const isTrustedOrigin = (url: URL) => isAnonymous(url) && origins.has(url.origin);
   const isPermitted = (url: URL) => isTrustedOrigin(url) || (isPlain(url) && hosts.some((host) => isUnder(url, host)));
   return {
+    named: namesOf(entries),
     isTrustedOrigin,
     isPermitted,
     mayLeadTo: (source, target) =>
@@ -44,7 +49,7 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
 export function requireSource(policy: SourcePolicy, text: string, field: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !policy.isPermitted(url))
-    throw new ServiceError("UNSUPPORTED_SOURCE", `${field}: this service does not download from there.`, { field });
+    throw new ServiceError("UNSUPPORTED_SOURCE", `${field}: this service downloads ${policy.named}.`, { field });
   url.hash = "";
   return url;
 }
@@ -55,6 +60,12 @@ export function insideTheNetwork(field?: string): ServiceError {
   return field === undefined
     ? new ServiceError("UNSUPPORTED_SOURCE", `The ${sentence}`)
     : new ServiceError("UNSUPPORTED_SOURCE", `${field}: the ${sentence}`, { field });
+}
+
+function namesOf(entries: readonly string[]): string {
+  if (entries.length === 0) return "from nowhere";
+  const more = entries.length - MOST_NAMED;
+  return `only from ${entries.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function isPlain(url: URL): boolean {

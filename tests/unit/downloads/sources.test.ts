@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readContentRange, readLength, readUnsatisfiedLength, readValidator } from "@/lib/service/downloads/source-headers";
-import { createSourcePolicy, defaultDownloadHosts } from "@/lib/service/downloads/sources";
+import { createSourcePolicy, defaultDownloadHosts, requireSource } from "@/lib/service/downloads/sources";
 
 describe("the policy of sources", () => {
   const policy = createSourcePolicy(defaultDownloadHosts);
@@ -32,6 +32,20 @@ describe("the policy of sources", () => {
     ["https://civitai.com/x", "https://mine.r2.cloudflarestorage.com/x"],
   ])("does not let %s lead to %s", (from, to) => {
     expect(may(from, to)).toBe(false);
+  });
+
+  it("refuses by naming what it takes, one of many by the first of them", () => {
+    const refused = (hosts: readonly string[]) => {
+      try {
+        return requireSource(createSourcePolicy(hosts), "https://example.com/x", "source_url").href;
+      } catch (error) {
+        return error instanceof Error ? error.message : "";
+      }
+    };
+    expect(refused(defaultDownloadHosts)).toBe("source_url: this service downloads only from huggingface.co, civitai.com.");
+    const many = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
+    expect(refused(many)).toMatch(/ host-9\.example and 20 more\.$/);
+    expect(refused([])).toBe("source_url: this service downloads from nowhere.");
   });
 
   it("opens a storage with its source only: a configuration that leaves the source out leaves both out", () => {
