@@ -2,7 +2,7 @@
 // Guarantees: a square is kept for the history before its first pixel changes; a slice is about two megapixels at most.
 
 import { type Coverage, invertRows, isWholly, painted } from "./coverage";
-import { isEmpty, type Rect, wholeOf } from "./geometry";
+import { isEmpty, nothing, type Rect, wholeOf } from "./geometry";
 import { type KeptTiles } from "./history";
 import { type Shape } from "./shapes";
 import { packTile, TILE, tileRect, tilesIn } from "./tiles";
@@ -48,7 +48,7 @@ export function* clearAll(coverage: Coverage): AreaWork {
       for (let y = rect.top; y < rect.bottom; y += 1)
         coverage.data.fill(0, y * coverage.width + rect.left, y * coverage.width + rect.right);
       yield rect;
-    } else if (count % 32 === 0) yield { left: 0, top: 0, right: 0, bottom: 0 };
+    } else if (count % 32 === 0) yield nothing;
   }
   return kept;
 }

@@ -4,12 +4,14 @@
 
 import { type AreaWork } from "./area-work";
 import { type Coverage } from "./coverage";
-import { joined, type Point, type Rect } from "./geometry";
+import { type Point, type Rect, type Size } from "./geometry";
 import { type KeptTiles } from "./history";
 import { packTile, TILE, tileColumns } from "./tiles";
 
 const HALF = 128;
-const SLICE = 250_000;
+/** Pixels between two `yield`s: along a row they cost a few, on a slope each is looked up by itself. */
+const SLICE = 50_000;
+const SLOPE_SLICE = 16_000;
 
 export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): AreaWork {
   const { width, height, data } = coverage;
@@ -32,15 +34,8 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
   const seeds = [startY * width + startX];
   /** Pixels of the line's soft side: their place, then what they were. */
   const slope: number[] = [];
-  let changed: Rect[] = [];
+  const changes = createChanges(coverage);
   let work = 0;
-  /** Far apart they stay apart: what lies between is not looked at again. */
-  const note = (rect: Rect) => {
-    const last = changed.at(-1);
-    const both = joined(last, rect);
-    if (last && areaOf(both) <= 2 * (areaOf(last) + areaOf(rect))) changed[changed.length - 1] = both;
-    else changed.push(rect);
-  };
 
   for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
     if (!isOpen(seed)) continue;
@@ -68,11 +63,11 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
         if (now !== 255) climb(index, HALF);
       }
     }
-    note({ left: left - row, top: y, right: right - row, bottom: y + 1 });
+    changes.note(left - row, right - row, y);
     work += right - left;
     if (work < SLICE) continue;
-    yield* changed;
-    [changed, work] = [[], 0];
+    yield* changes.take();
+    work = 0;
   }
 
   function climb(index: number, from: number): void {
@@ -87,20 +82,38 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
     const was = slope.pop() ?? 0;
     const index = slope.pop() ?? 0;
     const [x, y] = [index % width, Math.floor(index / width)];
-    note({ left: x, top: y, right: x + 1, bottom: y + 1 });
+    changes.note(x, x + 1, y);
     if (x > 0) climb(index - 1, was);
     if (x + 1 < width) climb(index + 1, was);
     if (y > 0) climb(index - width, was);
     if (y + 1 < height) climb(index + width, was);
-    if ((work += 1) % 100_000 === 0) {
-      yield* changed;
-      changed = [];
-    }
+    if ((work += 1) % SLOPE_SLICE === 0) yield* changes.take();
   }
-  yield* changed;
+  yield* changes.take();
   return kept;
 }
 
-function areaOf({ left, top, right, bottom }: Rect): number {
-  return (right - left) * (bottom - top);
+/** What changed since it was last taken, for each square by itself: between far places nothing is looked at again. */
+function createChanges(size: Size) {
+  const columns = tileColumns(size);
+  let changed = new Map<number, Rect>();
+  function note(from: number, to: number, y: number): void {
+    const row = Math.floor(y / TILE) * columns;
+    for (let column = Math.floor(from / TILE); column * TILE < to; column += 1) {
+      const [left, right] = [Math.max(from, column * TILE), Math.min(to, (column + 1) * TILE)];
+      const known = changed.get(row + column);
+      if (known) {
+        known.left = Math.min(known.left, left);
+        known.right = Math.max(known.right, right);
+        known.top = Math.min(known.top, y);
+        known.bottom = Math.max(known.bottom, y + 1);
+      } else changed.set(row + column, { left, top: y, right, bottom: y + 1 });
+    }
+  }
+  function take(): Rect[] {
+    const taken = [...changed.values()];
+    changed = new Map();
+    return taken;
+  }
+  return { note, take };
 }

@@ -4,6 +4,8 @@ export type Point = { x: number; y: number };
 export type Size = { width: number; height: number };
 export type Rect = { left: number; top: number; right: number; bottom: number };
 
+export const nothing: Rect = { left: 0, top: 0, right: 0, bottom: 0 };
+
 export function wholeOf({ width, height }: Size): Rect {
   return { left: 0, top: 0, right: width, bottom: height };
 }
@@ -31,6 +33,10 @@ export function joined(one: Rect | undefined, other: Rect): Rect {
     right: Math.max(one.right, other.right),
     bottom: Math.max(one.bottom, other.bottom),
   };
+}
+
+export function holds(one: Rect, other: Rect): boolean {
+  return one.left <= other.left && one.top <= other.top && one.right >= other.right && one.bottom >= other.bottom;
 }
 
 /** All whole pixels that an area of any numbers touches. */

@@ -7,7 +7,7 @@ import { createCoarse, type Coarse } from "./coarse";
 import { type Coverage } from "./coverage";
 import { floodFill } from "./flood";
 import { isEmpty, type Point, type Rect } from "./geometry";
-import { type Act, createHistory, HISTORY_BUDGET } from "./history";
+import { type Act, createHistory, HISTORY_BUDGET, type KeptTiles } from "./history";
 import { type Shape } from "./shapes";
 import { type Brush, type BrushPoint } from "./stroke";
 import { beginShownStroke, type ShownStroke } from "./shown-stroke";
@@ -28,6 +28,10 @@ export type Done = { what: "did" | "undid" | "redid"; act: Act };
 export type MaskDocument = ReturnType<typeof createMaskDocument>;
 
 const SLICE_MS = 12;
+/** Pieces of an ending stroke that never wait: a small one has ended when the hand is off. */
+const AT_ONCE = 16;
+/** Of one move of the pointer: beyond it, what nobody sees yet waits for the next. */
+const MOVE_MS = 8;
 const soon = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 type Options = { historyBudget?: number; now?: () => number; pause?: () => Promise<void> };
@@ -39,6 +43,8 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   const painters = new Set<(rect: Rect) => void>();
   const listeners = new Set<() => void>();
   let stroke: { shown: ShownStroke; act: Act } | undefined;
+  /** Of a stroke that was let go: what is left to do of it. */
+  let ending: { work: Generator<Rect, KeptTiles>; act: Act } | undefined;
   let isBusy = false;
   let savedVersion = 0;
   let state: MaskState = { isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() };
@@ -70,8 +76,30 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     });
   }
 
+  /** One piece; false where there was none any more. */
+  function goOn({ work, act }: NonNullable<typeof ending>): boolean {
+    const { done: isOver, value } = work.next();
+    if (!isOver) {
+      show(value);
+      return true;
+    }
+    ending = undefined;
+    if (value.size > 0) history.record(act, value);
+    tell(value.size > 0 ? { what: "did", act } : undefined);
+    return false;
+  }
+  function finish(): void {
+    while (ending) goOn(ending);
+  }
+  function release(): void {
+    if (!stroke) return;
+    ending = { work: stroke.shown.end(), act: stroke.act };
+    stroke = undefined;
+  }
+
   async function alone(act: () => Promise<Done | undefined>): Promise<void> {
     if (isBusy || stroke) return;
+    finish();
     isBusy = true;
     sliceFrom = now();
     const last = await act();
@@ -112,22 +140,31 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     /** False where something else is under way. `isFar`: nobody looks at single pixels. */
     begin(brush: Brush, point: BrushPoint, isFar = false): boolean {
       if (isBusy || stroke) return false;
+      finish();
       const { shown, rect } = beginShownStroke(coverage, coarse, brush, point, isFar);
       stroke = { shown, act: brush.isErasing ? "eraser" : "brush" };
       show(rect);
       return true;
     },
     extend(points: readonly BrushPoint[], isFar = false): void {
-      if (stroke) show(stroke.shown.to(points, isFar));
+      const until = now() + MOVE_MS;
+      if (stroke) show(stroke.shown.to(points, isFar, () => now() >= until));
     },
+    /** All of it, now. */
     end(): void {
-      if (!stroke) return;
-      const { shown, act } = stroke;
-      stroke = undefined;
-      const { rects, before } = shown.end();
-      for (const rect of rects) show(rect);
-      if (before.size > 0) history.record(act, before);
-      tell(before.size > 0 ? { what: "did", act } : undefined);
+      release();
+      finish();
+    },
+    /** In slices. What comes next, be it another stroke or an undo, waits for none: it finishes the rest first. */
+    async endInSlices(): Promise<void> {
+      release();
+      const mine = ending;
+      let from = now();
+      for (let piece = 1; mine && mine === ending && goOn(mine); piece += 1) {
+        if (piece < AT_ONCE || now() - from < SLICE_MS) continue;
+        await pause();
+        from = now();
+      }
     },
     /** As if it had never begun. */
     drop(): void {

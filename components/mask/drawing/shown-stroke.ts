@@ -1,18 +1,20 @@
 // A stroke as it is seen while it is drawn. Of a large brush seen from afar the coarse picture shows where it is, at a sixteenth of the
-// work, and the pixels follow without the brush's tip; seen from near, the pixels are shown themselves and the means follow at the end.
-// Guarantees: once it has ended, or was dropped, pixels and means are as if each point had been painted in full.
+// work, and the pixels follow without the brush's tip, as far as there is time for; seen from near, the pixels are shown themselves and the
+// means follow at the end.
+// Guarantees: once it has ended, or was dropped, pixels and means are as if each point had been painted in full, and all that changed was
+// said; the end may be stopped after each piece, and never shows less of the stroke than there was.
 
 import { COARSE, type Coarse } from "./coarse";
 import { type Coverage } from "./coverage";
-import { joined, type Rect } from "./geometry";
+import { holds, joined, nothing, type Rect } from "./geometry";
 import { type KeptTiles } from "./history";
-import { beginStroke, type Brush, type BrushPoint } from "./stroke";
+import { beginStroke, type Brush, type BrushPoint, type StrokeWork } from "./stroke";
 import { tileRect } from "./tiles";
 
 export type ShownStroke = {
-  /** What is to be drawn anew. */
-  to: (points: readonly BrushPoint[], isFar: boolean) => Rect;
-  end: () => { rects: Rect[]; before: KeptTiles };
+  /** What is to be drawn anew. `isLate`: the pixels that nobody sees yet may wait for the next point. */
+  to: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
+  end: () => Generator<Rect, KeptTiles>;
   drop: () => Rect[];
 };
 
@@ -26,11 +28,13 @@ export function beginShownStroke(
   first: BrushPoint,
   isFar: boolean,
 ): { shown: ShownStroke; rect: Rect } {
-  const sketches = isFar && brush.diameter >= LARGE;
-  const { stroke, rect } = beginStroke(coverage, brush, first, !sketches);
-  const sketch = sketches ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, smaller(first)) : undefined;
+  const isSketched = isFar && brush.diameter >= LARGE;
+  const stroke = beginStroke(coverage, brush, first);
+  const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, smaller(first)) : undefined;
   /** What the means do not know yet. */
-  let stale: Rect | undefined = rect;
+  let stale: Rect | undefined;
+  /** Pixels that nobody sees yet, in order. */
+  const waiting: StrokeWork[] = [];
 
   /** Where nobody sketches, the means have to keep up while they are looked at. */
   function seen(changed: Rect, isLookedAtFromAfar: boolean): Rect {
@@ -41,25 +45,62 @@ export function beginShownStroke(
     stale = undefined;
     return late;
   }
-  function settle(rects: Rect[]): Rect[] {
-    sketch?.stroke.drop();
-    for (const settled of rects) coarse.update(settled);
-    return rects;
+  function catchUp(isLate: () => boolean): Rect {
+    let rect = nothing;
+    while (waiting[0] && !isLate()) {
+      const piece = waiting[0].next();
+      if (piece.done) waiting.shift();
+      else rect = joined(rect, piece.value);
+    }
+    return rect;
+  }
+  function* settle(squares: Iterable<Rect>): StrokeWork {
+    for (const rect of squares) {
+      coarse.update(rect);
+      yield rect;
+    }
   }
 
   const shown: ShownStroke = {
-    to(points, isFarNow) {
-      if (!sketch) return seen(stroke.to(points), isFarNow);
-      const exact = stroke.to(points, !isFarNow);
-      return joined(larger(sketch.stroke.to(points.map(smaller))), exact);
+    to(points, isFarNow, isLate) {
+      if (!sketch) return seen(allOf(stroke.to(points)), isFarNow);
+      waiting.push(stroke.to(points, !isFarNow));
+      const drawn = larger(allOf(sketch.to(points.map(smaller))));
+      return joined(
+        drawn,
+        catchUp(() => isFarNow && isLate()),
+      );
     },
-    end() {
-      const { before } = stroke.end();
-      return { rects: settle([...before.keys()].map((index) => tileRect(coverage, index))), before };
+    *end() {
+      for (const work of waiting) yield* work;
+      const before = yield* stroke.end();
+      const squares = [...before.keys()].map((index) => tileRect(coverage, index));
+      if (!sketch) {
+        yield* settle(squares);
+        return before;
+      }
+      // Square by square the sketch makes room for the means: it is never gone from where they are not yet.
+      const made: Rect[] = [];
+      for (const square of sketch.drop()) {
+        made.push(larger(square));
+        yield* settle([larger(square)]);
+      }
+      yield* settle(squares.filter((square) => !made.some((one) => holds(one, square))));
+      return before;
     },
-    drop: () => settle(stroke.drop()),
+    drop() {
+      const squares = [...(sketch ? [...sketch.drop()].map(larger) : []), ...stroke.drop()];
+      for (const square of squares) coarse.update(square);
+      return squares;
+    },
   };
-  return { shown, rect: sketch ? larger(sketch.rect) : seen(rect, isFar) };
+  return { shown, rect: sketch ? larger(allOf(sketch.to([]))) : seen(allOf(stroke.to([])), isFar) };
+}
+
+function allOf(work: StrokeWork): Rect {
+  let rect = nothing;
+  for (const piece of work) rect = joined(rect, piece);
+  return rect;
 }
 
 const smaller = ({ x, y, pressure }: BrushPoint): BrushPoint => ({ x: x / COARSE, y: y / COARSE, pressure });

@@ -42,7 +42,12 @@ function gather({ data, width }: Coverage, { left, top, right, bottom }: Rect): 
 }
 
 export function packTile(coverage: Coverage, index: number): Uint8Array {
-  return pack(gather(coverage, tileRect(coverage, index)));
+  return packRect(coverage, tileRect(coverage, index));
+}
+
+/** No larger than a square. */
+export function packRect(coverage: Coverage, rect: Rect): Uint8Array {
+  return pack(gather(coverage, rect));
 }
 
 export function unpackTile(coverage: Coverage, index: number, packed: Uint8Array): void {

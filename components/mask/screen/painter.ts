@@ -73,7 +73,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
   function end(): void {
     const ended = gesture;
     gesture = undefined;
-    if (ended?.kind === "stroke") drawing.end();
+    if (ended?.kind === "stroke") void drawing.endInSlices();
     if (ended?.kind === "lasso" && ended.points.length > 2)
       void drawing.shape("lasso", lasso({ width, height }, ended.points), ended.isErasing);
     if (ended?.kind === "rectangle") {

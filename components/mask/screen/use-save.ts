@@ -14,6 +14,7 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
 
   async function save(): Promise<void> {
     if (turn.current || drawing.state().isBusy || drawing.isStroking()) return;
+    drawing.end();
     const mine = new AbortController();
     turn.current = mine;
     const version = drawing.version();

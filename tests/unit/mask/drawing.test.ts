@@ -16,8 +16,8 @@ const run = (work: Generator<Rect, unknown>) => [...work];
 
 function draw(coverage: Coverage, points: readonly BrushPoint[], brush: { diameter: number; hardness: number; isErasing?: boolean }) {
   const [first = pen(0, 0), ...rest] = points;
-  const { stroke, rect } = beginStroke(coverage, { isErasing: false, ...brush }, first);
-  return { stroke, rects: [rect, ...rest.map((point) => stroke.to([point]))] };
+  const stroke = beginStroke(coverage, { isErasing: false, ...brush }, first);
+  return { stroke, rects: [...run(stroke.to([])), ...rest.flatMap((point) => run(stroke.to([point])))] };
 }
 
 const anyPoint = fc.record({
@@ -67,14 +67,15 @@ describe("a stroke", () => {
         const size = { width: 600, height: 300 };
         const coverage = emptyCoverage(size);
         const [first = pen(0, 0), ...rest] = points;
-        const { stroke } = beginStroke(coverage, { diameter, hardness, isErasing: false }, first, tips[0]);
-        for (let at = 0; at < rest.length; at += together) stroke.to(rest.slice(at, at + together), tips[at + 1]);
-        stroke.end();
+        const stroke = beginStroke(coverage, { diameter, hardness, isErasing: false }, first);
+        run(stroke.to([], tips[0]));
+        for (let at = 0; at < rest.length; at += together) run(stroke.to(rest.slice(at, at + together), tips[at + 1]));
+        run(stroke.end());
         // Each part alone, as a stroke that begins there: nothing of it is left out as painted before.
         const most = new Uint8Array(coverage.data.length);
         for (const [index, from] of points.entries()) {
           const part = emptyCoverage(size);
-          draw(part, [from, points[index + 1] ?? from], { diameter, hardness }).stroke.end();
+          run(draw(part, [from, points[index + 1] ?? from], { diameter, hardness }).stroke.end());
           part.data.forEach((value, at) => (most[at] = Math.max(most[at] ?? 0, value)));
         }
         expect(Buffer.compare(coverage.data, most)).toBe(0);
@@ -137,7 +138,7 @@ describe("a stroke", () => {
           return value > 0 && !rects.some(({ left, top, right, bottom }) => x >= left && x < right && y >= top && y < bottom);
         });
         expect(outside).toBe(-1);
-        stroke.drop();
+        run(stroke.drop());
         expect(sum(coverage)).toBe(0);
       }),
       { numRuns: 40 },
@@ -247,6 +248,22 @@ describe("fill", () => {
     run(floodFill(coverage, { x: 5, y: 1 }, false));
     const filled = coverage.data.subarray(100, 200).filter((value, x) => value === 255 && x !== 40);
     expect(filled.length).toBe(columns === 100 ? 99 : 40);
+  });
+
+  it("changes little at a time on a wide soft side, so that a page can breathe", () => {
+    const coverage = emptyCoverage({ width: 1200, height: 1200 });
+    draw(coverage, [pen(600, 600)], { diameter: 1150, hardness: 0 });
+    const work = floodFill(coverage, { x: 2, y: 2 }, false);
+    const full = () => coverage.data.reduce((count, value) => (value === 255 ? count + 1 : count), 0);
+    let before = full();
+    let most = 0;
+    for (let step = work.next(); !step.done; step = work.next()) {
+      const now = full();
+      most = Math.max(most, now - before);
+      before = now;
+    }
+    expect(before).toBe(1200 * 1200);
+    expect(most).toBeLessThan(60_000);
   });
 
   it("begins nowhere outside the picture, nor on what is painted already", () => {

@@ -79,6 +79,46 @@ describe("a large brush", () => {
     );
   });
 
+  it("that ends in slices leaves what it would have left at once, shows no less meanwhile, and is one step of the history", async () => {
+    let clock = 0;
+    const between: unknown[] = [];
+    const sliced = createMaskDocument(emptyCoverage(large), {
+      // Each look at the clock is another slice.
+      now: () => (clock += 20),
+      pause: async () => void between.push([sliced.coarse.data[200 * 375 + 180], sliced.state().undo]),
+    });
+    const whole = createMaskDocument(emptyCoverage(large));
+    for (const drawing of [whole, sliced]) {
+      drawing.begin(brush, way[0], true);
+      for (const point of way.slice(1)) drawing.extend([point], true);
+    }
+    whole.end();
+    await sliced.endInSlices();
+    expect(between.length).toBeGreaterThan(10);
+    expect(between).toEqual(between.map(() => [255, undefined]));
+    expect(Buffer.compare(sliced.coverage.data, whole.coverage.data)).toBe(0);
+    expect(Buffer.compare(sliced.coarse.data, whole.coarse.data)).toBe(0);
+    expect(sliced.state()).toEqual(whole.state());
+    await sliced.undo();
+    expect(sliced.coverage.data.every((value) => value === 0)).toBe(true);
+    expect(sliced.state()).toMatchObject({ undo: undefined, redo: "brush", isUnsaved: false });
+  });
+
+  it("that ends in slices keeps nothing waiting: the next stroke and an undo find it ended", async () => {
+    let clock = 0;
+    const drawing = createMaskDocument(emptyCoverage(large), { now: () => (clock += 20) });
+    drawing.begin(brush, way[0], true);
+    drawing.extend(way.slice(1), true);
+    const first = drawing.endInSlices();
+    expect(drawing.begin({ ...brush, isErasing: true }, way[1], true)).toBe(true);
+    const second = drawing.endInSlices();
+    await drawing.undo();
+    await Promise.all([first, second]);
+    expect(drawing.state()).toMatchObject({ undo: "brush", redo: "eraser", isUnsaved: true });
+    await drawing.undo();
+    expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
+  });
+
   it("is seen from afar where it is while it moves, and gone without a trace when it is dropped", () => {
     const drawing = createMaskDocument(emptyCoverage(large));
     const mean = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 375 + Math.floor(x / 4)] ?? -1;
