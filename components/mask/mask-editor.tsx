@@ -106,6 +106,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
           <Button
             tone="primary"
             className={isSaving ? "max-sm:hidden" : undefined}
+            title={t("toolKey", { name: t("act.save"), key: "Ctrl S" })}
             busy={isSaving || state.isBusy}
             onClick={() => void saving.save()}
           >

@@ -40,6 +40,8 @@ export function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: bo
                 {...control}
                 type="number"
                 inputMode="numeric"
+                // It is also where steps are counted from: without it any number that stood there once would be a whole one.
+                min={name === "width" || name === "height" ? 1 : 0}
                 step={1}
                 value={numbers[name]}
                 onChange={({ target }) => setNumbers((before) => ({ ...before, [name]: target.value }))}
@@ -59,7 +61,7 @@ export function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: bo
         <Button type="submit" busy={isBusy} className="flex-1">
           {t("paint")}
         </Button>
-        <Button busy={isBusy} onClick={() => draw(true)} className="flex-1">
+        <Button busy={isBusy} onClick={({ currentTarget: { form } }) => void (form?.reportValidity() && draw(true))} className="flex-1">
           {t("erase")}
         </Button>
       </div>

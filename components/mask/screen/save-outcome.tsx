@@ -20,24 +20,27 @@ type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => 
 /** Over the drawing, which it does not move. */
 export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutcomeProps) {
   if (state.kind === "saved") return <Receipt saved={state.saved} connection={connection} onDismiss={onDismiss} />;
-  return state.kind === "failed" ? <Failed failure={state.failure} onAgain={onAgain} /> : null;
+  return state.kind === "failed" ? <Failed failure={state.failure} onAgain={onAgain} onDismiss={onDismiss} /> : null;
 }
 
-function Failed({ failure, onAgain }: { failure: SaveFailure; onAgain: () => void }) {
+type FailedProps = { failure: SaveFailure; onAgain: () => void; onDismiss: () => void };
+
+function Failed({ failure, onAgain, onDismiss }: FailedProps) {
   const t = useTranslations("masks.save");
   const locale = useLocale();
   const again = <Button onClick={onAgain}>{t("again")}</Button>;
   return (
     <div className="absolute inset-x-2 bottom-2 z-10 mx-auto max-w-[640px] rounded-lg bg-bg shadow-xl">
+      <div className="flex items-start gap-2 pt-1.5 pr-1.5 pl-3.5">
+        <p className="min-w-0 flex-1 py-1 font-semibold">{t("failed")}</p>
+        <Dismiss onPress={onDismiss} />
+      </div>
       {failure.kind === "failed" ? (
-        <>
-          <p className="px-3.5 pt-2.5 font-semibold">{t("failed")}</p>
-          <FailureMessage failure={failure.failure} actions={again} className="m-2" />
-        </>
+        <FailureMessage failure={failure.failure} actions={again} className="m-2" />
       ) : (
         <FailureNotice
-          title={t("failed")}
-          next={
+          className="m-2"
+          title={
             failure.kind === "too-heavy"
               ? t("tooHeavy", { size: formatBytes(failure.bytes, locale), most: formatBytes(MOST_BYTES, locale) })
               : t("notPacked", { reason: failure.reason })
@@ -51,7 +54,6 @@ function Failed({ failure, onAgain }: { failure: SaveFailure; onAgain: () => voi
 
 function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connection?: string; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
-  const common = useTranslations("common");
   const name = saved.display_name ?? saved.name;
   const { data: asset } = useSWR(["masks.asset", saved.name, connection], () => findAsset(saved, connection), { revalidateOnFocus: false });
   const { mask, paint, painted } = saved.metadata?.related_files ?? {};
@@ -100,9 +102,16 @@ function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connectio
           )}
         </p>
       </div>
-      <Button tone="quiet" size="icon" aria-label={common("dismiss")} title={common("dismiss")} onClick={onDismiss}>
-        <X aria-hidden="true" className="size-4" />
-      </Button>
+      <Dismiss onPress={onDismiss} />
     </div>
+  );
+}
+
+function Dismiss({ onPress }: { onPress: () => void }) {
+  const t = useTranslations("common");
+  return (
+    <Button tone="quiet" size="icon" aria-label={t("dismiss")} title={t("dismiss")} onClick={onPress}>
+      <X aria-hidden="true" className="size-4" />
+    </Button>
   );
 }

@@ -52,11 +52,18 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
+/** A tooltip that tells its key. */
+function useKeyed(): (name: string, key: string) => string {
+  const t = useTranslations("masks");
+  return (name, key) => t("toolKey", { name, key });
+}
+
 type SettingsProps = { settings: Settings; onChange: (change: Change) => void };
 
 function ToolSettings({ size, settings, onChange }: SettingsProps & { size: Size }) {
   const t = useTranslations("masks.panel");
   const names = useTranslations("masks.tool");
+  const keyed = useKeyed();
   const locale = useLocale();
   const { tool, diameter, hardness, followsPressure, isErasing } = settings;
   if (tool === "brush" || tool === "eraser") {
@@ -69,6 +76,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps & { size: Size
           most={largestBrush(size)}
           value={diameter}
           shown={`${diameter.toLocaleString(locale)} px`}
+          title={keyed(t("size"), "[ ]")}
           onChange={(next) => onChange({ diameter: next })}
         />
         <Slider
@@ -78,6 +86,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps & { size: Size
           step={0.05}
           value={hardness}
           shown={hardness.toLocaleString(locale, { style: "percent" })}
+          title={keyed(t("hardness"), "{ }")}
           onChange={(next) => onChange({ hardness: next })}
         />
         <label className="flex items-center gap-2">
@@ -97,6 +106,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps & { size: Size
               key={String(erases)}
               type="button"
               aria-pressed={isErasing === erases}
+              title={keyed(t(erases ? "erase" : "paint"), "X")}
               onClick={() => onChange({ isErasing: erases })}
               className={chipStyle(isErasing === erases)}
             >
@@ -111,13 +121,14 @@ function ToolSettings({ size, settings, onChange }: SettingsProps & { size: Size
 
 function ViewSettings({ settings, onChange }: SettingsProps) {
   const t = useTranslations("masks.panel");
+  const keyed = useKeyed();
   const locale = useLocale();
   const { look, colour, opacity, isShown } = settings;
   const lookId = useId();
   const colourId = useId();
   return (
     <Part title={t("view")}>
-      <label className="flex items-center gap-2">
+      <label className="flex items-center gap-2" title={keyed(t("shown"), "M")}>
         <Checkbox checked={isShown} onChange={({ target }) => onChange({ isShown: target.checked })} />
         {t("shown")}
       </label>
@@ -125,6 +136,7 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
         <label htmlFor={lookId}>{t("look")}</label>
         <Select
           id={lookId}
+          title={keyed(t("look"), "V")}
           value={look}
           onChange={({ target }) => onChange({ look: looks.find((one): one is LookKind => one === target.value) ?? "overlay" })}
           className="max-w-[150px]"

@@ -10,6 +10,8 @@ type SliderProps = {
   step?: number;
   /** What the number says to people. */
   shown: string;
+  /** Its tooltip. */
+  title?: string;
   /** Small values need as much room as large ones. */
   isCurved?: boolean;
   onChange: (value: number) => void;
@@ -17,7 +19,7 @@ type SliderProps = {
 
 const STEPS = 200;
 
-export function Slider({ label, value, least, most, step = 1, shown, isCurved = false, onChange }: SliderProps) {
+export function Slider({ label, value, least, most, step = 1, shown, title, isCurved = false, onChange }: SliderProps) {
   const id = useId();
   const ratio = most / least;
   const place = isCurved ? Math.round((Math.log(value / least) / Math.log(ratio)) * STEPS) : value;
@@ -35,6 +37,7 @@ export function Slider({ label, value, least, most, step = 1, shown, isCurved = 
         step={isCurved ? 1 : step}
         value={place}
         aria-valuetext={shown}
+        title={title}
         onChange={({ target }) => onChange(isCurved ? least * ratio ** (Number(target.value) / STEPS) : Number(target.value))}
         className="col-span-2 h-6 w-full"
       />

@@ -38,25 +38,25 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
         {last ? t(`done.${last.what}`, { act: t(`step.${last.act}`), share }) : ""}
       </span>
       <span className="ml-auto flex items-center gap-0.5">
-        <BarButton label={t("panel.shown")} isOn={isShown} onPress={() => onCommand({ do: "toggleMask" })}>
+        <BarButton label={t("panel.shown")} letter="M" isOn={isShown} onPress={() => onCommand({ do: "toggleMask" })}>
           {isShown ? <Eye className="size-4" /> : <EyeOff className="size-4" />}
         </BarButton>
-        <BarButton label={t("act.zoomOut")} onPress={() => onCommand({ do: "zoomOut" })}>
+        <BarButton label={t("act.zoomOut")} letter="-" onPress={() => onCommand({ do: "zoomOut" })}>
           <ZoomOut className="size-4" />
         </BarButton>
         <button
           type="button"
-          title={t("act.actual")}
+          title={t("toolKey", { name: t("act.actual"), key: "1" })}
           aria-label={`${t("act.actual")}, ${zoom}`}
           onClick={() => onCommand({ do: "actual" })}
           className="h-8 w-13 rounded-md text-center hover:bg-off-soft hover:text-ink"
         >
           {zoom}
         </button>
-        <BarButton label={t("act.zoomIn")} onPress={() => onCommand({ do: "zoomIn" })}>
+        <BarButton label={t("act.zoomIn")} letter="+" onPress={() => onCommand({ do: "zoomIn" })}>
           <ZoomIn className="size-4" />
         </BarButton>
-        <BarButton label={t("act.fit")} onPress={() => onCommand({ do: "fit" })}>
+        <BarButton label={t("act.fit")} letter="0" onPress={() => onCommand({ do: "fit" })}>
           <Maximize className="size-4" />
         </BarButton>
       </span>
@@ -75,14 +75,15 @@ function Place({ painter }: { painter: Painter }) {
   );
 }
 
-type BarButtonProps = { label: string; isOn?: boolean; onPress: () => void; children: ReactNode };
+type BarButtonProps = { label: string; letter: string; isOn?: boolean; onPress: () => void; children: ReactNode };
 
-function BarButton({ label, isOn, onPress, children }: BarButtonProps) {
+function BarButton({ label, letter, isOn, onPress, children }: BarButtonProps) {
+  const t = useTranslations("masks");
   return (
     <button
       type="button"
       aria-label={label}
-      title={label}
+      title={t("toolKey", { name: label, key: letter })}
       aria-pressed={isOn}
       onClick={onPress}
       className="grid size-8 shrink-0 place-items-center rounded-md hover:bg-off-soft hover:text-ink"

@@ -20,8 +20,8 @@ export function useHands({ frame, painter, views, wantsPan }: Parts) {
   };
   const touchOf = (event: globalThis.PointerEvent): Touch => ({
     ...placeOf(event),
-    // A mouse says 0.5 and most screens say nothing true: only a pen presses.
-    pressure: event.pointerType === "pen" && event.pressure > 0 ? event.pressure : 1,
+    // A mouse says 0.5 and most screens say nothing true: only a pen presses, at its first touch perhaps with 0.
+    pressure: event.pointerType === "pen" ? event.pressure : 1,
   });
 
   function perform(move: Move, event: PointerEvent): void {

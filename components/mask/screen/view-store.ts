@@ -40,8 +40,10 @@ export function createViewStore(picture: Size) {
     isFar: () => isFar(view.scale * deviceRatio()),
     resize(next: Size): void {
       if (next.width === 0 || next.height === 0) return;
+      // What was in the middle stays there.
+      const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
       frame = next;
-      set(isFitted ? fitted(picture, frame) : panned(view, { x: 0, y: 0 }, picture, frame), isFitted);
+      set(isFitted ? fitted(picture, frame) : panned(view, shift, picture, frame), isFitted);
       for (const listen of listeners) listen();
     },
     fit: () => set(fitted(picture, frame), true),

@@ -66,12 +66,16 @@ describe("drawing", () => {
     // The brush is 17 pixels wide.
     dab(50, 50, { pointerType: "pen", pressure: 0.5 });
     dab(100, 50, { pressure: 0.5 });
+    // A pen that has hardly touched says 0.
+    dab(250, 50, { pointerType: "pen", pressure: 0 });
     fireEvent.click(screen.getByRole("checkbox", { name: "Pen pressure changes the size" }));
     dab(150, 50, { pointerType: "pen", pressure: 0.1 });
     dab(150, 50, { pointerType: "pen", pressure: 0.1, button: 5 });
     dab(200, 50, { pointerType: "pen", pressure: 0.1 });
     await save();
-    expect(await alpha(sent, [50, 50], [56, 50], [100, 50], [106, 50], [150, 50], [206, 50])).toEqual([0, 255, 0, 0, 255, 0]);
+    expect(await alpha(sent, [50, 50], [56, 50], [100, 50], [106, 50], [150, 50], [206, 50], [254, 50])).toEqual([
+      0, 255, 0, 0, 255, 0, 255,
+    ]);
   });
 
   it("by numbers, inverted, undone and redone", async () => {
@@ -88,6 +92,28 @@ describe("drawing", () => {
     fireEvent.change(screen.getByRole("spinbutton", { name: "Left" }), { target: { value: "400" } });
     await click("Paint it");
     expect(screen.getByText("This rectangle lies outside the picture.")).toBeTruthy();
+  });
+
+  it("by numbers takes whole ones only, when it erases too", async () => {
+    show();
+    await drawing();
+    for (const value of ["0.5", ""]) {
+      fireEvent.change(screen.getByRole("spinbutton", { name: "Left" }), { target: { value } });
+      for (const name of ["Paint it", "Erase it"]) await click(name);
+    }
+    expect(screen.getByRole("button", { name: /^Undo/ }).getAttribute("aria-disabled")).toBe("true");
+  });
+
+  it("is told the key of each control by its tooltip", async () => {
+    show();
+    await drawing();
+    const titles = [
+      "Brush (B)|Eraser (E)|Rectangle (R)|Lasso (L)|Fill (G)|Hand (H)|Undo (Ctrl Z)|Redo (Ctrl Y)|Invert (I)|Clear (Del)|Keys (?)",
+      "Save mask (Ctrl S)|Show the mask (M)|Zoom out (-)|1:1 (1)|Zoom in (+)|Fit (0)|Size ([ ])|Hardness ({ })|Show as (V)",
+    ];
+    for (const title of titles.join("|").split("|")) expect(screen.queryAllByTitle(title).length, title).toBeGreaterThan(0);
+    await press("r");
+    for (const title of ["Paint (X)", "Erase (X)"]) expect(screen.getByTitle(title)).toBeTruthy();
   });
 
   it("takes letters as tools, but not those that are typed into a field; ? lists the editor's own keys", async () => {
@@ -158,6 +184,15 @@ describe("saving", () => {
     expect(await screen.findByText("Saved as cd.png")).toBeTruthy();
     expect(await alpha(sent, [5, 5])).toEqual([0]);
     expect(sent).toHaveLength(2);
+  });
+
+  it("that fails does not stand over the picture for good", async () => {
+    show({ send: async () => failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 }) });
+    await drawing();
+    await save();
+    expect(await screen.findByRole("alert")).toBeTruthy();
+    await click("Dismiss");
+    expect(screen.queryByRole("alert")).toBeNull();
   });
 
   it("is not offered to who may only look", async () => {

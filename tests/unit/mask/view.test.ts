@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createCoarse } from "@/components/mask/drawing/coarse";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { createSampler } from "@/components/mask/drawing/screen-pixels";
+import { createViewStore } from "@/components/mask/screen/view-store";
 import { fitted, panned, revealed, toFrame, toPicture, type View, zoomed } from "@/components/mask/drawing/viewport";
 
 const frame = { width: 800, height: 600 };
@@ -55,6 +56,23 @@ describe("the view", () => {
     const at = toFrame(shown, { x: 3999, y: 20 });
     expect(at.x >= 0 && at.x <= 800 && at.y >= 0 && at.y <= 600).toBe(true);
     expect(revealed(shown, { x: 3999, y: 20 }, picture, frame)).toBe(shown);
+  });
+
+  it("keeps in the middle what was there when a phone is turned, and all of the picture where that was shown", () => {
+    const views = createViewStore({ width: 4000, height: 3000 });
+    const [tall, wide] = [
+      { width: 390, height: 600 },
+      { width: 844, height: 250 },
+    ];
+    const middle = () => toPicture(views.view(), { x: views.frame().width / 2, y: views.frame().height / 2 });
+    views.resize(tall);
+    views.resize(wide);
+    expect(views.view()).toEqual(fitted({ width: 4000, height: 3000 }, wide));
+    views.resize(tall);
+    views.zoom(6, { x: 300, y: 250 });
+    const before = middle();
+    views.resize(wide);
+    expect([middle().x, middle().y]).toEqual([expect.closeTo(before.x, 6), expect.closeTo(before.y, 6)]);
   });
 });
 
