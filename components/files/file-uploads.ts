@@ -10,8 +10,10 @@ export type FileUpload = {
   path: string;
   bytes: number;
   connection: string | undefined;
-  /** `asked`: a file of this name is there, and somebody has to say what shall be. */
-  state: "waiting" | "sending" | "asked" | "stored" | "kept" | "failed";
+  /** What came together: one answer can stand for all of it. */
+  batch: number;
+  /** `asked`: a file of this name is there, and somebody has to say what shall be. `stopped`: nobody knows how much of it had left. */
+  state: "waiting" | "sending" | "asked" | "stored" | "kept" | "failed" | "stopped";
   /** 0 to 1 of the bytes that have left. */
   share?: number;
   failure?: ApiFailure;
@@ -23,7 +25,11 @@ export type SendFile = (
 ) => Promise<Result<unknown, ApiFailure>>;
 
 const AT_ONCE = 3;
-type Held = FileUpload & { file: File; overwrite: boolean; batch: number; stop: AbortController };
+type Held = FileUpload & { file: File; overwrite: boolean; stop: AbortController };
+
+export const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "asked";
+/** What somebody may want to send once more. */
+export const isLeft = ({ state }: FileUpload) => state === "failed" || state === "stopped";
 
 export type FileUploads = ReturnType<typeof createFileUploads>;
 
@@ -51,7 +57,9 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
     const { overwrite, stop } = one;
     const onProgress = (share: number) => change(one.key, { share });
     const result = await send(one, { overwrite, signal: stop.signal, onProgress });
-    if (!held.some(({ key }) => key === one.key)) return;
+    const now = held.find(({ key }) => key === one.key);
+    if (!now) return;
+    if (now.stop !== stop || (now.state === "stopped" && !result.ok)) return;
     const isThere = !result.ok && result.failure.status === 409 && !overwrite;
     const said = forAll.get(one.batch);
     if (result.ok) {
@@ -104,6 +112,16 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
       change(key, { state: "waiting", stop: new AbortController() });
       pump();
     },
+    allAgain(): void {
+      become(held.map((one) => (isLeft(one) ? { ...one, state: "waiting", failure: undefined, stop: new AbortController() } : one)));
+      pump();
+    },
+    /** Whatever is not through stays in the list, to be sent again or cleared. */
+    stopAll(): void {
+      const ended = held.filter(isUnderWay);
+      become(held.map((one) => (isUnderWay(one) ? { ...one, state: "stopped" } : one)));
+      for (const { stop } of ended) stop.abort();
+    },
     remove(key: number): void {
       const gone = held.find((one) => one.key === key);
       become(held.filter((one) => one.key !== key));
@@ -111,6 +129,6 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
       pump();
     },
     /** What is through leaves the list; what still has a question or is on its way stays. */
-    clear: () => become(held.filter(({ state }) => state === "waiting" || state === "sending" || state === "asked")),
+    clear: () => become(held.filter(isUnderWay)),
   };
 }

@@ -2,7 +2,7 @@
 
 import { useRouter } from "next/navigation";
 import { useLocale, useTranslations } from "next-intl";
-import { use, useEffect, useEffectEvent, useMemo } from "react";
+import { use, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
 import { SelectionBar } from "@/components/data-table/selection-bar";
@@ -13,7 +13,6 @@ import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
-import { showToast } from "@/components/ui/toast-store";
 import { useDropTarget } from "@/components/ui/use-drop-target";
 import { type Dropped, filesOfDrop } from "@/lib/browser/dropped-files";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
@@ -30,10 +29,10 @@ import { type FileRow, type FilesView, toFilesView } from "./files-view";
 import { NewFolder } from "./new-folder";
 import { PickFiles } from "./pick-files";
 import { RefusedFiles, RemovalReceipt } from "./removal-receipt";
-import { onFileStored, tabFileUploads } from "./tab-file-uploads";
 import { Trail } from "./trail";
 import { UploadsList } from "./uploads-list";
 import { useAbilities } from "./use-abilities";
+import { useFileIntake } from "./use-file-intake";
 import { useFileRemoval } from "./use-file-removal";
 
 type FilesScreenProps = {
@@ -67,24 +66,12 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
   const abilities = useAbilities(connection, view?.example);
   const selection = useSelection(rows.map(rowId));
   const removal = useFileRemoval({ connection, refresh: poll.refresh, onAbsent: () => abilities.lose("remove") });
-  const uploads = tabFileUploads();
-  const onStored = useEffectEvent(() => void poll.refresh());
-  useEffect(() => onFileStored(() => onStored()), []);
+  const { uploads, addTo } = useFileIntake({ connection, refresh: poll.refresh });
   const go = (change: Partial<FilesQuery>, file?: string) =>
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: linked, file }), { scroll: false });
   const open = (dir: string) => go({ dir, name: "" });
   const inNew = (name: string) => `${within(query.dir, name)}/`;
   const add = (dropped: Dropped) => addTo(query.dir, dropped);
-  function addTo(dir: string, { files: named, unreadable, leftOut, isCut }: Dropped) {
-    uploads.add(
-      named.map(({ path, file }) => ({ path: within(dir, path), file })),
-      connection,
-    );
-    if (named.length + unreadable + leftOut === 0) showToast({ tone: "wait", text: t("upload.nothing") });
-    if (leftOut > 0) showToast({ tone: "wait", text: t("upload.leftOut", { count: leftOut }) });
-    if (unreadable > 0) showToast({ tone: "bad", text: t("upload.unreadable", { count: unreadable }) });
-    if (isCut) showToast({ tone: "bad", text: t("upload.cut", { count: named.length }) });
-  }
   const drop = useDropTarget((_, transfer) => {
     if (canChange) void filesOfDrop(transfer).then(add);
   });

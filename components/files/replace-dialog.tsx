@@ -5,42 +5,51 @@ import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
-import { type Answer, type FileUpload, type FileUploads } from "./file-uploads";
+import { type Answer, type FileUpload, type FileUploads, isUnderWay } from "./file-uploads";
 
-/** Asks about one file after the other; one answer can stand for all that came with it. Closing it leaves the question open in the list. */
-export function ReplaceDialog({ asked, uploads }: { asked: readonly FileUpload[]; uploads: FileUploads }) {
+type ReplaceDialogProps = { all: readonly FileUpload[]; uploads: FileUploads };
+
+/** Asks about one file after the other; one answer can stand for all that came with it. Closing it asks no more until somebody wants to decide. */
+export function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);
+  // Of a whole upload: its other files go on coming back as asked about, and each of them would open it anew.
   const [later, setLater] = useState<ReadonlySet<number>>(new Set());
-  const file = asked.find(({ key }) => !later.has(key));
+  const asked = all.filter(({ state }) => state === "asked");
+  const file = asked.find(({ batch }) => !later.has(batch));
+  const others = all.filter((one) => one.batch === file?.batch && one.key !== file.key && isUnderWay(one));
   function say(answer: Answer) {
     if (file) uploads.answer(file.key, answer, isForAll);
+    setForAll(false);
   }
   return (
     <>
-      {later.size > 0 && asked.some(({ key }) => later.has(key)) ? (
+      {asked.some(({ batch }) => later.has(batch)) ? (
         <Button size="small" className="mt-1.5" onClick={() => setLater(new Set())}>
           {t("ask", { count: asked.length })}
         </Button>
       ) : null}
       <Dialog
         isOpen={file !== undefined}
-        onClose={() => setLater(new Set(asked.map(({ key }) => key)))}
+        onClose={() => {
+          // Without a file it closed by itself, since nothing is left to ask.
+          if (file) setLater((before) => new Set([...before, file.batch]));
+        }}
         title={t("title", { path: file?.path ?? "" })}
         actions={
           <>
             <Button onClick={() => say("keep")}>{t("keep")}</Button>
             <Button tone="danger" onClick={() => say("replace")}>
-              {t("replace")}
+              {t(isForAll ? "replaceAll" : "replace")}
             </Button>
           </>
         }
       >
         <p>{t("text")}</p>
-        {asked.length > 1 ? (
+        {others.length > 0 ? (
           <label className="mt-3 flex items-center gap-2 text-ink">
             <Checkbox checked={isForAll} onChange={(event) => setForAll(event.currentTarget.checked)} />
-            {t("all", { count: asked.length - 1 })}
+            {t("all", { count: asked.filter(({ batch }) => batch === file?.batch).length })}
           </label>
         ) : null}
       </Dialog>

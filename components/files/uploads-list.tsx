@@ -10,7 +10,7 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 import { useCloseWarning } from "@/components/ui/use-close-warning";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
-import { type FileUpload, type FileUploads } from "./file-uploads";
+import { type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
 import { ReplaceDialog } from "./replace-dialog";
 
 const tones: Record<FileUpload["state"], Tone> = {
@@ -20,6 +20,7 @@ const tones: Record<FileUpload["state"], Tone> = {
   stored: "ok",
   kept: "off",
   failed: "bad",
+  stopped: "off",
 };
 const ink: Record<FileUpload["state"], string> = {
   waiting: "text-off",
@@ -28,39 +29,48 @@ const ink: Record<FileUpload["state"], string> = {
   stored: "text-ok",
   kept: "text-off",
   failed: "text-bad",
+  stopped: "text-off",
 };
 const SHOWN = 50;
 const nothing: readonly FileUpload[] = [];
+
+function urgency(one: FileUpload): number {
+  if (one.state === "asked" || one.state === "failed") return 0;
+  return isUnderWay(one) ? (one.state === "sending" ? 1 : 2) : 3;
+}
 
 /** What is on its way, below the tool bar: the newest last, those with a question or a failure first. */
 export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const t = useTranslations("files.upload");
   const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => nothing);
-  useCloseWarning(all.some(({ state }) => state === "waiting" || state === "sending" || state === "asked"));
+  const isOver = !all.some(isUnderWay);
+  useCloseWarning(!isOver);
   if (all.length === 0) return null;
-  const urgent = (one: FileUpload) => (one.state === "asked" || one.state === "failed" ? 0 : one.state === "sending" ? 1 : 2);
-  const shown = [...all].sort((one, other) => urgent(one) - urgent(other)).slice(0, SHOWN);
+  const shown = [...all].sort((one, other) => urgency(one) - urgency(other)).slice(0, SHOWN);
   const done = all.filter(({ state }) => state === "stored" || state === "kept").length;
-  const isOver = all.every(({ state }) => state === "stored" || state === "kept" || state === "failed");
+  const left = all.filter(isLeft).length;
   return (
     <section aria-label={t("label")} className="border-b border-line bg-surface px-4 py-2.5 md:px-5">
       <div className="flex items-center gap-2">
         <p role="status" className="flex-1 text-ink-2">
           {t("progress", { done, count: all.length })}
         </p>
-        {isOver ? (
-          <Button size="small" onClick={uploads.clear}>
-            {t("clear")}
+        {isOver && left > 1 ? (
+          <Button size="small" onClick={uploads.allAgain}>
+            {t("allAgain", { count: left })}
           </Button>
         ) : null}
+        <Button size="small" onClick={isOver ? uploads.clear : uploads.stopAll}>
+          {t(isOver ? "clear" : "stop")}
+        </Button>
       </div>
-      <ul className="mt-1.5 max-h-52 overflow-y-auto">
+      <ul tabIndex={0} aria-label={t("label")} className="mt-1.5 max-h-52 overflow-y-auto">
         {shown.map((upload) => (
           <UploadLine key={upload.key} upload={upload} uploads={uploads} />
         ))}
       </ul>
       {all.length > SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: all.length - SHOWN })}</p> : null}
-      <ReplaceDialog asked={all.filter(({ state }) => state === "asked")} uploads={uploads} />
+      <ReplaceDialog all={all} uploads={uploads} />
     </section>
   );
 }
@@ -82,7 +92,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
       <span className={cn("tabular-nums", state === "failed" ? "text-bad" : "text-ink-3")}>
         {failure ? failureText(errors, failure) : share === undefined ? t(`state.${state}`) : t("sending", { share })}
       </span>
-      {state === "failed" ? (
+      {isLeft(upload) ? (
         <Button size="small" onClick={() => uploads.again(key)}>
           {t("again")}
         </Button>

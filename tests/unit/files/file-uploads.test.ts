@@ -106,3 +106,24 @@ test("a failure is told with the file and can be sent again", async () => {
   uploads.clear();
   expect(uploads.get()).toEqual([]);
 });
+
+test("stopping leaves what is stored, says of the rest that it was stopped, and sends it when somebody wants it after all", async () => {
+  const service = serviceWith(["b"]);
+  const signals: AbortSignal[] = [];
+  const uploads = createFileUploads((upload, options) => {
+    signals.push(options.signal);
+    return service.send(upload, options);
+  });
+  uploads.add(named("a", "b", "c", "d", "e"), undefined);
+  service.waiting[0]?.finish();
+  service.waiting[0]?.finish();
+  await vi.waitFor(() => expect(states(uploads)).toEqual(["a stored", "b asked", "c sending", "d sending", "e sending"]));
+  uploads.stopAll();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, true, true, true]);
+  expect(states(uploads)).toEqual(["a stored", "b stopped", "c stopped", "d stopped", "e stopped"]);
+  // What had left in full before it was stopped is stored, whatever was said meanwhile.
+  service.waiting[0]?.finish();
+  await vi.waitFor(() => expect(states(uploads)[2]).toBe("c stored"));
+  uploads.allAgain();
+  expect(states(uploads)).toEqual(["a stored", "b sending", "c stored", "d sending", "e sending"]);
+});

@@ -1,0 +1,74 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createFileUploads } from "@/components/files/file-uploads";
+import { UploadsList } from "@/components/files/uploads-list";
+import { failed, ok } from "@/lib/shared/result";
+import { renderInApp } from "../components/render";
+
+beforeEach(() => {
+  HTMLDialogElement.prototype.showModal = function (this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function (this: HTMLDialogElement) {
+    this.open = false;
+    this.dispatchEvent(new Event("close"));
+  };
+});
+afterEach(cleanup);
+
+const there = failed({ code: "CONFLICT", message: "exists", status: 409 });
+const named = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
+const dialog = () => screen.queryByRole("dialog");
+const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
+
+/** Every file exists already; each answer comes when it is let through. */
+function listOf(...paths: string[]) {
+  const waiting: (() => void)[] = [];
+  const replaced: string[] = [];
+  const uploads = createFileUploads(({ path }, { overwrite }) => {
+    if (overwrite) {
+      replaced.push(path);
+      return Promise.resolve(ok(undefined));
+    }
+    return new Promise((resolve) => waiting.push(() => resolve(there)));
+  });
+  renderInApp(<UploadsList uploads={uploads} />);
+  act(() => uploads.add(named(...paths), undefined));
+  const next = () => act(async () => waiting.shift()?.());
+  return { next, replaced, uploads };
+}
+
+test("closed, the question stays closed while other files of the same upload turn out to exist, and is asked again by one press", async () => {
+  const { next } = listOf("a", "b", "c");
+  await next();
+  expect(dialog()).toBeTruthy();
+  act(() => HTMLDialogElement.prototype.close.call(dialog()));
+  expect(dialog()).toBeNull();
+  await next();
+  await next();
+  expect(dialog()).toBeNull();
+  await press("Decide about 3 files");
+  expect(dialog()).toBeTruthy();
+});
+
+test("one answer may stand for all of an upload also while the others are still on their way", async () => {
+  const { next, replaced } = listOf("a", "b", "c");
+  await next();
+  act(() => void fireEvent.click(screen.getByRole("checkbox")));
+  await press("Replace all that exist");
+  expect(dialog()).toBeNull();
+  await next();
+  await next();
+  await vi.waitFor(() => expect(replaced).toEqual(["a", "b", "c"]));
+  expect(dialog()).toBeNull();
+});
+
+test("a dialog that closed by itself, with nothing left to ask, asks about the next file", async () => {
+  const { next } = listOf("a", "b");
+  await next();
+  await press("Keep what is there");
+  expect(dialog()).toBeNull();
+  await next();
+  expect(dialog()).toBeTruthy();
+});
