@@ -20,7 +20,10 @@ export default async function FilesPage({ searchParams }: PageProps<"/files">) {
   const params = await searchParams;
   const { query, ignored } = parseFilesQuery(params);
   const linked = typeof params.connection === "string" ? params.connection : undefined;
-  const files = stamp(listFiles(viewer, query.dir, linked), (listed) => toFilesView(listed, query));
+  const files = stamp(
+    listFiles(viewer, new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(linked && { connection: linked }) })),
+    (listed) => toFilesView(listed, query),
+  );
   return (
     <PageMessages messages={await pickMessages("files")}>
       <IgnoredValues list={ignored} />

@@ -6,13 +6,12 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { isNoFolder } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { findConnection } from "../connections/access";
+import { listFiles } from "../queries/files";
 import { jsonAnswer } from "./answers";
 import { bffRoute, runOperation } from "./bff-route";
 import { guarded, refusal, type Handler } from "./guard";
-import { CONNECTION_PARAMETER, searchOf } from "./read-request";
+import { searchOf } from "./read-request";
 
 const LONGEST = 2000;
 const PREFIX = "/api/userdata/";
@@ -26,14 +25,11 @@ export function userdataRoute(operation: Operation): Handler {
   });
 }
 
-/** A folder that is not there yet is an empty one; a connection that is not there is not. */
 export function userdataListRoute(): Handler {
-  const { listUserdata } = operations;
-  return guarded({ action: listUserdata.name, role: listUserdata.role, connection: true }, async (asked) => {
-    const known = await findConnection(asked.viewer, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined);
-    if (!known.ok) return known;
-    const result = await runOperation(listUserdata, asked, ok({}));
-    return !result.ok && isNoFolder(result.failure) ? ok(jsonAnswer([])) : result;
+  const { name: action, role } = operations.listUserdata;
+  return guarded({ action, role, connection: true }, async ({ request, viewer }) => {
+    const files = await listFiles(viewer, searchOf(request), request.signal);
+    return files.ok ? ok(jsonAnswer(files.value)) : files;
   });
 }
 

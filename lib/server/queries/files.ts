@@ -1,19 +1,52 @@
-// User data files for pages: the listing of a folder.
-// Guarantees: a folder that is not there yet is an empty one, since folders come with their first file; every other failure is a failure.
+// User data files of a folder, for pages and for whoever asks again.
+// Guarantees: a folder that is not there yet is an empty one, since folders come with their first file; every other failure is a failure;
+// paths are named from the folder on, whatever the service does (wire facts 3.21: some name files from the folder on, some from the top).
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
-import { isNoFolder } from "@/lib/contract/userdata-paths";
-import { ok, type Result } from "@/lib/shared/result";
+import { TOP } from "@/lib/contract/userdata-paths";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { findConnection, readThrough } from "../connections/access";
+import { CONNECTION_PARAMETER, readQuery } from "../bff/read-request";
+import { toBrowser } from "../bff/to-browser";
+import { openConnection } from "../connections/access";
+import { type Upstream } from "../upstream/upstream";
 
-export async function listFiles(viewer: Viewer, dir: string, connection?: string): Promise<Result<UserdataFile[], Failure>> {
-  // Asked for by itself: a connection that is not there must not look like a folder that is not there.
-  const known = await findConnection(viewer, connection);
-  if (!known.ok) return known;
-  const files = await readThrough(viewer, connection, operations.listUserdata, { query: { dir, recurse: true, full_info: true } });
-  return !files.ok && isNoFolder(files.failure) ? ok([]) : files;
+type Files = Result<UserdataFile[], Failure>;
+
+/** `search` is that of GET /api/userdata. */
+export async function listFiles(viewer: Viewer, search: URLSearchParams, signal?: AbortSignal): Promise<Files> {
+  const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  const query = readQuery(search, operations.listUserdata.query);
+  if (!query.ok) return query;
+  const listed = await listFolder(access.value.upstream, query.value, signal);
+  return listed.ok ? ok(toBrowser(listed.value, access.value)) : failed(toBrowser(listed.failure, access.value));
+}
+
+async function listFolder(upstream: Upstream, query: Record<string, unknown>, signal?: AbortSignal): Promise<Files> {
+  const dir = String(query.dir);
+  const list = async (folder: string): Promise<Files> => {
+    const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
+    if (files.ok) return ok(files.value.map((file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
+    return isNoFolder(files.failure) ? ok([]) : files;
+  };
+  const listed = await list(dir);
+  const [first] = listed.ok ? listed.value : [];
+  if (!listed.ok || !first || dir === TOP || !listed.value.every(({ path }) => path.startsWith(dir))) return listed;
+  const cut = listed.value.map((file) => ({ ...file, path: file.path.slice(dir.length) }));
+  // From the folder on, no file of the folder itself has a slash.
+  if (query.recurse !== true) return ok(cut);
+  // Either from the top, or the folder holds nothing but a folder of its own name, whose listing then has the same files.
+  const inner = await list(dir + dir);
+  if (!inner.ok) return [400, 403].includes(inner.failure.status) ? ok(cut) : inner;
+  const isFromFolder = inner.value.some(({ path }) => path === first.path.slice(dir.length));
+  return isFromFolder ? listed : ok(cut);
+}
+
+/** A folder is there once it holds something: until then some services know nothing of it. */
+function isNoFolder({ code, status }: Failure): boolean {
+  return code === "NOT_FOUND" && status === 404;
 }

@@ -1,4 +1,4 @@
-// The listing of user data: a folder that is not there yet is an empty one, and nothing else is.
+// The listing of user data: a folder that is not there yet is an empty one, and nothing else is; paths are named from the folder on.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listFiles } from "@/lib/server/queries/files";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -22,20 +22,50 @@ afterAll(async () => {
   await harness.dispose();
 });
 
+const listed = (dir: string, id = connection) => listFiles(harness.viewerOf("viewer"), new URLSearchParams({ dir, connection: id }));
 const list = async (dir: string, id = connection) => {
   const answer = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}`, { as: "viewer" });
   return { status: answer.status, body: await answer.json() };
 };
 
 test("a folder that a service does not know yet is empty, on the page and in the list that is asked for again", async () => {
-  expect(await list("workflows/")).toMatchObject({ status: 200, body: [{ path: "workflows/a.json" }] });
+  expect(await list("workflows/")).toMatchObject({ status: 200, body: [{ path: "a.json" }] });
   expect(await list("new/")).toEqual({ status: 200, body: [] });
-  expect(await listFiles(harness.viewerOf("viewer"), "new/", connection)).toEqual({ ok: true, value: [] });
+  expect(await listed("new/")).toEqual({ ok: true, value: [] });
 });
 
 test("a connection that is not there, and a service that fails, are no empty folders", async () => {
   expect(await list("new/", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
-  expect(await listFiles(harness.viewerOf("viewer"), "new/", "gone")).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
+  expect(await listed("new/", "gone")).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect((await list("broken/")).status).toBeGreaterThanOrEqual(500);
-  expect((await listFiles(harness.viewerOf("viewer"), "broken/", connection)).ok).toBe(false);
+  expect((await listed("broken/")).ok).toBe(false);
+});
+
+test("a folder that holds nothing but a folder of its own name is listed as it is, by services that name paths from the folder on or from the top", async () => {
+  const stored = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json"];
+  for (const base of ["folder", "top"]) {
+    const other = await startLittleServer(({ url }, response) => {
+      const query = new URL(url, "http://x").searchParams;
+      const dir = query.get("dir") === "/" ? "" : (query.get("dir") ?? "");
+      const inside = stored.filter((path) => path.startsWith(dir)).map((path) => path.slice(dir.length));
+      const found = query.get("recurse") === "true" ? inside : inside.filter((path) => !path.includes("/"));
+      if (found.length === 0) return void response.writeHead(404).end();
+      answerJson(
+        response,
+        found.map((path) => ({ path: base === "top" ? `/${dir}${path}` : path })),
+      );
+    });
+    const id = await harness.connect(other.url, "k");
+    const paths = async (dir: string, recurse = "&recurse=true") => {
+      const answer = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}${recurse}`, { as: "viewer" });
+      return ((await answer.json()) as { path: string }[]).map(({ path }) => path);
+    };
+    expect([base, await paths("/")]).toEqual([base, stored]);
+    expect([base, await paths("a/")]).toEqual([base, ["a/x.json"]]);
+    expect([base, await paths("a/a/")]).toEqual([base, ["x.json"]]);
+    expect([base, await paths("b/")]).toEqual([base, ["b/b/x.json", "b/y.json"]]);
+    expect([base, await paths("c/")]).toEqual([base, ["y.json"]]);
+    expect([base, await paths("c/", "")]).toEqual([base, ["y.json"]]);
+    await other.close();
+  }
 });

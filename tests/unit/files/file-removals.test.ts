@@ -6,12 +6,18 @@ import { until } from "@/tests/support/until";
 
 const refusal = (status: number, code = "NOT_FOUND"): Result<never, ApiFailure> => failed({ status, code, message: "" });
 
+/** Named from the folder on. */
+function below(folder: string, files: readonly { path: string }[]): { path: string }[] {
+  const inside = folder === "/" ? "" : folder;
+  return files.filter(({ path }) => path.startsWith(inside)).map(({ path }) => ({ path: path.slice(inside.length) }));
+}
+
 /** A service whose answers to a deletion come when the test says so. */
 function service(paths: readonly string[]) {
   let listed: Result<{ path: string }[], ApiFailure> = ok(paths.map((path) => ({ path })));
   const asked: { path: string; answer: (result: Result<unknown, ApiFailure>) => void }[] = [];
   const removals = createFileRemovals({
-    list: async (folder) => (listed.ok ? ok(listed.value.filter(({ path }) => folder === "/" || path.startsWith(folder))) : listed),
+    list: async (folder) => (listed.ok ? ok(below(folder, listed.value)) : listed),
     remove: (path) => new Promise((answer) => asked.push({ path, answer })),
   });
   return {

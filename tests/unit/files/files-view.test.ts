@@ -31,12 +31,12 @@ test("sizes and times sort both ways, and seconds and milliseconds are told apar
   expect(by("modified", "desc")).toEqual(["B2.json", "b 10%.json"]);
 });
 
-test("a listing from the folder on and one from the top are the same files", () => {
+test("the files of a folder have their whole path, also where it holds nothing but a folder of its own name", () => {
   const query = { ...usualQuery, dir: "deep/" };
-  const fromFolder = toFilesView([{ path: "one.txt", size: 3, modified: undefined }], query);
-  const fromTop = toFilesView([{ path: "deep/one.txt", size: 3, modified: undefined }], query);
-  expect(fromFolder).toEqual(fromTop);
-  expect(fromFolder.rows[0]).toMatchObject({ path: "deep/one.txt", name: "one.txt" });
+  const [row] = toFilesView([{ path: "one.txt", size: 3, modified: undefined }], query).rows;
+  expect(row).toMatchObject({ path: "deep/one.txt", name: "one.txt" });
+  const [same] = toFilesView([{ path: "deep/one.txt", size: 3, modified: undefined }], query).rows;
+  expect(same).toMatchObject({ kind: "folder", path: "deep/deep/", name: "deep" });
 });
 
 test("a listing of a hundred thousand files is shown in pages", () => {
