@@ -9,12 +9,28 @@ import { apiPath } from "@/lib/browser/urls";
 export function useSignOut() {
   const t = useTranslations("frame.member");
   const [isBusy, setBusy] = useState(false);
-  async function leave() {
+  async function end() {
     setBusy(true);
+    // Somebody was asked already, and after the session is ended there would be nothing to stay for.
+    window.addEventListener("beforeunload", silence, { capture: true });
     // A full load, so that nothing of the member stays in memory.
     if (await signOut()) return window.location.assign(apiPath("/sign-in"));
+    window.removeEventListener("beforeunload", silence, { capture: true });
     setBusy(false);
     showToast({ tone: "bad", text: t("signOutFailed") });
   }
+  async function leave() {
+    if (!wouldLose()) return end();
+    showToast({ tone: "wait", text: t("signOutLoses"), action: { label: t("signOutAllTheSame"), run: () => void end() } });
+  }
   return { isBusy, leave };
+}
+
+/** Whatever asks before the page is left says so: files on their way, a mask, a workflow that cannot be kept. */
+function wouldLose(): boolean {
+  return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+}
+
+function silence(event: BeforeUnloadEvent): void {
+  event.stopImmediatePropagation();
 }

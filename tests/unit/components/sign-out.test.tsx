@@ -1,0 +1,58 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { SignOutButton } from "@/components/frame/sign-out-button";
+import { Toasts } from "@/components/ui/toasts";
+import { useCloseWarning } from "@/components/ui/use-close-warning";
+import { until } from "@/tests/support/until";
+import { renderInApp } from "./render";
+
+let asked: string[];
+/** Signing out is refused, so that the page stays for the test. */
+let refuse: () => void;
+beforeEach(() => {
+  asked = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    asked.push(path);
+    if (path.endsWith("/csrf")) return Response.json({ csrfToken: "t" });
+    await new Promise<void>((resolve) => (refuse = resolve));
+    return Response.json({}, { status: 503 });
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+function Frame({ isUnfinished }: { isUnfinished: boolean }) {
+  useCloseWarning(isUnfinished);
+  return (
+    <>
+      <SignOutButton />
+      <Toasts />
+    </>
+  );
+}
+const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+const isSignedOut = () => asked.some((path) => path.endsWith("/signout"));
+
+test("signing out asks before it ends what is on its way, and does not ask a second time", async () => {
+  renderInApp(<Frame isUnfinished />);
+  await press("Sign out");
+  expect(asked).toEqual([]);
+  expect(screen.getByText(/^Something is unfinished here/)).toBeTruthy();
+  await press("Sign out all the same");
+  await until("the session is ended", isSignedOut);
+  const isAskedOnLeaving = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+  expect(isAskedOnLeaving()).toBe(false);
+  // It could not be ended: what is unfinished is guarded again.
+  refuse();
+  await screen.findByText(/^Signing out failed/);
+  expect(isAskedOnLeaving()).toBe(true);
+});
+
+test("signing out asks nothing where nothing would be lost", async () => {
+  renderInApp(<Frame isUnfinished={false} />);
+  await press("Sign out");
+  await until("the session is ended", isSignedOut);
+});
