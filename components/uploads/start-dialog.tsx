@@ -49,7 +49,8 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   const hasFolders = files.some(({ path }) => path.includes("/"));
 
   function start() {
-    const about = readDraft(draft);
+    // A name is for one: somebody may have typed it before others joined.
+    const about = readDraft(files.length === 1 ? draft : { ...draft, name: "" });
     if (!about.ok) return setFaults(about.failure);
     keepHabits(isLast ? { ask: false, tags: draft.tags } : usualHabits);
     onStart(files.map(({ file, path }) => ({ file, about: aboutFile(about.value, path, use) })));

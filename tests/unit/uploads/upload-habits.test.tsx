@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StartDialog } from "@/components/uploads/start-dialog";
 import { keepHabits, readHabits } from "@/components/uploads/upload-habits";
-import { renderInApp } from "../components/render";
+import { inApp, renderInApp } from "../components/render";
 
 beforeEach(() => {
   vi.stubGlobal("fetch", async () => Response.json({}));
@@ -59,4 +59,20 @@ test("what is meant from now on is proposed until somebody takes it back", () =>
 test("tags that an earlier version kept of one upload are forgotten", () => {
   keepHabits({ ask: true, tags: "of last week" });
   expect(readHabits()).toEqual({ ask: true, tags: "input" });
+});
+
+test("a name is that of one file: what was typed before a second one joined names neither", () => {
+  const onStart = vi.fn();
+  const named = (...names: string[]) => ({
+    files: names.map((name) => ({ path: name, file: new File(["x"], name) })),
+    ...{ unreadable: 0, leftOut: 0, isCut: false },
+  });
+  const dialog = (dropped: ReturnType<typeof named>) =>
+    inApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
+  const { rerender } = renderInApp(null);
+  rerender(dialog(named("a.txt")));
+  fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "Mine" } });
+  rerender(dialog(named("a.txt", "b.txt")));
+  add();
+  expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ about: { name: "" } }, { about: { name: "" } }]);
 });
