@@ -27,7 +27,8 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   const other = otherName(item);
   const describe = (about: About) => tabUploads.describe(new Set([item.key]), () => about);
   const facts: [string, ReactNode][] = [
-    [t("item.state"), stateText(item, { t, errors, locale })],
+    // Why it is not stored stands above.
+    ...(status.kind === "failed" ? [] : [[t("item.state"), stateText(item, { t, errors, locale })] satisfies [string, ReactNode]]),
     [t("item.size"), formatBytes(file.size, locale)],
     ...(hash ? [[t("item.hash"), <CopyableId key="ours" id={`blake3:${hash}`} />] satisfies [string, ReactNode]] : []),
     ...(stored?.asset_hash ? [[t("item.theirs"), <CopyableId key="theirs" id={stored.asset_hash} />] satisfies [string, ReactNode]] : []),
