@@ -7,7 +7,7 @@ import { type AssetsLook, lookValues, usualLook } from "./assets-look";
 export const PAGE_SIZE = 60;
 
 /** Tags that the interface itself gives. */
-const ownTags = ["output", "input", "temp"] as const;
+export const ownTags = ["output", "input", "temp"] as const;
 
 /** The words of the address are turned into the question that is asked: what it leaves out by itself is in the question like any other tag. */
 export function withoutLayers(query: AssetsQuery, layers: "hidden" | "shown"): AssetsQuery {

@@ -5,6 +5,7 @@ import { TableSkeleton } from "@/components/data-table/table-skeleton";
 import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Skeleton } from "@/components/ui/skeleton";
+import { ownTags } from "./assets-address";
 import { type AssetsLook, usualLook } from "./assets-look";
 import { assetLooks } from "./wall/asset-looks";
 import { GAP_X, plainLayout } from "./wall/wall-layout";
@@ -28,8 +29,8 @@ export function AssetsSkeleton({ look = usualLook }: AssetsSkeletonProps) {
     <>
       <PageHeader title={t("title")} />
       <ToolBar label={t("filter.label")}>
-        <Skeleton className="h-[30px] w-[150px] shrink-0 2xl:w-[220px]" />
-        {["w-16", "w-14", "w-14", "w-24", "w-14", "w-24", "w-28"].map((width, index) => (
+        <Skeleton className="h-[30px] w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]" />
+        {[...ownTags.map(() => "w-14 max-[1399px]:hidden"), "w-24", "w-14", "w-24", "w-28"].map((width, index) => (
           <Skeleton key={index} className={`h-[26px] shrink-0 rounded-full ${width}`} />
         ))}
       </ToolBar>

@@ -9,6 +9,7 @@ import { Button } from "@/components/ui/button";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { assetsHref, viewHref } from "./assets-address";
 import { type AssetsLook } from "./assets-look";
+import { SortSelect } from "./filter/sort-select";
 import { tileSizes } from "./wall/wall-layout";
 
 const ViewsDialog = dynamic(() => import("@/components/frame/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
@@ -31,6 +32,7 @@ export function AssetsTools({ place, look, onLook, onView, linked, canShare }: A
   const pressed = (isOn: boolean) => (isOn ? "border-ink bg-off-soft" : undefined);
   return (
     <>
+      <SortSelect place={place} />
       <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {t("views.open")} <span aria-hidden="true">▾</span>
       </Button>

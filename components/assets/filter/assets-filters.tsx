@@ -7,9 +7,8 @@ import { useState } from "react";
 import { type PlaceOf } from "@/components/frame/use-place";
 import { chipStyle } from "@/components/ui/chip";
 import { cn } from "@/components/ui/cn";
-import { Select } from "@/components/ui/select";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { shownTags, sortings, tagState, withNextTagState } from "../assets-address";
+import { ownTags, shownTags, tagState, withNextTagState } from "../assets-address";
 import { readFilter } from "./metadata-rows";
 import { NameField } from "./name-field";
 
@@ -29,7 +28,6 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
   const [open, setOpen] = useState<"tags" | "metadata">();
   const { query, hrefOf, go } = place;
   const conditions = readFilter(query.metadata_filter).length;
-  const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);
   const close = () => setOpen(undefined);
   return (
     <>
@@ -48,7 +46,11 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
               go(withNextTagState(query, tag));
             }}
             aria-label={t(`filter.tag.${state}`, { tag })}
-            className={chipStyle(state === "include", cn("max-w-48", state === "exclude" && "border-control line-through"))}
+            className={chipStyle(
+              state === "include",
+              // Where room is short, what filters nothing stands in the dialog alone.
+              cn("max-w-48", state === "any" && "max-[1399px]:hidden", state === "exclude" && "border-control line-through"),
+            )}
           >
             <span className="truncate">{tag}</span>
           </Link>
@@ -74,22 +76,9 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
       >
         {t("filter.shared")}
       </button>
-      <Select
-        aria-label={t("filter.sort")}
-        value={sorting?.key ?? ""}
-        onChange={({ currentTarget }) => {
-          const chosen = sortings.find(({ key }) => key === currentTarget.value);
-          if (chosen) go({ sort: chosen.sort, order: chosen.order });
-        }}
-        className="ml-auto max-w-[136px] shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
-      >
-        {sortings.map(({ key }) => (
-          <option key={key} value={key}>
-            {t(`sort.${key}`)}
-          </option>
-        ))}
-      </Select>
-      {open === "tags" ? <TagDialog query={query} connectionId={connectionId} seen={seenTags()} onChange={go} onClose={close} /> : null}
+      {open === "tags" ? (
+        <TagDialog query={query} connectionId={connectionId} seen={[...ownTags, ...seenTags()]} onChange={go} onClose={close} />
+      ) : null}
       {open === "metadata" ? (
         <MetadataDialog filter={query.metadata_filter} onFilter={(metadata_filter) => go({ metadata_filter })} onClose={close} />
       ) : null}

@@ -33,7 +33,7 @@ export function NameField({ name, onName }: { name: string; onName: (name: strin
       value={draft}
       maxLength={500}
       onChange={({ target }) => setDraft(target.value)}
-      className="w-[150px] shrink-0 2xl:w-[220px]"
+      className="w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]"
     />
   );
 }
