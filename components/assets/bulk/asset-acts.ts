@@ -85,11 +85,11 @@ async function refused(act: AssetAct, id: string, failure: ApiFailure, work: Wor
 }
 
 /** What would take an act back, for the assets that it changed; nothing where there is no way back. */
-export function reverseOf(act: AssetAct, entries: readonly Entry[]): { act: AssetAct; assets: Meant[] } | undefined {
+export function reverseOf(act: AssetAct, entries: readonly Entry[]): { act: AssetAct; items: Meant[] } | undefined {
   if (act.kind === "delete") return undefined;
-  const assets = entries.flatMap(({ id, name, changed }) =>
+  const items = entries.flatMap(({ id, name, changed }) =>
     changed && changed.length > 0 ? [{ id, name, immutable: false, only: changed }] : [],
   );
   const kind = act.kind === "addTags" ? "removeTags" : "addTags";
-  return assets.length === 0 ? undefined : { act: { kind, tags: act.tags }, assets };
+  return items.length === 0 ? undefined : { act: { kind, tags: act.tags }, items };
 }

@@ -3,7 +3,6 @@
 import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { countOutcomes } from "@/components/data-table/count-outcomes";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { showToast } from "@/components/ui/toast-store";
 import { MOST_COMPARED } from "@/components/viewer/viewer-item";
@@ -11,11 +10,12 @@ import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
 import { TagsDialog } from "../tags-dialog";
 import { type AssetRights } from "../use-asset-rights";
 import { useFileDownload, useHandsOutFiles } from "../use-file-download";
-import { type AssetAct, type Entry, outcomes } from "./asset-acts";
+import { type AssetAct, type Entry } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
-import { BulkProgress } from "./bulk-progress";
+import { AssetProgress } from "./bulk-progress";
 import { useArchive } from "./use-archive";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
+import { useTold } from "./use-told";
 
 type BulkBarProps = {
   selected: Selected;
@@ -47,16 +47,11 @@ export function BulkBar({
 }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const common = useTranslations("common");
+  const told = useTold();
   const bulk = useAssetBulk({
     connection: connectionId,
     onDone,
-    onLeft: (entries) =>
-      showToast({
-        tone: "off",
-        text: countOutcomes(outcomes, entries)
-          .map((each) => t(`count.${each.outcome}`, each))
-          .join(", "),
-      }),
+    onLeft: (entries) => showToast({ ...told(entries), tone: "off" }),
   });
   const [asking, setAsking] = useState<"addTags" | "removeTags">();
   const download = useFileDownload();
@@ -78,11 +73,11 @@ export function BulkBar({
       showToast({ tone: "bad", text: common("copyFailed") });
     }
   }
-  const isBusy = bulk.held !== undefined || (bulk.phase.kind !== "idle" && bulk.phase.kind !== "asking");
+  const isBusy = bulk.held !== undefined || bulk.phase.kind !== "idle";
   return (
     <>
       {isBusy ? (
-        <BulkProgress bulk={bulk} connection={connection ?? connectionId} rights={rights} onDismiss={onClear} />
+        <AssetProgress bulk={bulk} connection={connection ?? connectionId} rights={rights} onDismiss={onClear} />
       ) : (
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -132,7 +127,7 @@ export function BulkBar({
           onClose={() => setAsking(undefined)}
         />
       ) : null}
-      <BulkConfirm phase={bulk.phase} onClose={bulk.dismiss} onConfirm={bulk.confirm} />
+      <BulkConfirm asked={bulk.asked} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );
 }

@@ -3,16 +3,16 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { type BulkPhase } from "./use-asset-bulk";
+import { type Asked } from "./use-asset-bulk";
 import { MOST_IN_ACT } from "./walk-assets";
 
-type BulkConfirmProps = { phase: BulkPhase; onClose: () => void; onConfirm: () => void };
+type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
 
 /** Asks by the number; a number that one press cannot reach is said before, not after. */
-export function BulkConfirm({ phase, onClose, onConfirm }: BulkConfirmProps) {
+export function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
-  if (phase.kind !== "asking") return null;
-  const { act, selected } = phase;
+  if (!asked) return null;
+  const { act, selected } = asked;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
   const fixed = selected.kind === "named" ? selected.assets.filter(({ immutable }) => immutable).length : 0;
   const count = Math.min(total - fixed, MOST_IN_ACT);
@@ -33,7 +33,7 @@ export function BulkConfirm({ phase, onClose, onConfirm }: BulkConfirmProps) {
     >
       <p>{t(`${act.kind}.text`)}</p>
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
-      {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT })}</p> : null}
+      {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT, act: act.kind })}</p> : null}
     </Dialog>
   );
 }

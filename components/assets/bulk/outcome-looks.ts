@@ -1,9 +1,14 @@
 import { type Tone } from "@/components/ui/tone";
-import { type Outcome } from "./asset-acts";
+import { type Entry, type Outcome } from "./asset-acts";
 
 const done: ReadonlySet<Outcome> = new Set(["tagged", "untagged", "deleted"]);
 const bad: ReadonlySet<Outcome> = new Set(["unknown", "failed"]);
 
 export function toneOf(outcome: Outcome): Tone {
   return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+}
+
+/** Every act on an asset may be sent twice: a tag that is there stays, what is gone is gone. */
+export function isWorthAgain({ outcome }: Entry): boolean {
+  return bad.has(outcome) || outcome === "notDone";
 }

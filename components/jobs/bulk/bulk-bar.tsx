@@ -1,18 +1,17 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { countOutcomes } from "@/components/data-table/count-outcomes";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { type JobRow } from "../job-row";
 import { BulkConfirm } from "./bulk-confirm";
-import { BulkProgress } from "./bulk-progress";
+import { JobsProgress } from "./bulk-progress";
 import { type BulkAct, type BulkSelection, chosenJobs, fits } from "./bulk-selection";
 import { type ExportFormat, exportHref } from "./export-address";
 import { saveNamed } from "./save-named";
-import { outcomes } from "./receipt-entry";
 import { useBulk } from "./use-bulk";
+import { useTold } from "./use-told";
 
 type BulkBarProps = {
   selection: BulkSelection;
@@ -31,16 +30,11 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
   const t = useTranslations("jobs.bulk");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
+  const told = useTold();
   const bulk = useBulk({
     connection,
     onDone,
-    onLeft: (_, entries) =>
-      showToast({
-        tone: "off",
-        text: countOutcomes(outcomes, entries)
-          .map((each) => t(`count.${each.outcome}`, each))
-          .join(", "),
-      }),
+    onLeft: (entries) => showToast({ ...told(entries), tone: "off" }),
   });
   const jobs = selection.kind === "ids" ? chosenJobs(selection.ids, rows) : [];
   const count = selection.kind === "ids" ? selection.ids.length : selection.total;
@@ -67,11 +61,11 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
     const failure = selection.kind === "ids" ? await saveNamed(selection.ids, format, connection) : undefined;
     if (failure) showToast({ tone: "bad", text: failureText(errors, failure) });
   }
-  const isBusy = bulk.held !== undefined || !["idle", "counting", "asking"].includes(bulk.phase.kind);
+  const isBusy = bulk.held !== undefined || bulk.isNothing || bulk.phase.kind !== "idle";
   return (
     <>
       {isBusy ? (
-        <BulkProgress bulk={bulk} onDismiss={onClear} />
+        <JobsProgress bulk={bulk} onDismiss={onClear} />
       ) : (
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -92,7 +86,7 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
           </span>
         </SelectionBar>
       )}
-      <BulkConfirm phase={bulk.phase} onClose={bulk.dismiss} onConfirm={() => void bulk.confirm()} />
+      <BulkConfirm asked={bulk.asked} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );
 }

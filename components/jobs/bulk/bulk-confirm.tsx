@@ -3,22 +3,21 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { type BulkPhase } from "./use-bulk";
+import { type Asked } from "./use-bulk";
 import { MOST_AT_ONCE } from "./walk-jobs";
 
-type BulkConfirmProps = { phase: BulkPhase; onClose: () => void; onConfirm: () => void };
+type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
 
 /** Asks by the number; a number that one press cannot reach is said before, not after. */
-export function BulkConfirm({ phase, onClose, onConfirm }: BulkConfirmProps) {
+export function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("jobs.bulk");
-  const isOpen = phase.kind === "asking";
-  const act = isOpen ? phase.act : "cancel";
-  const count = isOpen ? phase.count : undefined;
+  if (!asked) return null;
+  const { act, count } = asked;
   const meant = count === undefined ? undefined : Math.min(count, MOST_AT_ONCE);
   const title = meant === undefined ? t(`ask.${act}.all`) : t(`ask.${act}.title`, { count: meant });
   return (
     <Dialog
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       title={title}
       actions={

@@ -35,3 +35,8 @@ const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "unsent", "fail
 export function toneOf(outcome: Outcome): Tone {
   return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
+
+/** What surely was not done. A job that may have been submitted is never sent again. */
+export function isWorthAgain({ outcome }: ReceiptEntry): boolean {
+  return outcome === "failed" || outcome === "unsent" || outcome === "notDone";
+}

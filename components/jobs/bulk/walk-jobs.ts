@@ -1,7 +1,8 @@
 import { callPatiently, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { walkPages } from "@/lib/browser/walk-pages";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { ok, type Result } from "@/lib/shared/result";
 import { toJobRow } from "../job-row";
 import { jobsApiPath } from "../jobs-address";
 import { type BulkJob, toBulkJob } from "./bulk-selection";
@@ -10,23 +11,12 @@ const PAGE = 1000;
 /** What one press may set in motion. */
 export const MOST_AT_ONCE = 10_000;
 
-/** All jobs of a query, read before anything is done to them: an act changes which ones match. `isCut`: there are more. */
-export async function walkJobs(query: JobsQuery, work: Work): Promise<Result<{ jobs: BulkJob[]; isCut: boolean }, ApiFailure>> {
-  const found = new Map<string, BulkJob>();
-  for (let offset = 0; !work.signal.aborted;) {
-    const path = jobsApiPath({ ...query, limit: PAGE, offset }, work.connection);
-    const result = await callPatiently<JobsAnswer>(path, { cache: "no-store" }, work);
-    if (!result.ok) return failed(result.failure);
-    const { jobs, pagination, unreadable = 0 } = result.value;
-    const before = found.size;
-    for (const job of jobs) found.set(job.id, toBulkJob(toJobRow(job)));
-    work.onDone(found.size - before);
-    offset += jobs.length + unreadable;
-    const isOver = pagination.has_more === undefined ? offset >= (pagination.total ?? Number.POSITIVE_INFINITY) : !pagination.has_more;
-    if (isOver || found.size === before) break;
-    if (found.size >= MOST_AT_ONCE) return ok({ jobs: [...found.values()].slice(0, MOST_AT_ONCE), isCut: true });
-  }
-  return ok({ jobs: [...found.values()].slice(0, MOST_AT_ONCE), isCut: found.size > MOST_AT_ONCE });
+export function walkJobs(query: JobsQuery, work: Work) {
+  const pathAt = (offset: number) => jobsApiPath({ ...query, limit: PAGE, offset }, work.connection);
+  const read = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
+    return { items: jobs.map((job) => toBulkJob(toJobRow(job))), rows: jobs.length + unreadable, total, hasMore };
+  };
+  return walkPages<JobsAnswer, BulkJob>({ pathAt, read, most: MOST_AT_ONCE }, work);
 }
 
 /** How many jobs a query matches now; undefined where the service does not say. */

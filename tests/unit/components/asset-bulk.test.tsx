@@ -3,8 +3,9 @@ import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-libra
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
 import { type AssetRights } from "@/components/assets/use-asset-rights";
+import { currentToasts, dismissToast } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/asset-view";
-import { renderInApp } from "./render";
+import { inApp, renderInApp } from "./render";
 
 beforeEach(() => {
   // jsdom knows the element and not its two methods.
@@ -16,6 +17,7 @@ beforeEach(() => {
   };
 });
 afterEach(cleanup);
+afterEach(() => currentToasts().forEach(({ id }) => dismissToast(id)));
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
@@ -162,6 +164,61 @@ it("tags are taken off those that have them, and put back on those alone", async
     "/api/assets/a1/tags?connection=c1",
     "/api/assets/a2/tags?connection=c1",
   ]);
+});
+
+it("what was refused or not reached is tried again, those alone, and the receipt stays whole", async () => {
+  let isDown = true;
+  const sent = outside(({ path }) =>
+    isDown && !path.includes("a1?") ? Response.json({ code: "UPSTREAM_FAILED", message: "" }, { status: 500 }) : none(),
+  );
+  show(many(101));
+  await press("Delete");
+  await press("Delete 101 assets");
+  await told("1 deleted, 100 with no clear answer");
+  isDown = false;
+  sent.length = 0;
+  await press("Try again with 100");
+  await told("101 deleted");
+  expect(sent).toHaveLength(100);
+  expect(screen.queryByRole("button", { name: /^Try again/ })).toBeNull();
+  expect(await receipt()).toHaveLength(101);
+});
+
+it("whoever leaves the page while it goes on is told what was done until then", async () => {
+  const open: (() => void)[] = [];
+  outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
+  show(many(101));
+  await press("Delete");
+  await press("Delete 101 assets");
+  cleanup();
+  await act(async () => open.splice(0).forEach((answer) => answer()));
+  await waitFor(() => expect(currentToasts().map(({ text }) => text)).toEqual(["4 deleted, 97 left as they were"]));
+});
+
+it("of all that match the ids and links are read to the last, and a hundred thousand can be tagged by one press", async () => {
+  const texts: string[] = [];
+  vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void texts.push(text) } });
+  const total = 12_345;
+  const sent = outside(({ path }) => {
+    const { searchParams } = new URL(path, "http://desk.test");
+    const [offset, limit] = [Number(searchParams.get("offset")), Number(searchParams.get("limit"))];
+    const assets = Array.from({ length: Math.min(limit, total - offset) }, (_, at) => ({ id: `m${offset + at}`, name: "x", tags: [] }));
+    return Response.json({ assets, total, has_more: offset + assets.length < total });
+  });
+  const query = { sort: "created_at", order: "desc", include_public: false, offset: 0, limit: 60 } as const;
+  const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear: vi.fn(), isReading: false };
+  const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total }} {...common} total={total} />);
+  await press("Copy ids");
+  await told("12,345 assets are ready to copy");
+  expect(sent).toHaveLength(25);
+  await press("Copy ids");
+  await press("Copy links");
+  expect(texts.map((text) => text.split("\n").length)).toEqual([total, total]);
+  expect(texts[1]?.split("\n").at(-1)).toMatch(/^http.*\/assets\/m12344\?connection=c1$/);
+  await press("Dismiss");
+  rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000 }} {...common} total={250_000} />));
+  await press("Delete");
+  expect(screen.getByText("One press reaches 100,000 assets; press again for the rest.")).toBeDefined();
 });
 
 it("of a service that hands out no files nothing can be downloaded, which is asked of one file", async () => {
