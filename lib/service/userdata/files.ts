@@ -65,7 +65,8 @@ export function createUserFiles(folders: { userdata: string; temp: string }, max
       await makeParent(target, folders.userdata);
       if (source !== target) {
         await place(source, target, overwrite);
-        await rm(source, { force: true });
+        // A link leaves the source. After a rename it is gone: what has its name on a disk that knows no case is the target itself.
+        if (!overwrite) await rm(source, { force: true });
         await syncFolder(dirname(target));
         await syncFolder(dirname(source));
       }
@@ -106,17 +107,17 @@ async function makeParent(target: string, top: string): Promise<void> {
     for (let at = dirname(target); at.length >= dirname(first).length && at.startsWith(top); at = dirname(at)) await syncFolder(at);
   } catch (error) {
     if (!hasCode(error, "EEXIST", "ENOTDIR")) throw error;
-    throw new ServiceError("CONFLICT", "A file stands where a folder of this path would be.");
+    throw new ServiceError("BAD_REQUEST", "A file stands where a folder of this path would be.");
   }
 }
 
-/** Leaves the source in place or takes it away; the caller removes what is left. */
+/** Takes the source away or, without `overwrite`, leaves it in place for the caller to remove. A folder in the way is no file that could be replaced. */
 async function place(source: string, target: string, overwrite: boolean): Promise<void> {
   try {
     await (overwrite ? rename(source, target) : link(source, target));
   } catch (error) {
     if (hasCode(error, "EISDIR", "ENOTEMPTY", "ENOTDIR") || (await isFolder(target)))
-      throw new ServiceError("CONFLICT", "A folder of this name exists.");
+      throw new ServiceError("BAD_REQUEST", "A folder of this name exists.");
     if (hasCode(error, "EEXIST")) throw new ServiceError("CONFLICT", "The file exists, and overwrite is false.");
     if (hasCode(error, "ENOENT")) throw new ServiceError("NOT_FOUND", "The file was taken away in the meantime.");
     throw error;

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { ServiceError } from "../service-error";
 
 const LONGEST_PATH = 1000;
-const LONGEST_NAME = 200;
+/** What disks hold. */
+const LONGEST_NAME = 255;
 const MOST_DECODINGS = 5;
 /** Names that some systems read as devices, whatever ending they have. */
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;

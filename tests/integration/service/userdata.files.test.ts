@@ -103,11 +103,19 @@ describe("user data files", () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
+  it("keeps a name as long as a disk holds, in bytes", async () => {
+    const name = "ü".repeat(127);
+    expect((await client.call("POST", `/api/userdata/${encodeURIComponent(`${name}x`)}`, "long")).status).toBe(200);
+    expect((await client.get(`/api/userdata/${encodeURIComponent(`${name}x`)}`)).text).toBe("long");
+    expect((await client.call("POST", `/api/userdata/${encodeURIComponent(`${name}xx`)}`, "x")).status).toBe(400);
+  });
+
   it("tells a folder from a file", async () => {
     await client.call("POST", "/api/userdata/shelf%2Fbook.txt", "x");
-    expect((await client.call("POST", "/api/userdata/shelf", "x")).status).toBe(409);
-    expect((await client.call("POST", "/api/userdata/shelf?overwrite=false", "x")).status).toBe(409);
-    expect((await client.call("POST", "/api/userdata/shelf%2Fbook.txt%2Fpage.txt", "x")).status).toBe(409);
+    // 409 asks whether to replace a file: what is no file cannot be.
+    expect((await client.call("POST", "/api/userdata/shelf", "x")).status).toBe(400);
+    expect((await client.call("POST", "/api/userdata/shelf?overwrite=false", "x")).status).toBe(400);
+    expect((await client.call("POST", "/api/userdata/shelf%2Fbook.txt%2Fpage.txt", "x")).status).toBe(400);
     expect((await client.call("DELETE", "/api/userdata/shelf")).status).toBe(404);
     expect((await client.get("/api/userdata/shelf")).status).toBe(404);
     expect((await client.get("/api/userdata?dir=shelf%2Fbook.txt%2F")).status).toBe(404);
