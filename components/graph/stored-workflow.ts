@@ -41,8 +41,13 @@ export function nameOfStored(path: string | undefined): string | undefined {
 
 /** A name that a file can have, from what the workflow is called: only what some file system or address cannot hold is replaced. */
 export function fileNameOf(title: string): string {
-  return title
-    .slice(0, LONGEST_NAME)
+  return cutToBytes(title, LONGEST_NAME)
     .replace(/[/\\:*?"<>|\p{Cc}\p{Cs}]/gu, "_")
     .replace(/^\.+/, "_");
+}
+
+/** Disks count bytes, of which most scripts need more than one for a letter. */
+function cutToBytes(text: string, most: number): string {
+  const bytes = new TextEncoder().encode(text);
+  return bytes.length <= most ? text : new TextDecoder().decode(bytes.subarray(0, most)).replace(/\uFFFD+$/, "");
 }
