@@ -10,29 +10,31 @@ import { formatBytes } from "@/lib/shared/format";
 import { MOST_TEXT_BYTES, readText, type TextOfFile } from "./read-text";
 import { isAbsent } from "./use-abilities";
 
-type FileContentProps = { path: string; connection: string | undefined; onUnreadable: () => void };
+type FileContentProps = {
+  path: string;
+  connection: string | undefined;
+  /** Other files were read from this service: what cannot be read is gone. */
+  isRead: boolean;
+  onUnreadable: () => void;
+  onGone: () => void;
+};
 
 /** Text as it is stored, to its last digit: nothing is parsed and written again. */
-export function FileContent({ path, connection, onUnreadable }: FileContentProps) {
+export function FileContent({ path, connection, isRead, onUnreadable, onGone }: FileContentProps) {
   const t = useTranslations("files.content");
   const locale = useLocale();
   const read = async () => {
     const text = await readText(path, connection);
     if (text.ok) return text.value;
-    if (text.failure.status !== 404 && isAbsent(text.failure)) onUnreadable();
+    if (text.failure.status === 404) onGone();
+    else if (isAbsent(text.failure)) onUnreadable();
     throw text.failure;
   };
   const options = { shouldRetryOnError: false, revalidateOnFocus: false };
   const { data, error, mutate } = useSWR<TextOfFile, ApiFailure>(["files.text", connection, path], read, options);
-  if (error?.status === 404) return <p className="text-ink-2">{t("gone")}</p>;
+  if (error?.status === 404) return <p className="text-ink-2">{t(isRead ? "gone" : "goneOrKept")}</p>;
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
-  if (!data) {
-    return (
-      <div role="status" aria-label={t("loading")}>
-        <Skeleton className="h-48 w-full" />
-      </div>
-    );
-  }
+  if (!data) return <ContentSkeleton />;
   if (data.kind === "bytes") return <p className="text-ink-2">{t("bytes")}</p>;
   if (data.text === "") return <p className="text-ink-2">{t("empty")}</p>;
   return (
@@ -49,5 +51,14 @@ export function FileContent({ path, connection, onUnreadable }: FileContentProps
       </pre>
       {data.isWhole ? null : <p className="text-sm text-ink-3">{t("cut", { size: formatBytes(MOST_TEXT_BYTES, locale) })}</p>}
     </section>
+  );
+}
+
+export function ContentSkeleton() {
+  const t = useTranslations("files.content");
+  return (
+    <div role="status" aria-label={t("loading")}>
+      <Skeleton className="h-48 w-full" />
+    </div>
   );
 }

@@ -3,13 +3,13 @@
 import { X } from "lucide-react";
 import Link from "next/link";
 import { useLocale, useTranslations } from "next-intl";
-import { useEffect, useEffectEvent, useRef } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
-import { FileContent } from "./file-content";
+import { ContentSkeleton, FileContent } from "./file-content";
 import { fileApiPath } from "./files-address";
 import { type FileRow } from "./files-view";
 import { MoveFile } from "./move-file";
@@ -45,7 +45,10 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
   useEffect(() => {
     if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
   }, [path]);
+  const [gone, setGone] = useState<string>();
   const reads = abilities.can("read") !== false;
+  // Where the list has it again it is there again.
+  const hasActs = reads && (row !== undefined || gone !== path);
   return (
     <aside
       ref={panel}
@@ -69,7 +72,7 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
           </p>
         ) : null}
       </div>
-      {reads ? (
+      {hasActs ? (
         <div className="flex flex-wrap gap-2">
           {canChange && /\.json$/i.test(name) ? (
             <Link href={withQuery("/run", { file: path, connection: linked })} className={buttonStyle({ tone: "primary" })}>
@@ -90,8 +93,21 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
         </div>
       ) : null}
       {abilities.lost.has("move") ? <p className="text-ink-2">{t("noMove")}</p> : null}
-      {reads ? <FileContent key={path} path={path} connection={connection} onUnreadable={() => abilities.lose("read")} /> : null}
+      {reads ? (
+        <Content key={path} path={path} row={row} connection={connection} abilities={abilities} onGone={() => setGone(path)} />
+      ) : null}
       {reads ? null : <p className="text-ink-2">{t("noRead")}</p>}
     </aside>
   );
+}
+
+type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "abilities"> & { onGone: () => void };
+
+/** Nothing is asked for that is known: what the service does not hand out, and what has no byte, would stand as errors in the browser's log. */
+function Content({ path, row, connection, abilities, onGone }: ContentProps) {
+  const t = useTranslations("files.content");
+  if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
+  if (abilities.isAsking) return <ContentSkeleton />;
+  const isRead = abilities.can("read") === true;
+  return <FileContent path={path} connection={connection} isRead={isRead} onUnreadable={() => abilities.lose("read")} onGone={onGone} />;
 }

@@ -13,17 +13,21 @@ const WORKFLOWS = "workflows/";
 type FilesEmptyProps = {
   query: FilesQuery;
   hasFiles: boolean;
+  /** Files in its folders that the name matches. */
+  below?: number;
   canChange: boolean;
   onOpen: (dir: string) => void;
   onClear: () => void;
+  onAll?: () => void;
   onFiles: (picked: Dropped) => void;
 };
 
 /** A folder that nothing is in is not there: it comes with its first file, and this says so. */
-export function FilesEmpty({ query, hasFiles, canChange, onOpen, onClear, onFiles }: FilesEmptyProps) {
+export function FilesEmpty({ query, hasFiles, below = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
   const pick = useFilePick({ onFiles });
   const t = useTranslations("files.empty");
+  if (below > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: below })}</Button>} />;
   if (hasFiles || query.name !== "") {
     return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
   }

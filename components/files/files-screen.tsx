@@ -63,7 +63,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
   const poll = usePoll(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read, motion: still });
   const view = poll.value;
   const rows = view?.rows ?? noRows;
-  const abilities = useAbilities(connection, view?.example);
+  const abilities = useAbilities(connection, view && view.files > 0 ? query.dir : undefined);
   const selection = useSelection(rows.map(rowId));
   const removal = useFileRemoval({ connection, refresh: poll.refresh, onAbsent: () => abilities.lose("remove") });
   const { uploads, addTo } = useFileIntake({ connection, refresh: poll.refresh });
@@ -149,9 +149,11 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
             <FilesEmpty
               query={query}
               hasFiles={view.files > 0}
+              below={view.below}
               canChange={canChange}
               onOpen={open}
               onClear={() => go({ name: "" })}
+              onAll={() => go({ all: true })}
               onFiles={add}
             />
           ) : null}

@@ -22,21 +22,22 @@ export type FilesView = {
   /** Files below the folder, whatever is filtered. */
   files: number;
   bytes: number;
-  /** A file that is there, for learning whether the service hands files out. */
-  example: string | undefined;
+  /** Files that the name matches, folders inside included. */
+  below: number;
 };
 
 export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery): FilesView {
   const files = fromTop(listed, query.dir).map((file) => toRow(file, query.dir));
-  const wanted = query.name.trim().toLowerCase();
-  const rows = (query.all ? files : withFolders(files, query.dir)).filter(({ name }) => name.toLowerCase().includes(wanted));
+  const wanted = folded(query.name.trim());
+  const matches = ({ name }: FileRow) => folded(name).includes(wanted);
+  const rows = (query.all ? files : withFolders(files, query.dir)).filter(matches);
   rows.sort(inOrder(query));
   return {
     rows: rows.slice(query.offset, query.offset + ROWS),
     total: rows.length,
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
-    example: files[0]?.path,
+    below: query.all || wanted === "" ? 0 : files.filter(matches).length,
   };
 }
 
@@ -67,6 +68,9 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
   }
   return [...folders.values(), ...own];
 }
+
+/** Letters that look alike are alike, however a service spells them. */
+const folded = (name: string) => name.normalize("NFC").toLowerCase();
 
 function newer(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);

@@ -9,6 +9,7 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { isAbsentAct, type ListFolder } from "./absent-act";
 import { toFolderName } from "./crumbs";
 import { listApiPath, moveApiPath } from "./files-address";
@@ -36,13 +37,14 @@ export function MoveFile({ path, connection, onMoved, onAbsent }: MoveFileProps)
     if (to === undefined || to === path || isBusy) return;
     setBusy(true);
     setFailure(undefined);
-    const moved = await callApi(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
+    const moved = await callApi<UserdataFile>(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
     const list: ListFolder = (folder) => callApi(listApiPath(folder, connection ?? ""), { cache: "no-store" });
     const lacksIt = !moved.ok && (await isAbsentAct({ path, failure: moved.failure }, list));
     setBusy(false);
     if (moved.ok) {
       close();
-      return onMoved(to);
+      // Where the service says: it may spell a name its own way.
+      return onMoved(moved.value.path);
     }
     if (moved.failure.status === 409 && !isTaken) return setTaken(true);
     if (lacksIt) {

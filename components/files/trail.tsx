@@ -1,23 +1,56 @@
+"use client";
+
 import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { Fragment, useState } from "react";
 import { type Crumb } from "./crumbs";
 
 type TrailProps = { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string };
 
-/** Where the list stands: each folder on the way leads back to itself. */
+/** Of a deep folder the last ones are shown, since it is them that say where one is. */
+const SHOWN = 2;
+const way = "rounded-sm font-normal text-ink-2 hover:text-ink";
+
+/** Where the list stands: each folder on the way leads back to itself; many of them stand behind one press. */
 export function Trail({ title, crumbs, hrefOf }: TrailProps) {
-  const ways = [{ name: title, dir: "/" }, ...crumbs];
-  return ways.map(({ name, dir }, index) =>
-    index === ways.length - 1 ? (
-      <span key={dir}>{name}</span>
-    ) : (
-      <span key={dir}>
-        <Link href={hrefOf(dir)} className="rounded-sm font-normal text-ink-2 hover:text-ink">
-          {name}
-        </Link>
-        <span aria-hidden="true" className="mx-1.5 font-normal text-ink-3">
-          /
-        </span>
+  const t = useTranslations("files");
+  const [isWhole, setWhole] = useState(false);
+  const hidden = isWhole || crumbs.length <= SHOWN + 1 ? 0 : crumbs.length - SHOWN;
+  const current = crumbs.at(-1);
+  if (!current) return title;
+  return (
+    <span className="flex min-w-0 flex-wrap items-center">
+      <Link href={hrefOf("/")} className={way}>
+        {title}
+      </Link>
+      {hidden > 0 ? (
+        <>
+          <Slash />
+          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={() => setWhole(true)} className={`${way} px-1`}>
+            …
+          </button>
+        </>
+      ) : null}
+      {crumbs.slice(hidden, -1).map(({ name, dir }) => (
+        <Fragment key={dir}>
+          <Slash />
+          <Link href={hrefOf(dir)} title={dir} className={`${way} max-w-48 truncate max-sm:max-w-28`}>
+            {name}
+          </Link>
+        </Fragment>
+      ))}
+      <Slash />
+      <span title={current.dir} className="max-w-[min(28rem,75vw)] truncate">
+        {current.name}
       </span>
-    ),
+    </span>
+  );
+}
+
+function Slash() {
+  return (
+    <span aria-hidden="true" className="mx-1.5 font-normal text-ink-3">
+      /
+    </span>
   );
 }

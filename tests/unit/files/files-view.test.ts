@@ -25,6 +25,12 @@ test("what is in folders is shown flat on request, and a name filters without re
   expect(names(toFilesView(listed, { ...usualQuery, all: true, name: "ÜN" }))).toEqual(["deep/er/ünï.txt"]);
 });
 
+test("a name is found however its letters are spelt, and what only folders hold is counted", () => {
+  const spelt = [{ path: "u\u0308.txt" }, { path: "a/\u00fc.txt" }];
+  expect(toFilesView(spelt, { ...usualQuery, name: "\u00fc" })).toMatchObject({ rows: [{ path: "u\u0308.txt" }], below: 2 });
+  expect(toFilesView(spelt.slice(1), { ...usualQuery, name: "\u00dc" })).toMatchObject({ rows: [], below: 1 });
+});
+
 test("sizes and times sort both ways, and seconds and milliseconds are told apart", () => {
   const by = (sort: "size" | "modified", order: "asc" | "desc") => names(toFilesView(listed.slice(0, 2), { ...usualQuery, sort, order }));
   expect(by("size", "asc")).toEqual(["B2.json", "b 10%.json"]);

@@ -37,7 +37,7 @@ const overwrites = () =>
   asked.filter(({ pathname }) => pathname.includes("/move/")).map(({ searchParams }) => searchParams.get("overwrite"));
 
 test("what stands at the new path is replaced only by a second press, which says so, and not after the path was changed", async () => {
-  answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "b.json" })];
+  answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
   const told = await openWith("b.json");
   await press("Move it");
   expect(screen.getByText("A file of this path exists. Replacing it cannot be undone.")).toBeTruthy();
@@ -46,6 +46,13 @@ test("what stands at the new path is replaced only by a second press, which says
   expect([overwrites(), told]).toEqual([["false", "false"], []]);
   await press("Replace what is there");
   expect([overwrites().at(-1), told]).toEqual(["true", ["moved to c.json"]]);
+});
+
+test("the file is opened where the service says that it is now", async () => {
+  answers = [Response.json({ path: "\u00fc.json" })];
+  const told = await openWith("u\u0308.json");
+  await press("Move it");
+  expect(told).toEqual(["moved to \u00fc.json"]);
 });
 
 test("a service that does not move files is told from a file that is gone", async () => {
