@@ -1,57 +1,93 @@
 // Thumbnails on disk, bounded: one file each, the least recently used go first. And one making for many askers.
-// Guarantees: a file is whole or absent (written aside, then renamed); a full disk or a lost file costs speed, not an answer.
+// Guarantees: a file is whole or absent (written aside, then renamed), and damaged ones are made again; a full disk, a lost file or a
+// folder that cannot be written costs speed, not an answer; a making ends when nobody waits for it any more, and not before.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";
+import { createBound } from "./bound";
 
 type Made = Result<Uint8Array, Failure>;
+type Wanted = {
+  name: readonly string[];
+  /** What is under this name may change: it is shared by those who ask now, and not kept. */
+  isPassing?: boolean;
+  /** One who leaves ends nothing for the others. The request itself: its signal is silent once nobody holds the request. */
+  asker: { signal: AbortSignal };
+};
 export type ThumbnailCache = {
   /** `make` runs once for all who ask meanwhile; a failure is not remembered. */
-  get(name: readonly string[], make: () => Promise<Made>): Promise<Made>;
+  get(wanted: Wanted, make: (signal: AbortSignal) => Promise<Made>): Promise<Made>;
 };
+type Making = { made: Promise<Made>; askers: number; giveUp: AbortController };
 
-const WRITES_BETWEEN_SWEEPS = 200;
+const DIGEST_BYTES = 32;
 
 export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { folder: string; mostBytes?: number }): ThumbnailCache {
-  const making = new Map<string, Promise<Made>>();
-  let writes = 0;
+  const making = new Map<string, Making>();
+  const bound = createBound(folder, mostBytes);
 
-  async function readOrMake(file: string, make: () => Promise<Made>): Promise<Made> {
+  async function readOrMake(key: string, make: () => Promise<Made>): Promise<Made> {
+    const file = join(folder, key.slice(0, 2), `${key.slice(2)}.webp`);
     const kept = await readKept(file);
     if (kept) return ok(kept);
     const made = await make();
-    if (made.ok && (await keep(folder, file, made.value))) {
-      writes += 1;
-      if (writes % WRITES_BETWEEN_SWEEPS === 0) await sweep(folder, mostBytes);
-    }
+    if (made.ok && (await keep(folder, file, made.value))) bound.grew(made.value.byteLength + DIGEST_BYTES);
     return made;
   }
 
+  function start(key: string, { isPassing }: Wanted, make: (signal: AbortSignal) => Promise<Made>): Making {
+    const giveUp = new AbortController();
+    const made = isPassing ? make(giveUp.signal) : readOrMake(key, () => make(giveUp.signal));
+    const entry = { made: made.finally(() => leave(key, entry)), askers: 0, giveUp };
+    making.set(key, entry);
+    return entry;
+  }
+
+  /** One that is given up is nobody's: who asks now has it made anew. */
+  function leave(key: string, entry: Making): void {
+    if (making.get(key) === entry) making.delete(key);
+  }
+
   return {
-    get(name, make) {
+    async get(wanted, make) {
+      const { name, asker } = wanted;
       const key = createHash("sha256").update(writeExactJson(name)).digest("hex");
-      const running = making.get(key);
-      if (running) return running;
-      const started = readOrMake(join(folder, key.slice(0, 2), `${key.slice(2)}.webp`), make).finally(() => making.delete(key));
-      making.set(key, started);
-      return started;
+      const entry = making.get(key) ?? start(key, wanted, make);
+      entry.askers += 1;
+      const gone = () => {
+        entry.askers -= 1;
+        if (entry.askers > 0) return;
+        leave(key, entry);
+        entry.giveUp.abort();
+      };
+      if (asker.signal.aborted) gone();
+      else asker.signal.addEventListener("abort", gone, { once: true });
+      try {
+        return await entry.made;
+      } finally {
+        asker.signal.removeEventListener("abort", gone);
+      }
     },
   };
 }
 
+/** A file is its bytes and their digest. */
 async function readKept(file: string): Promise<Uint8Array | undefined> {
   try {
-    const bytes = await readFile(file);
+    const kept = await readFile(file);
+    const bytes = kept.subarray(0, -DIGEST_BYTES);
+    if (bytes.length === 0 || !digestOf(bytes).equals(kept.subarray(-DIGEST_BYTES))) return undefined;
     const now = new Date();
-    await utimes(file, now, now);
+    // Where the folder takes no times, the order in which files go is that in which they came.
+    await utimes(file, now, now).catch(() => undefined);
     return bytes;
   } catch {
-    // Absent, or swept at this moment: it is made again.
+    // Absent, or removed at this moment: it is made again.
     return undefined;
   }
 }
@@ -60,28 +96,17 @@ async function readKept(file: string): Promise<Uint8Array | undefined> {
 async function keep(folder: string, file: string, bytes: Uint8Array): Promise<boolean> {
   const aside = join(folder, `${randomUUID()}.part`);
   try {
-    await mkdir(join(file, ".."), { recursive: true });
-    await writeFile(aside, bytes, { flag: "wx" });
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(aside, [bytes, digestOf(bytes)], { flag: "wx" });
     await rename(aside, file);
     return true;
   } catch {
-    await rm(aside, { force: true });
+    // What a full disk took of it goes with the oldest files, if it does not go now.
+    await rm(aside, { force: true }).catch(() => undefined);
     return false;
   }
 }
 
-async function sweep(folder: string, mostBytes: number): Promise<void> {
-  const names = await readdir(folder, { recursive: true });
-  const files: { path: string; size: number; usedAt: number }[] = [];
-  for (const name of names) {
-    const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile()) files.push({ path, size: found.size, usedAt: found.mtimeMs });
-  }
-  let total = files.reduce((sum, file) => sum + file.size, 0);
-  for (const file of files.sort((one, other) => one.usedAt - other.usedAt)) {
-    if (total <= mostBytes) return;
-    await rm(file.path, { force: true });
-    total -= file.size;
-  }
+function digestOf(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
 }

@@ -1,11 +1,30 @@
 // From bytes of unknown content to a WebP of a given edge.
-// Guarantees: the type is judged by content; SVG, PDF and the like are never handed to a renderer; a picture of more pixels than the
-// limit is refused from its header, before it is decoded.
+// Guarantees: the type is judged by content; SVG, PDF and the like are never handed to a renderer, not even for their size; a picture of
+// more pixels than the limit is refused from its header, before it is decoded; decoding takes bounded time, and of what takes much
+// memory one is decoded at a time; what comes out does not move, says nothing of where it was taken and is small.
 
 import "server-only";
-import sharp from "sharp";
+import { fileTypeFromBuffer } from "file-type";
+import sharp, { type Metadata } from "sharp";
+import { createTurns } from "@/lib/shared/turns";
 
 const MOST_PIXELS = 128 * 1024 ** 2;
+const MOST_SECONDS = 15;
+/** A picture that cannot be read in strips is held whole, at four bytes a pixel. */
+const HEAVY_PIXELS = 24 * 1024 ** 2;
+const heavy = createTurns(1);
+
+/** As many bytes as the recogniser looks at. */
+const HEAD_BYTES = 4100;
+const types: ReadonlySet<string> = new Set([
+  "image/jpeg",
+  "image/png",
+  "image/apng",
+  "image/webp",
+  "image/gif",
+  "image/tiff",
+  "image/avif",
+]);
 const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 
 /** `whole`: all of it. `fill`: for a box that crops, so that a banner or a column is not drawn from a strip of a few pixels. */
@@ -24,24 +43,38 @@ type Made = {
 /** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not opened, as of too many pixels. */
 export async function toThumbnail(bytes: Uint8Array, edge: number, fit: ThumbnailFit = "whole"): Promise<Made | "unreadable" | undefined> {
   try {
-    const image = sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: "error", pages: 1 });
-    const { format, autoOrient } = await image.metadata();
-    if (format === undefined || !formats.has(format)) return "unreadable";
-    const { width, height } = autoOrient;
+    // Asking the decoder what it is would have a drawing drawn up already.
+    const type = await fileTypeFromBuffer(bytes.subarray(0, HEAD_BYTES));
+    if (!type || !types.has(type.mime)) return "unreadable";
+    const image = sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: "error", pages: 1 }).timeout({ seconds: MOST_SECONDS });
+    const metadata = await image.metadata();
+    if (!formats.has(metadata.format)) return "unreadable";
+    const { width, height } = metadata.autoOrient;
     const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
     const isCropped = fit === "fill" && longer > shorter * LONGEST_RATIO;
-    if (format === "webp" && longer <= edge && !isCropped) return { thumbnail: bytes };
+    if (longer <= edge && !isCropped && isThumbnail(bytes, metadata, edge)) return { thumbnail: bytes };
     const box = isCropped ? cropped(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
-    const thumbnail = await image
-      .autoOrient()
-      .resize({ ...box, withoutEnlargement: true })
-      .webp({ quality: 80 })
-      .toBuffer();
+    const draw = () =>
+      image
+        .autoOrient()
+        .resize({ ...box, withoutEnlargement: true })
+        .webp({ quality: 80 })
+        .toBuffer();
+    const thumbnail = await (width * height > HEAVY_PIXELS ? heavy(draw) : draw());
     const least = edge / LONGEST_RATIO;
     return { thumbnail, ...(isCropped && shorter < least && { wantedEdge: Math.ceil((least * longer) / Math.max(1, shorter)) }) };
   } catch (cause) {
-    return cause instanceof Error && cause.message.includes("pixel limit") ? undefined : "unreadable";
+    return cause instanceof Error && /pixel limit|timeout/.test(cause.message) ? undefined : "unreadable";
   }
+}
+
+/** Made small by its service: to draw it again would only blur it. Whatever its frame might carry along, it is drawn anew. */
+function isThumbnail(bytes: Uint8Array, { format, pages = 1, exif, xmp }: Metadata, edge: number): boolean {
+  return format === "webp" && pages === 1 && !exif && !xmp && bytes.length <= edge ** 2 && isWholeWebp(bytes);
+}
+
+function isWholeWebp(bytes: Uint8Array): boolean {
+  return bytes.length >= 12 && Buffer.from(bytes.buffer, bytes.byteOffset, 12).readUInt32LE(4) + 8 === bytes.length;
 }
 
 /** The middle of it, in the longest proportions that are kept; never larger than it is. */

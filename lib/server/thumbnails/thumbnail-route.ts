@@ -36,9 +36,10 @@ export function thumbnailRoute(): Handler {
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: wantedFit, ...subject } = wanted;
     const kept = "version" in wanted ? wanted.version : undefined;
-    const thumbnail = await getThumbnail(access.value, console.thumbnails, { subject, edge: size, fit: wantedFit, version: kept });
-    // A content-addressed file of a named connection never changes, nor does an asset of one version; else it may get another preview.
+    // A content-addressed file never changes, nor does an asset of one version; else it may get another picture.
     const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
+    const asked = { subject, edge: size, fit: wantedFit, version: kept, isFixed, asker: request };
+    const thumbnail = await getThumbnail(access.value, console.thumbnails, asked);
     const keptFor = (seconds: number) => (named !== undefined && isFixed ? `private, max-age=${seconds}, immutable` : "private, no-cache");
     if (!thumbnail.ok && (thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
       // A day: a later console may read more kinds of pictures.
@@ -48,9 +49,14 @@ export function thumbnailRoute(): Handler {
     if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access.value));
     const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
     const headers = { etag, "cache-control": keptFor(31_536_000), "content-type": "image/webp" };
-    if (request.headers.get("if-none-match") === etag) return ok(new Response(null, { status: 304, headers }));
+    if (isNamedIn(request.headers.get("if-none-match") ?? "", etag)) return ok(new Response(null, { status: 304, headers }));
     return ok(
       new Response(Buffer.from(thumbnail.value), { headers: { ...headers, "content-length": String(thumbnail.value.byteLength) } }),
     );
   });
+}
+
+/** What a proxy has packed, it names weakly. */
+function isNamedIn(list: string, etag: string): boolean {
+  return list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
 }

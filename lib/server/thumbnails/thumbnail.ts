@@ -6,8 +6,9 @@ import "server-only";
 import { operations } from "@/lib/contract/operations";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { createTurns } from "@/lib/shared/turns";
+import { createTurns, type Turns } from "@/lib/shared/turns";
 import { type Access } from "../connections/access";
+import { callerWentAway } from "../upstream/failures";
 import { openAddress } from "../upstream/open-bytes";
 import { readBytes } from "../upstream/streams";
 import { type ThumbnailFit, toThumbnail } from "./resize";
@@ -20,7 +21,8 @@ const MOST_BYTES = 64 * 1024 ** 2;
 const LIMIT_MS = 15_000;
 /** Each holds one file whole while it is made: this bounds the memory that a wall of pictures can take. */
 const MADE_AT_ONCE = 6;
-const turns = createTurns(MADE_AT_ONCE);
+/** For each connection its own: a service that hangs holds up nobody else's pictures. */
+const turnsOf = new Map<string, Turns>();
 
 /** No service shrinks to more: beyond it, the file itself is asked for. */
 const MOST_SHRUNK = 1024;
@@ -36,9 +38,9 @@ export const noPicture: Failure = { ...nothing, message: "No preview can be made
 export function getThumbnail(
   access: Access,
   cache: ThumbnailCache,
-  wanted: { subject: ThumbnailSubject; edge: number; fit?: ThumbnailFit; version?: string },
+  wanted: { subject: ThumbnailSubject; edge: number; fit?: ThumbnailFit; version?: string; isFixed: boolean; asker: Request },
 ): Promise<Result<Uint8Array, Failure>> {
-  const { subject, edge, fit = "whole", version = "" } = wanted;
+  const { subject, edge, fit = "whole", version = "", isFixed, asker } = wanted;
   const named = "asset" in subject ? ["asset", subject.asset] : ["file", subject.type, subject.subfolder, subject.filename];
   // The fingerprint belongs to the name: another key may see other things under the same id.
   const name = [
@@ -50,16 +52,20 @@ export function getThumbnail(
     version,
     ...named,
   ];
-  return cache.get(name, () => turns(() => make(access, subject, { edge, fit })));
+  const turns = turnsOf.get(access.connection.id) ?? createTurns(MADE_AT_ONCE);
+  turnsOf.set(access.connection.id, turns);
+  return cache.get({ name, isPassing: !isFixed, asker }, (signal) => turns(() => make(access, subject, { edge, fit, signal })));
 }
 
 async function make(
   access: Access,
   subject: ThumbnailSubject,
-  wanted: { edge: number; fit: ThumbnailFit },
+  wanted: { edge: number; fit: ThumbnailFit; signal: AbortSignal },
 ): Promise<Result<Uint8Array, Failure>> {
-  const { edge, fit } = wanted;
-  const opened = await open(access, subject, edge);
+  const { edge, fit, signal } = wanted;
+  // Nobody waits for it any more: its turn is the next one's.
+  if (signal.aborted) return failed(callerWentAway());
+  const opened = await open(access, subject, { edge, signal });
   if (!opened.ok) return opened;
   const isPage = /^text\/html|json/.test(opened.value.headers.get("content-type") ?? "");
   const made = await shrunk(opened.value, edge, fit);
@@ -67,7 +73,7 @@ async function make(
   // A page in the place of a file is an outage's, and says nothing of the file.
   if (made === "unreadable") return failed(isPage ? nothing : noPicture);
   // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
-  const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, made.wantedEdge);
+  const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, { edge: made.wantedEdge, signal });
   const better = larger?.ok ? await shrunk(larger.value, edge, fit) : undefined;
   return ok((typeof better === "object" ? better : made).thumbnail);
 }
@@ -77,22 +83,24 @@ async function shrunk(answer: Response, edge: number, fit: ThumbnailFit) {
   return bytes && (await toThumbnail(bytes, edge, fit));
 }
 
-async function open(access: Access, subject: ThumbnailSubject, edge: number): Promise<Result<Response, Failure>> {
-  if ("filename" in subject) return view(access, subject, edge);
-  const asset = await access.upstream.call(operations.getAsset, { params: { id: subject.asset } });
+type Opening = { edge: number; signal: AbortSignal };
+
+async function open(access: Access, subject: ThumbnailSubject, opening: Opening): Promise<Result<Response, Failure>> {
+  if ("filename" in subject) return view(access, subject, opening);
+  const asset = await access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal: opening.signal });
   if (!asset.ok) return asset;
   const { preview_url: previewUrl, mime_type: mimeType, asset_hash: hash, name } = asset.value;
-  if (previewUrl !== undefined && previewUrl !== "") return preview(access, previewUrl, edge);
-  if (mimeType?.startsWith("image/")) return view(access, { filename: hash ?? name, subfolder: "", type: "input" }, edge);
+  if (previewUrl !== undefined && previewUrl !== "") return preview(access, previewUrl, opening);
+  if (mimeType?.startsWith("image/")) return view(access, { filename: hash ?? name, subfolder: "", type: "input" }, opening);
   return failed(noPreview);
 }
 
 async function view(
   access: Access,
   file: { filename: string; subfolder: string; type: string },
-  edge: number,
+  { edge, signal: asked }: Opening,
 ): Promise<Result<Response, Failure>> {
-  const signal = AbortSignal.timeout(limitMsOf(access));
+  const signal = inTime(access, asked);
   if (edge <= MOST_SHRUNK) {
     const answer = await access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal });
     if (answer.ok || !tooMuchToShrink.has(answer.failure.status)) return answer;
@@ -104,7 +112,11 @@ function limitMsOf({ upstreamOptions: { limits } }: Access): number {
   return Math.min(LIMIT_MS, limits?.readMs ?? LIMIT_MS);
 }
 
-async function preview(access: Access, previewUrl: string, edge: number): Promise<Result<Response, Failure>> {
+function inTime(access: Access, signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(limitMsOf(access))]);
+}
+
+async function preview(access: Access, previewUrl: string, opening: Opening): Promise<Result<Response, Failure>> {
   const base = new URL(access.connection.baseUrl);
   if (!URL.canParse(previewUrl, base)) return failed(nothing);
   const url = new URL(previewUrl, base);
@@ -113,10 +125,10 @@ async function preview(access: Access, previewUrl: string, edge: number): Promis
   if (url.origin === base.origin && url.pathname.endsWith(operations.view.path)) {
     const filename = url.searchParams.get("filename");
     const file = { subfolder: url.searchParams.get("subfolder") ?? "", type: url.searchParams.get("type") ?? "output" };
-    if (filename) return view(access, { ...file, filename }, edge);
+    if (filename) return view(access, { ...file, filename }, opening);
   }
-  const limitMs = limitMsOf(access);
-  return openAddress({ ...access.upstreamOptions, limitMs, now: Date.now }, url, { signal: AbortSignal.timeout(limitMs) });
+  const options = { ...access.upstreamOptions, limitMs: limitMsOf(access), now: Date.now };
+  return openAddress(options, url, { signal: inTime(access, opening.signal) });
 }
 
 async function readWhole(answer: Response): Promise<Uint8Array | undefined> {

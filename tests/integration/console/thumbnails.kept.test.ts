@@ -1,0 +1,86 @@
+// What is kept of thumbnails on disk: within a bound, whole, and never in the way of an answer.
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createThumbnailCache, type ThumbnailCache } from "@/lib/server/thumbnails/cache";
+import { ok } from "@/lib/shared/result";
+import { until } from "@/tests/support/until";
+
+let folder: string;
+let made: string[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lightdesk-kept-"));
+  made = [];
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const SIZE = 10_000;
+const asker = new AbortController();
+
+async function get(cache: ThumbnailCache, name: string): Promise<Uint8Array> {
+  const answer = await cache.get({ name: [name], asker }, async () => {
+    made.push(name);
+    return ok(Buffer.alloc(SIZE, name));
+  });
+  return answer.ok ? answer.value : Buffer.alloc(0);
+}
+
+async function files(): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+async function bytes(): Promise<number> {
+  const sizes = await Promise.all((await files()).map(async (path) => (await stat(path).catch(() => undefined))?.size ?? 0));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+test("the folder stays within its bound, also beside another process and over what an earlier one left; the last used stay", async () => {
+  await mkdir(join(folder, "old"));
+  for (let at = 0; at < 60; at += 1) await writeFile(join(folder, "old", `${at}.webp`), Buffer.alloc(SIZE));
+  const mostBytes = 40 * SIZE;
+  const [one, other] = [createThumbnailCache({ folder, mostBytes }), createThumbnailCache({ folder, mostBytes })];
+  await get(one, "first");
+  await until("what was left is within the bound", async () => (await bytes()) <= mostBytes);
+  for (let at = 0; at < 80; at += 1) {
+    await get(at % 2 ? one : other, `picture ${at}`);
+    await get(one, "first");
+  }
+  await until("all of it is within the bound", async () => (await bytes()) <= mostBytes);
+  expect(made.filter((name) => name === "first")).toHaveLength(1);
+});
+
+test("a file that was cut, changed, emptied or laid there by somebody else is made again, and mended", async () => {
+  const cache = createThumbnailCache({ folder });
+  const whole = await get(cache, "a");
+  const [path = ""] = await files();
+  const damages = [
+    () => truncate(path, SIZE / 2),
+    () => truncate(path, 0),
+    () => writeFile(path, Buffer.alloc(SIZE + 32)),
+    () => writeFile(path, "RIFF"),
+    async () => writeFile(path, (await readFile(path)).fill(1, 100, 101)),
+  ];
+  for (const [at, damage] of damages.entries()) {
+    await damage();
+    expect([at, Buffer.compare(await get(cache, "a"), whole)]).toEqual([at, 0]);
+    expect([at, made.length]).toEqual([at, at + 2]);
+  }
+  await get(createThumbnailCache({ folder }), "a");
+  expect(made).toHaveLength(damages.length + 1);
+});
+
+test("where the disk takes nothing the picture is answered all the same, and made each time", async () => {
+  const path = join(folder, "a file in the folder's place");
+  await writeFile(path, "");
+  for (const place of [path, join(path, "deeper")]) {
+    const cache = createThumbnailCache({ folder: place, mostBytes: 1 });
+    expect((await get(cache, "a")).length).toBe(SIZE);
+    expect((await get(cache, "a")).length).toBe(SIZE);
+  }
+  expect(made).toHaveLength(4);
+  await rm(folder, { recursive: true });
+  const gone = createThumbnailCache({ folder, mostBytes: 1 });
+  expect((await get(gone, "b")).length).toBe(SIZE);
+});
