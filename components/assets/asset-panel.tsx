@@ -86,7 +86,7 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
           <AssetPreview asset={asset} connectionId={connectionId} isLarge={false} />
           <div>
             <h2 className="text-lg font-semibold break-words">{asset.name}</h2>
-            <AssetSummary asset={asset} />
+            <AssetSummary asset={asset} connectionId={connectionId} />
           </div>
           <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
           <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />

@@ -86,7 +86,7 @@ export function AssetScreen({ assetId, connection, canChange, asset: reading }: 
           </div>
           <Card title={t("details.title")} bodyClassName="flex flex-col gap-3">
             <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
-            <AssetSummary asset={asset} />
+            <AssetSummary asset={asset} connectionId={connectionId} isShownWhole />
             <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
             <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
           </Card>

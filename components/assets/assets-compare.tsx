@@ -11,6 +11,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
 import { type Asset } from "@/lib/contract/schemas/asset";
+import { ok, type Result } from "@/lib/shared/result";
 import { assetPath } from "./asset-calls";
 import { workflowsOf } from "./read-workflow";
 import { toViewerItem } from "./viewer-item-of";
@@ -25,26 +26,33 @@ type AssetsCompareProps = {
   onClose: () => void;
 };
 
-/** The pictures that an address names, beside each other; what is not at hand is read, and one that cannot be had is said. */
+/** The pictures that an address names, beside each other; what is not at hand is read, and one that cannot be had is said and left out. */
 export function AssetsCompare({ named, find, connectionId, connection, onClose }: AssetsCompareProps) {
   const errors = useTranslations("errors");
+  const t = useTranslations("viewer.comparing");
   const ids = [...new Set(named.split(","))].slice(0, MOST_COMPARED);
-  const { data, error } = useSWRImmutable<AssetView[], ApiFailure>(
-    connectionId === undefined ? null : ["assets.compared", connectionId, ...ids],
-    () => Promise.all(ids.map(async (id) => find(id) ?? (await readAsset(id, connectionId)))),
+  const { data } = useSWRImmutable(connectionId === undefined ? null : ["assets.compared", connectionId, ...ids], () =>
+    Promise.all(
+      ids.map(async (id): Promise<Result<AssetView, ApiFailure>> => {
+        const known = find(id);
+        return known ? ok(known) : await readAsset(id, connectionId);
+      }),
+    ),
   );
+  const found = data?.flatMap((read) => (read.ok ? [read.value] : []));
+  const [failure] = data?.flatMap((read) => (read.ok ? [] : [read.failure])) ?? [];
+  const lost = failure && found ? ids.length - found.length : 0;
+  const isPossible = found === undefined || found.length > 1;
   useEffect(() => {
-    if (!error) return;
-    showToast({ tone: "bad", text: failureText(errors, error) });
-    onClose();
-  }, [error, errors, onClose]);
-  if (!data) return null;
-  const items = data.map((asset) => toViewerItem(asset, { connectionId, connection }));
+    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: lost })} ${failureText(errors, failure)}` });
+    if (!isPossible) onClose();
+  }, [failure, lost, isPossible, t, errors, onClose]);
+  if (!found || !isPossible) return null;
+  const items = found.map((asset) => toViewerItem(asset, { connectionId, connection }));
   return <Compare items={items} readWorkflow={workflowsOf(connectionId)} onClose={onClose} />;
 }
 
-async function readAsset(id: string, connection: string | undefined): Promise<AssetView> {
+async function readAsset(id: string, connection: string | undefined): Promise<Result<AssetView, ApiFailure>> {
   const result = await callApi<Asset>(assetPath(id, connection));
-  if (!result.ok) throw result.failure;
-  return toAssetView(result.value);
+  return result.ok ? ok(toAssetView(result.value)) : result;
 }

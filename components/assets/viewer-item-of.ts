@@ -9,6 +9,9 @@ export function toViewerItem(asset: AssetView, { connectionId, connection }: { c
     kind: asset.kind,
     src: assetFileUrl(asset, connectionId),
     poster: pictureUrl(asset, 512, { connection: connectionId }),
+    width: asset.width,
+    height: asset.height,
+    sizeBytes: asset.sizeBytes,
     href: assetHref(asset.id, connection),
     ...(asset.jobId !== undefined && { jobId: asset.jobId, note: shortJob(asset.jobId) }),
   };

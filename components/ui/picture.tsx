@@ -95,10 +95,15 @@ function markLost(image: HTMLImageElement): void {
 /** As `attach` above. */
 function watch(image: HTMLImageElement): () => void {
   if (image.complete && image.naturalWidth === 0 && image.currentSrc) markLost(image);
-  const { dropped } = image.dataset;
-  if (dropped !== undefined && !image.hasAttribute("src")) image.src = dropped;
+  return whileShown(image);
+}
+
+/** For the `ref` of an image: one that is gone from the page is not fetched to its end. */
+export function whileShown(image: HTMLImageElement | null): () => void {
+  const dropped = image?.dataset.dropped;
+  if (image && dropped !== undefined && !image.hasAttribute("src")) image.src = dropped;
   return () => {
-    if (image.complete) return;
+    if (!image || image.complete) return;
     image.dataset.dropped = image.src;
     image.removeAttribute("src");
   };

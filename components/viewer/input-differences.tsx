@@ -2,6 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import useSWRImmutable from "swr/immutable";
+import { failureText } from "@/components/frame/failure-text";
+import { Button } from "@/components/ui/button";
 import { Skeleton } from "@/components/ui/skeleton";
 import { inputDifferences } from "@/lib/contract/input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
@@ -9,7 +11,8 @@ import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
 /** What the jobs were given differently. A picture without a job, or whose job is gone, says so in its column. */
 export function InputDifferences({ items, readWorkflow }: { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow }) {
   const t = useTranslations("viewer.comparing");
-  const { data } = useSWRImmutable(["viewer.workflows", ...items.map(({ id }) => id)], () =>
+  const errors = useTranslations("errors");
+  const { data, mutate, isValidating } = useSWRImmutable(["viewer.workflows", ...items.map(({ id }) => id)], () =>
     Promise.all(items.map(async ({ jobId }) => (jobId === undefined ? undefined : await readWorkflow(jobId)))),
   );
   if (!data) {
@@ -20,9 +23,16 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
     );
   }
   const { differences, isCut } = inputDifferences(data.map((read) => (read?.ok ? read.value : undefined)));
-  const unknown = items.flatMap(({ jobId }, index) =>
-    data[index]?.ok ? [] : [t(jobId === undefined ? "noJob" : "jobGone", { at: index + 1 })],
-  );
+  const unknown = items.flatMap((_, index) => {
+    const read = data[index];
+    const at = index + 1;
+    if (read === undefined) return [t("noJob", { at })];
+    if (read.ok) return [];
+    return [read.failure.status === 404 ? t("jobGone", { at }) : t("jobUnread", { at, why: failureText(errors, read.failure) })];
+  });
+  const canRetry = data.some((read) => read !== undefined && !read.ok && read.failure.status !== 404);
+  const [job] = items.map(({ jobId }) => jobId);
+  const isOneJob = job !== undefined && items.every(({ jobId }) => jobId === job);
   return (
     <section aria-label={t("differences")} className="max-h-[38dvh] shrink-0 overflow-auto border-t border-line px-4 py-3">
       {unknown.map((text) => (
@@ -30,7 +40,14 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
           {text}
         </p>
       ))}
-      {differences.length === 0 && unknown.length < items.length - 1 ? <p className="text-ink-2">{t("same")}</p> : null}
+      {canRetry ? (
+        <Button size="small" busy={isValidating} onClick={() => void mutate()} className="mt-1">
+          {t("again")}
+        </Button>
+      ) : null}
+      {differences.length === 0 && unknown.length < items.length - 1 ? (
+        <p className="text-ink-2">{t(isOneJob ? "oneJob" : "same")}</p>
+      ) : null}
       {differences.length > 0 ? (
         <table className="w-full text-left">
           <caption className="sr-only">{t("differences")}</caption>

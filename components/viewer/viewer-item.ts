@@ -11,6 +11,10 @@ export type ViewerItem = {
   src: string;
   /** A smaller picture of it, shown until the bytes are there. */
   poster?: string;
+  /** In pixels and in bytes, where they are known. */
+  width?: number;
+  height?: number;
+  sizeBytes?: number;
   /** Beside the name: which node made it, say. */
   note?: string;
   /** The page of it. */

@@ -1,16 +1,14 @@
 "use client";
 
-import { ChevronLeft, ChevronRight, Columns2, Download, Pause, Play, X } from "lucide-react";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { Button, buttonStyle } from "@/components/ui/button";
-import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { OtherMedia } from "./other-media";
-import { slideSeconds, useSlideshow } from "./use-slideshow";
+import { useSlideshow } from "./use-slideshow";
+import { ViewerBar } from "./viewer-bar";
 import { ViewerDialog } from "./viewer-dialog";
 import { type ItemAt, MOST_COMPARED, type ViewerItem } from "./viewer-item";
+import { ViewerKeys } from "./viewer-keys";
 import { ZoomedPicture } from "./zoomed-picture";
 
 type ViewerProps = {
@@ -27,15 +25,22 @@ type ViewerProps = {
   canDownload?: boolean;
 };
 
-/** One thing in full, and from it to the next: arrows turn the page, S plays, C marks for comparing, + and - zoom. */
+/** A larger one is fetched when somebody comes to it, and not before. */
+const MOST_AHEAD_BYTES = 32 * 1024 * 1024;
+
+/** One thing in full, and from it to the next: arrows turn the page, Space plays, C marks for comparing, + and - zoom, ? tells of all keys. */
 export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false, canDownload = true }: ViewerProps) {
   const t = useTranslations("viewer");
   const dialog = useRef<HTMLDialogElement>(null);
   const [readyId, setReadyId] = useState<string>();
   const [marked, setMarked] = useState<readonly ViewerItem[]>([]);
+  const [isPassing, setPassing] = useState(false);
+  const [isTelling, setTelling] = useState(false);
   const item = itemAt(at);
-  const slideshow = useSlideshow({ isReady: item !== undefined && readyId === item.id && !isCovered, at, count, onMove });
-  const turn = (by: 1 | -1) => {
+  const isReady = item !== undefined && readyId === item.id;
+  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isTelling, at, count, onMove });
+  const turn = (by: 1 | -1, passes = false) => {
+    setPassing(passes);
     if (at + by >= 0 && at + by < count) onMove(at + by);
   };
   const isMarked = item !== undefined && marked.some(({ id }) => id === item.id);
@@ -43,22 +48,26 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
     if (item?.kind !== "image" || !onCompare) return;
     setMarked(isMarked ? marked.filter(({ id }) => id !== item.id) : [...marked, item].slice(-MOST_COMPARED));
   };
-  const keys: Record<string, () => void> = {
-    ArrowLeft: () => turn(-1),
-    ArrowRight: () => turn(1),
+  const keys: Record<string, (isHeld: boolean) => void> = {
+    ArrowLeft: (isHeld) => turn(-1, isHeld),
+    ArrowRight: (isHeld) => turn(1, isHeld),
     Home: () => onMove(0),
     End: () => onMove(count - 1),
+    " ": slideshow.toggle,
     s: slideshow.toggle,
     c: mark,
+    "?": () => setTelling(true),
   };
   const onKey = (event: KeyboardEvent): boolean => {
-    const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || isForItself(event)) return false;
+    const act = keys[event.key];
     if (!act) return false;
     event.preventDefault();
-    act();
+    act(event.repeat);
     return true;
   };
-  const next = itemAt(at + 1);
+  const next = itemAt(slideshow.isPlaying ? (at + 1) % count : at + 1);
+  const isNextAsked = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MOST_AHEAD_BYTES;
   return (
     <ViewerDialog
       dialog={dialog}
@@ -67,101 +76,68 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
       onKey={onKey}
       isCovered={isCovered}
     >
-      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
-        <span className="min-w-0 flex-1 truncate">
-          {item?.href ? (
-            <Link href={item.href} className="font-medium hover:underline">
-              {item.name}
-            </Link>
-          ) : (
-            item?.name
-          )}{" "}
-          <span className="text-ink-3">{item?.note}</span>
-        </span>
-        <span role="status" className="text-ink-3">
-          {t("place", { at: at + 1, count })}
-        </span>
-        <div className="flex flex-wrap items-center gap-2 max-sm:order-last max-sm:w-full">
-          <Button
-            size="icon"
-            aria-label={t("previous")}
-            title={t("previous")}
-            aria-disabled={at === 0 || undefined}
-            onClick={() => turn(-1)}
-          >
-            <ChevronLeft aria-hidden="true" className="size-4" />
-          </Button>
-          <Button size="icon" aria-label={t("next")} title={t("next")} aria-disabled={at + 1 >= count || undefined} onClick={() => turn(1)}>
-            <ChevronRight aria-hidden="true" className="size-4" />
-          </Button>
-          {count > 1 ? (
-            <>
-              <Button
-                size="icon"
-                aria-label={t(slideshow.isPlaying ? "pause" : "play")}
-                title={t(slideshow.isPlaying ? "pause" : "play")}
-                onClick={slideshow.toggle}
-              >
-                {slideshow.isPlaying ? <Pause aria-hidden="true" className="size-4" /> : <Play aria-hidden="true" className="size-4" />}
-              </Button>
-              <Select
-                aria-label={t("seconds")}
-                value={slideshow.seconds}
-                onChange={({ currentTarget: { value } }) => slideshow.setSeconds(slideSeconds.find((one) => String(one) === value) ?? 4)}
-                className="max-sm:hidden"
-              >
-                {slideSeconds.map((seconds) => (
-                  <option key={seconds} value={seconds}>
-                    {t("each", { seconds })}
-                  </option>
-                ))}
-              </Select>
-            </>
-          ) : null}
-          {onCompare && item?.kind === "image" ? (
-            <Button aria-pressed={isMarked} tone={isMarked ? "primary" : "plain"} onClick={mark}>
-              {t("mark")}
-            </Button>
-          ) : null}
-          {onCompare && marked.length > 1 ? (
-            <Button onClick={() => onCompare(marked.map(({ id }) => id))}>
-              <Columns2 aria-hidden="true" className="size-4" />
-              {t("compare", { count: marked.length })}
-            </Button>
-          ) : null}
-          {item && canDownload ? (
-            <a
-              href={item.src}
-              download={item.name}
-              aria-label={t("download", { name: item.name })}
-              title={t("download", { name: item.name })}
-              className={buttonStyle({ size: "icon" })}
-            >
-              <Download aria-hidden="true" className="size-4" />
-            </a>
-          ) : null}
-        </div>
-        <Button size="icon" aria-label={t("close")} title={t("close")} onClick={() => dialog.current?.close()}>
-          <X aria-hidden="true" className="size-4" />
-        </Button>
-      </div>
+      <ViewerBar
+        item={item}
+        at={at}
+        count={count}
+        slideshow={slideshow}
+        marking={onCompare && { isMarked, count: marked.length, onMark: mark, onCompare: () => onCompare(marked.map(({ id }) => id)) }}
+        canDownload={canDownload}
+        onTurn={turn}
+        onKeys={() => setTelling(true)}
+        onClose={() => dialog.current?.close()}
+      />
       {item ? (
-        <Shown key={item.id} item={item} canDownload={canDownload} onReady={() => setReadyId(item.id)} onKey={onKey} />
+        <Shown
+          key={item.id}
+          item={item}
+          isPassing={isPassing}
+          canDownload={canDownload}
+          onReady={() => setReadyId(item.id)}
+          onTurn={turn}
+          onKey={onKey}
+        />
       ) : (
         <Coming onKey={onKey} />
       )}
       {/* The next one is fetched while this one is looked at. */}
-      {next?.kind === "image" ? <link rel="prefetch" as="image" href={next.src} /> : null}
+      {isNextAsked ? <link rel="prefetch" as="image" href={next.src} /> : null}
+      <ViewerKeys isOpen={isTelling} canCompare={onCompare !== undefined} onClose={() => setTelling(false)} />
     </ViewerDialog>
   );
 }
 
-type ShownProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
+/** Space presses a button; with Shift, arrows move the picture. */
+function isForItself({ key, shiftKey, target }: KeyboardEvent): boolean {
+  if (key === " ") return target instanceof Element && target.closest("button, a") !== null;
+  return shiftKey && key.startsWith("Arrow");
+}
 
-function Shown(props: ShownProps) {
-  const { item, onReady, onKey } = props;
-  if (item.kind !== "image") return <OtherMedia {...props} />;
-  return <ZoomedPicture place="window" src={item.src} alt={item.name} poster={item.poster} onReady={onReady} onKey={onKey} />;
+type ShownProps = {
+  item: ViewerItem;
+  isPassing: boolean;
+  canDownload: boolean;
+  onReady: () => void;
+  onTurn: (by: 1 | -1) => void;
+  onKey: (event: KeyboardEvent) => boolean;
+};
+
+function Shown({ item, isPassing, canDownload, onReady, onTurn, onKey }: ShownProps) {
+  if (item.kind !== "image") return <OtherMedia item={item} canDownload={canDownload} onReady={onReady} onKey={onKey} />;
+  const { src, name, poster } = item;
+  return (
+    <ZoomedPicture
+      place="window"
+      src={src}
+      alt={name}
+      poster={poster}
+      known={item}
+      isPassing={isPassing}
+      onReady={onReady}
+      onSwipe={onTurn}
+      onKey={onKey}
+    />
+  );
 }
 
 /** Not known yet: the keys go on working. */

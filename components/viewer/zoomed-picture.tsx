@@ -1,45 +1,59 @@
 "use client";
 
-import { ImageOff, Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from "react";
-import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
-import { Skeleton } from "@/components/ui/skeleton";
-import { useNumber } from "@/components/ui/use-numbers";
+import { whileShown } from "@/components/ui/picture";
 import { usePanZoom } from "@/components/ui/use-pan-zoom";
 import { pictureScales, type Size } from "@/components/ui/viewport";
+import { noteSize } from "./seen-sizes";
+import { StandIn } from "./stand-in";
+import { useSwipe } from "./use-swipe";
+import { ZoomBar } from "./zoom-bar";
 
 type ZoomedPictureProps = {
   src: string;
   alt: string;
   /** A smaller one of the same, which stands in until the whole one is there. */
   poster?: string;
+  /** Of the whole one, where that is known before it comes. */
+  known?: Partial<Size>;
   /** On a page a finger goes on moving the page while all of the picture is seen; over the whole window it moves the picture. */
   place: "page" | "window";
+  /** Perhaps it is only passed by: its bytes are asked for when somebody stays. */
+  isPassing?: boolean;
   /** It has come, or it never will. */
   onReady?: () => void;
   /** Its bytes do not come, or are no picture here. Who does not listen gets a sentence in its place. */
   onBroken?: () => void;
+  /** A finger draws it aside while all of it is seen. */
+  onSwipe?: (by: 1 | -1) => void;
   /** True: the key is answered. */
   onKey?: (event: KeyboardEvent) => boolean;
 };
 
+/** A key held down turns about thirty pages in a second. */
+const STAYS_MS = 120;
+
 /** In its own pixels, fitted until somebody zooms. */
-export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKey }: ZoomedPictureProps) {
+export function ZoomedPicture({ src, alt, poster, known, place, isPassing = false, ...on }: ZoomedPictureProps) {
+  const { onReady, onBroken, onSwipe, onKey } = on;
   const t = useTranslations("viewer");
-  const number = useNumber();
   const image = useRef<HTMLImageElement>(null);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [isBroken, setBroken] = useState(false);
+  const [isAsked, setAsked] = useState(!isPassing);
   const zoom = usePanZoom({ content: size, scales: pictureScales, margin: 0 });
   const { frame, view, handlers, isFitted } = zoom;
+  const swipe = useSwipe({ isOn: isFitted, onSwipe });
   const isThere = size.width > 0;
   const isInWindow = place === "window";
 
   function arrived({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) {
-    if (width > 0) setSize({ width, height });
-    else {
+    if (width > 0) {
+      setSize({ width, height });
+      noteSize(src, { width, height });
+    } else {
       setBroken(true);
       onBroken?.();
     }
@@ -49,7 +63,15 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
     // A picture of the first HTML may have come, or failed, before React was there to hear of it.
     if (image.current?.complete && image.current.currentSrc) arrived(image.current);
   });
-  useEffect(() => lookAtOnce(), []);
+  useEffect(() => {
+    lookAtOnce();
+    return whileShown(image.current);
+  }, []);
+  useEffect(() => {
+    if (isAsked) return;
+    const timer = setTimeout(() => setAsked(true), STAYS_MS);
+    return () => clearTimeout(timer);
+  }, [isAsked]);
   useEffect(() => {
     if (isInWindow) frame.current?.focus();
   }, [frame, isInWindow]);
@@ -65,6 +87,19 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
         tabIndex={0}
         aria-label={t("picture")}
         {...{ ...handlers, onKeyDown: undefined }}
+        onPointerDown={(event) => {
+          swipe.down(event);
+          handlers.onPointerDown(event);
+        }}
+        onPointerMove={(event) => (swipe.move(event) ? undefined : handlers.onPointerMove(event))}
+        onPointerUp={(event) => {
+          swipe.up(event);
+          handlers.onPointerUp(event);
+        }}
+        onPointerCancel={(event) => {
+          swipe.cancel();
+          handlers.onPointerCancel(event);
+        }}
         onDoubleClick={(event) => (isFitted ? zoom.zoomTo(1, zoom.placeOf(event)) : zoom.fit())}
         className={cn(
           "relative cursor-grab overflow-hidden -outline-offset-2 select-none",
@@ -72,18 +107,18 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >
-        {isThere ? null : <StandIn poster={poster} isBroken={isBroken} />}
+        {isThere ? null : <StandIn poster={poster} size={known} isBroken={isBroken} />}
         {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
         <img
           ref={image}
-          src={src}
+          src={isAsked ? src : undefined}
           alt={alt}
           draggable={false}
           decoding="async"
           onLoad={({ currentTarget }) => arrived(currentTarget)}
           onError={({ currentTarget }) => arrived(currentTarget)}
           style={{
-            transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})`,
+            transform: `translate(${view.x + swipe.by}px, ${view.y}px) scale(${view.scale})`,
             backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
             imageRendering: view.scale >= 3 ? "pixelated" : undefined,
           }}
@@ -91,60 +126,16 @@ export function ZoomedPicture({ src, alt, poster, place, onReady, onBroken, onKe
           className="see-through absolute top-0 left-0 max-w-none origin-top-left"
         />
       </div>
-      <div
+      <ZoomBar
+        zoom={zoom}
+        isThere={isThere}
+        size={isThere ? size : undefined}
         className={cn(
-          "flex flex-wrap items-center gap-2",
           isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2",
           // There is nothing to zoom; its room stays, since the next one may be a picture.
           isBroken && "invisible",
         )}
-      >
-        <Button aria-pressed={isFitted} onClick={zoom.fit}>
-          {t("fit")}
-        </Button>
-        <Button aria-pressed={view.scale === 1} onClick={zoom.actualSize}>
-          {t("pixels")}
-        </Button>
-        <Button size="icon" aria-label={t("zoomOut")} title={t("zoomOut")} onClick={zoom.zoomOut}>
-          <Minus aria-hidden="true" className="size-4" />
-        </Button>
-        <Button size="icon" aria-label={t("zoomIn")} title={t("zoomIn")} onClick={zoom.zoomIn}>
-          <Plus aria-hidden="true" className="size-4" />
-        </Button>
-        <span role="status" className="min-w-12 text-ink-3 tabular-nums">
-          {isThere ? t("at", { percent: number(Math.round(view.scale * 100)) }) : ""}
-        </span>
-      </div>
+      />
     </div>
-  );
-}
-
-/** The smaller one until the whole one is there; without it, that it is on its way, or that it never comes. */
-function StandIn({ poster, isBroken }: { poster: string | undefined; isBroken: boolean }) {
-  const t = useTranslations("viewer");
-  const [lostPoster, setLostPoster] = useState<string>();
-  const isSeen = poster !== undefined && poster !== lostPoster;
-  return (
-    <>
-      {isSeen ? (
-        // eslint-disable-next-line @next/next/no-img-element -- our own thumbnail route has made it already
-        <img src={poster} alt="" onError={() => setLostPoster(poster)} className="absolute inset-0 size-full object-contain" />
-      ) : null}
-      {isBroken ? (
-        <p
-          className={cn(
-            "absolute inset-x-0 mx-auto flex w-fit flex-col items-center gap-2 rounded-sm bg-surface/90 px-2 py-1 text-ink-2",
-            isSeen ? "bottom-3" : "top-1/2 -translate-y-1/2",
-          )}
-        >
-          {isSeen ? null : <ImageOff aria-hidden="true" className="size-8 text-ink-3" />}
-          {t("broken")}
-        </p>
-      ) : isSeen ? null : (
-        <span role="status" aria-label={t("loading")} className="absolute inset-0 grid place-items-center">
-          <Skeleton className="size-[min(60%,420px)]" />
-        </span>
-      )}
-    </>
   );
 }

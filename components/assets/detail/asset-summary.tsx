@@ -3,16 +3,28 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
+import { usePictureSize } from "./use-picture-size";
+
+type AssetSummaryProps = {
+  asset: AssetView;
+  connectionId?: string;
+  /** The picture itself stands beside this: it will say its size. */
+  isShownWhole?: boolean;
+};
 
 /** "1024 × 768 · 2.4 MB · PNG" */
-export function AssetSummary({ asset }: { asset: AssetView }) {
+export function AssetSummary({ asset, connectionId, isShownWhole = false }: AssetSummaryProps) {
   const locale = useLocale();
   const t = useTranslations("assets.details");
-  const { width, height, sizeBytes, mimeType } = asset;
-  const parts = [
-    width !== undefined && height !== undefined ? t("size", { width, height }) : undefined,
-    sizeBytes === undefined ? undefined : formatBytes(sizeBytes, locale),
-    mimeType?.split("/").at(-1)?.toUpperCase(),
-  ];
+  const size = usePictureSize(asset, connectionId, !isShownWhole);
+  const { sizeBytes } = asset;
+  const parts = [size && t("size", size), sizeBytes === undefined ? undefined : formatBytes(sizeBytes, locale), formatOf(asset)];
   return <p className="text-ink-3">{parts.filter(Boolean).join(" · ")}</p>;
+}
+
+/** As people call it: the extension, else what the media type says, unless that is only "some bytes". */
+function formatOf({ name, mimeType }: AssetView): string | undefined {
+  const extension = /\.([a-z0-9]{1,11})$/i.exec(name)?.[1];
+  const type = mimeType === "application/octet-stream" ? undefined : mimeType?.split("/").at(-1)?.split(/[;+]/)[0];
+  return (extension ?? type)?.toUpperCase();
 }

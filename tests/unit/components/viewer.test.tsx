@@ -1,11 +1,12 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Compare } from "@/components/viewer/compare";
 import { Viewer } from "@/components/viewer/viewer";
 import { type ViewerItem } from "@/components/viewer/viewer-item";
-import { ok } from "@/lib/shared/result";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
 
 beforeEach(() => {
@@ -33,8 +34,20 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+/** jsdom has none. */
+class Finger extends MouseEvent {
+  readonly pointerId = 7;
+  readonly pointerType = "touch";
+  readonly isPrimary = true;
+}
+
 const picture = (id: string, jobId?: string): ViewerItem => ({ id, name: `${id}.png`, kind: "image", src: `/files/${id}`, jobId });
-const items = [picture("one", "job-1"), picture("two", "job-2"), picture("three"), { ...picture("film"), kind: "video" as const }];
+const items = [
+  picture("one", "job-1"),
+  picture("two", "job-2"),
+  { ...picture("three"), sizeBytes: 900_000_000 },
+  { ...picture("film"), kind: "video" as const },
+];
 const graphs: Readonly<Record<string, unknown>> = {
   "job-1": { "3": { class_type: "Sampler", inputs: { seed: 1, steps: 20 } } },
   "job-2": { "3": { class_type: "Sampler", inputs: { seed: 2, steps: 20 } } },
@@ -74,6 +87,8 @@ function show(at = 0, canDownload = true) {
 const shown = () => within(screen.getAllByRole("dialog")[0] ?? document.body).getByText(/^\d+ of \d+$/).textContent;
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 const press = (key: string) => act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key }));
+const hold = (key: string) =>
+  act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key, repeat: true }));
 const click = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 /** The bytes of the picture that is shown have come. */
 async function arrive(name: string) {
@@ -223,4 +238,119 @@ it("a picture on its way says that it loads, one that does not come says so in i
   expect(screen.queryByRole("status", { name: "Loading" })).toBeNull();
   await press("ArrowRight");
   expect(screen.queryByText("This picture cannot be shown.")).toBeNull();
+});
+
+it("says in how many pixels a picture came, and how large it is seen", async () => {
+  show();
+  expect(screen.queryByText("640 × 480")).toBeNull();
+  await arrive("one.png");
+  expect(screen.getByText("640 × 480")).toBeDefined();
+});
+
+it("of pictures that a held key passes by, the bytes are not asked for; of the one where it rests they are", async () => {
+  show();
+  await hold("ArrowRight");
+  expect(screen.getByAltText("two.png").hasAttribute("src")).toBe(false);
+  await pass(60);
+  await hold("ArrowRight");
+  expect(screen.getByAltText("three.png").hasAttribute("src")).toBe(false);
+  await pass(150);
+  expect(screen.getByAltText("three.png").getAttribute("src")).toBe("/files/three");
+  // One press at a time waits for nothing.
+  await press("ArrowLeft");
+  expect(screen.getByAltText("two.png").getAttribute("src")).toBe("/files/two");
+});
+
+it("the next one is fetched after this one has come, and not where it is very large", async () => {
+  const ahead = () => document.querySelector('link[rel="prefetch"]')?.getAttribute("href");
+  show();
+  expect(ahead()).toBeUndefined();
+  await arrive("one.png");
+  expect(ahead()).toBe("/files/two");
+  await press("ArrowRight");
+  await arrive("two.png");
+  expect(ahead()).toBeUndefined();
+});
+
+it("Space plays and pauses from the picture, presses a button where one has the focus, and ? lists the keys while the slides wait", async () => {
+  show();
+  await press(" ");
+  expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
+  await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Next" }), { key: " " }));
+  await arrive("one.png");
+  await press("?");
+  expect(screen.getByText("Play or pause the slideshow")).toBeDefined();
+  await pass(60_000);
+  expect(shown()).toBe("1 of 4");
+  const keys = within(screen.getByRole("dialog", { name: "Keys" }));
+  await act(async () => void fireEvent.click(keys.getByRole("button", { name: "Close" })));
+  await press(" ");
+  expect(screen.getByRole("button", { name: "Play a slideshow" })).toBeDefined();
+});
+
+it("a finger drawn aside turns the page while the whole picture is seen, and moves the picture where it is zoomed", async () => {
+  show();
+  await arrive("one.png");
+  const swipe = async (from: number, to: number) => {
+    const picture = screen.getByRole("group", { name: /Picture/ });
+    const draw = (type: string, clientX: number) => fireEvent(picture, new Finger(type, { clientX, clientY: 200, bubbles: true }));
+    await act(async () => {
+      draw("pointerdown", from);
+      draw("pointermove", (from + to) / 2);
+      draw("pointerup", to);
+    });
+  };
+  await swipe(300, 280);
+  expect(shown()).toBe("1 of 4");
+  await swipe(300, 120);
+  expect(shown()).toBe("2 of 4");
+  await swipe(120, 300);
+  expect(shown()).toBe("1 of 4");
+});
+
+describe("a comparison", () => {
+  const notFound: ApiFailure = { code: "NOT_FOUND", message: "", status: 404 };
+  const away: ApiFailure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
+  const compare = (jobs: readonly (string | undefined)[], failure?: ApiFailure) =>
+    renderInApp(
+      <Compare
+        items={jobs.map((jobId, index) => picture(`p${index + 1}-${failure?.code}-${jobs.length}`, jobId))}
+        readWorkflow={async (jobId) => (failure && jobId === "job-x" ? failed(failure) : ok(graphs[jobId]))}
+        onClose={() => undefined}
+      />,
+    );
+
+  it("of four names each picture with its pixels, and one that does not come says so in its place", async () => {
+    compare(["job-1", "job-2", undefined, "job-1"]);
+    await pass(0);
+    expect(screen.getAllByRole("figure")).toHaveLength(4);
+    expect(screen.getByRole("columnheader", { name: /^4/ })).toBeDefined();
+    const names = screen.getAllByAltText(/^p\d/).map((image) => image.getAttribute("alt") ?? "");
+    for (const name of names.slice(0, 3)) await arrive(name);
+    expect(screen.getAllByText("640 × 480")).toHaveLength(3);
+    await act(async () => void fireEvent.error(screen.getByAltText(names[3] ?? "")));
+    expect(screen.getByText("This picture cannot be shown.")).toBeDefined();
+  });
+
+  it("tells a job that is gone from one that could not be read, which can be read again", async () => {
+    compare(["job-1", "job-x"], notFound);
+    await pass(0);
+    expect(screen.getByText("The job of picture 2 cannot be read any more.")).toBeDefined();
+    expect(screen.queryByRole("button", { name: "Read again" })).toBeNull();
+    cleanup();
+    compare(["job-1", "job-x"], away);
+    await pass(0);
+    expect(screen.getByText(/^The job of picture 2 could not be read\. /)).toBeDefined();
+    expect(screen.getByRole("button", { name: "Read again" })).toBeDefined();
+  });
+
+  it("of pictures of one job says that, and not that two jobs were alike", async () => {
+    compare(["job-1", "job-1"]);
+    await pass(0);
+    expect(screen.getByText("They come from one job: it was given everything once.")).toBeDefined();
+    cleanup();
+    compare(["job-1", "job-1", "job-1-again"]);
+    await pass(0);
+    expect(screen.queryByText("They come from one job: it was given everything once.")).toBeNull();
+  });
 });

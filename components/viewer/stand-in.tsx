@@ -1,0 +1,53 @@
+"use client";
+
+import { ImageOff } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { cn } from "@/components/ui/cn";
+import { whileShown } from "@/components/ui/picture";
+import { Skeleton } from "@/components/ui/skeleton";
+import { type Size } from "@/components/ui/viewport";
+
+type StandInProps = {
+  poster?: string;
+  /** Of the whole one, where it is known: the smaller one is not drawn larger than that. */
+  size?: Partial<Size>;
+  isBroken: boolean;
+};
+
+/** The smaller one until the whole one is there; without it, that it is on its way, or that it never comes. */
+export function StandIn({ poster, size, isBroken }: StandInProps) {
+  const t = useTranslations("viewer");
+  const [lostPoster, setLostPoster] = useState<string>();
+  const isSeen = poster !== undefined && poster !== lostPoster;
+  return (
+    <>
+      {isSeen ? (
+        // eslint-disable-next-line @next/next/no-img-element -- our own thumbnail route has made it already
+        <img
+          ref={whileShown}
+          src={poster}
+          alt=""
+          onError={() => setLostPoster(poster)}
+          style={{ maxWidth: size?.width, maxHeight: size?.height }}
+          className="absolute inset-0 m-auto size-full object-contain"
+        />
+      ) : null}
+      {isBroken ? (
+        <p
+          className={cn(
+            "absolute inset-x-0 mx-auto flex w-fit flex-col items-center gap-2 rounded-sm bg-surface/90 px-2 py-1 text-ink-2",
+            isSeen ? "bottom-3" : "top-1/2 -translate-y-1/2",
+          )}
+        >
+          {isSeen ? null : <ImageOff aria-hidden="true" className="size-8 text-ink-3" />}
+          {t("broken")}
+        </p>
+      ) : isSeen ? null : (
+        <span role="status" aria-label={t("loading")} className="absolute inset-0 grid place-items-center">
+          <Skeleton className="size-[min(60%,420px)]" />
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,112 @@
+"use client";
+
+import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, X } from "lucide-react";
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { Select } from "@/components/ui/select";
+import { slideSeconds, type useSlideshow } from "./use-slideshow";
+import { type ViewerItem } from "./viewer-item";
+
+type ViewerBarProps = {
+  item: ViewerItem | undefined;
+  at: number;
+  count: number;
+  slideshow: ReturnType<typeof useSlideshow>;
+  /** Whether this one is marked for comparing, and how many are; absent where nothing is compared. */
+  marking: { isMarked: boolean; count: number; onMark: () => void; onCompare: () => void } | undefined;
+  canDownload: boolean;
+  onTurn: (by: 1 | -1) => void;
+  onKeys: () => void;
+  onClose: () => void;
+};
+
+/** What is shown, where it stands, and what can be done with it. */
+export function ViewerBar({ item, at, count, slideshow, marking, canDownload, onTurn, onKeys, onClose }: ViewerBarProps) {
+  const t = useTranslations("viewer");
+  const play = t(slideshow.isPlaying ? "pause" : "play");
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
+      <span className="min-w-0 flex-1 truncate" title={item?.name}>
+        {item?.href ? (
+          <Link href={item.href} className="font-medium hover:underline">
+            {item.name}
+          </Link>
+        ) : (
+          item?.name
+        )}{" "}
+        <span className="text-ink-3">{item?.note}</span>
+      </span>
+      <span role="status" className="text-ink-3 tabular-nums">
+        {t("place", { at: at + 1, count })}
+      </span>
+      <div className="flex flex-wrap items-center gap-2 max-sm:order-last max-sm:w-full">
+        <Button
+          size="icon"
+          aria-label={t("previous")}
+          title={`${t("previous")} (←)`}
+          aria-disabled={at === 0 || undefined}
+          onClick={() => onTurn(-1)}
+        >
+          <ChevronLeft aria-hidden="true" className="size-4" />
+        </Button>
+        <Button
+          size="icon"
+          aria-label={t("next")}
+          title={`${t("next")} (→)`}
+          aria-disabled={at + 1 >= count || undefined}
+          onClick={() => onTurn(1)}
+        >
+          <ChevronRight aria-hidden="true" className="size-4" />
+        </Button>
+        {count > 1 ? (
+          <>
+            <Button size="icon" aria-label={play} title={play} onClick={slideshow.toggle}>
+              {slideshow.isPlaying ? <Pause aria-hidden="true" className="size-4" /> : <Play aria-hidden="true" className="size-4" />}
+            </Button>
+            <Select
+              aria-label={t("seconds")}
+              value={slideshow.seconds}
+              onChange={({ currentTarget: { value } }) => slideshow.setSeconds(slideSeconds.find((one) => String(one) === value) ?? 4)}
+              className="max-sm:hidden"
+            >
+              {slideSeconds.map((seconds) => (
+                <option key={seconds} value={seconds}>
+                  {t("each", { seconds })}
+                </option>
+              ))}
+            </Select>
+          </>
+        ) : null}
+        {marking && item?.kind === "image" ? (
+          <Button aria-pressed={marking.isMarked} tone={marking.isMarked ? "primary" : "plain"} onClick={marking.onMark}>
+            {t("mark")}
+          </Button>
+        ) : null}
+        {marking && marking.count > 1 ? (
+          <Button onClick={marking.onCompare}>
+            <Columns2 aria-hidden="true" className="size-4" />
+            {t("compare", { count: marking.count })}
+          </Button>
+        ) : null}
+        {item && canDownload ? (
+          <a
+            href={item.src}
+            download={item.name}
+            aria-label={t("download", { name: item.name })}
+            title={t("download", { name: item.name })}
+            className={buttonStyle({ size: "icon" })}
+          >
+            <Download aria-hidden="true" className="size-4" />
+          </a>
+        ) : null}
+        <Button size="icon" aria-label={t("keys.title")} title={`${t("keys.title")} (?)`} onClick={onKeys} className="max-sm:hidden">
+          <Keyboard aria-hidden="true" className="size-4" />
+        </Button>
+      </div>
+      <Button size="icon" aria-label={t("close")} title={`${t("close")} (Esc)`} onClick={onClose}>
+        <X aria-hidden="true" className="size-4" />
+      </Button>
+    </div>
+  );
+}
