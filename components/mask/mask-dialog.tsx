@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
 import { Button } from "@/components/ui/button";
 import { showToast } from "@/components/ui/toast-store";
 import { type FileName } from "@/lib/browser/urls";
@@ -26,7 +27,8 @@ export function MaskDialog({ file, title, connection, onSaved, onClose }: MaskDi
   const t = useTranslations("masks");
   const common = useTranslations("common");
   const dialog = useRef<HTMLDialogElement>(null);
-  const [source] = useState(() => sourceOfFile(file, title, connection));
+  const { isLocal } = useConnection() ?? {};
+  const [source] = useState(() => sourceOfFile(file, title, connection, isLocal));
   const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection) }));
   useEffect(() => {
     const element = dialog.current;

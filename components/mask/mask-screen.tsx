@@ -28,7 +28,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
   const assets = useTranslations("assets");
   const router = useRouter();
   const asset = use(reading);
-  const connectionId = useConnection()?.id;
+  const { id: connectionId, isLocal } = useConnection() ?? {};
   const page = withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection });
   const own = withQuery(`/assets/${encodeURIComponent(assetId)}/mask`, { connection });
   const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connectionId) }));
@@ -62,7 +62,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
       </>
     );
   }
-  const source = sourceOfAsset(asset.value.value, connectionId);
+  const source = sourceOfAsset(asset.value.value, connectionId, isLocal);
   return (
     <MaskOpening
       source={source}

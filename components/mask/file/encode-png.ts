@@ -1,21 +1,26 @@
 // The mask as PNG: black, with alpha 255 minus what is painted. Written by hand, since a canvas multiplies colours with alpha and rounds.
-// Guarantees: every alpha byte is exact; rows pass through the compressor in portions, so that memory stays near the size of the file.
+// Over a photograph that was held another way it lies as the original's own pixels lie, and says so as the original does: who turns both, and
+// who turns neither, finds that it fits. Guarantees: every alpha byte is exact; rows pass through the compressor in portions, so that memory stays near the size of the file.
 
 import { type Coverage } from "../drawing/coverage";
+import { type Size } from "../drawing/geometry";
+import { type Hold } from "./orientation";
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const CHANNELS = 4;
 const RGBA = 6;
 const PORTION = 1 << 20;
 
-export async function encodeMask(coverage: Coverage, onProgress: (share: number) => void = () => undefined): Promise<Blob> {
+export async function encodeMask(coverage: Coverage, onProgress: (share: number) => void = () => undefined, hold?: Hold): Promise<Blob> {
+  const grid = gridOf(coverage, hold?.isTurned ? hold.orientation : 1);
   const header = new DataView(new ArrayBuffer(13));
-  header.setUint32(0, coverage.width);
-  header.setUint32(4, coverage.height);
+  header.setUint32(0, grid.width);
+  header.setUint32(4, grid.height);
   header.setUint8(8, 8);
   header.setUint8(9, RGBA);
   const parts: Uint8Array<ArrayBuffer>[] = [new Uint8Array(SIGNATURE), chunk("IHDR", new Uint8Array(header.buffer))];
-  const packed = rowsOf(coverage, onProgress).pipeThrough(new CompressionStream("deflate"));
+  if (hold) parts.push(chunk("eXIf", exifOf(hold.orientation)));
+  const packed = rowsOf(coverage.data, grid, onProgress).pipeThrough(new CompressionStream("deflate"));
   for (const reader = packed.getReader(); ;) {
     const { value, done } = await reader.read();
     if (done) break;
@@ -25,7 +30,39 @@ export async function encodeMask(coverage: Coverage, onProgress: (share: number)
   return new Blob(parts, { type: "image/png" });
 }
 
-function rowsOf({ width, height, data }: Coverage, onProgress: (share: number) => void): ReadableStream<Uint8Array<ArrayBuffer>> {
+/** Where the pixels of a picture lie in the upright coverage: the first one, and how far it is to the next one across and down. */
+type Grid = Size & { first: number; across: number; down: number };
+
+/** Of pixels that have to be turned as `orientation` says to stand upright. */
+function gridOf({ width, height }: Size, orientation: number): Grid {
+  const last = width * height - 1;
+  const [right, below] = [width - 1, last - width + 1];
+  const turned = { width: height, height: width };
+  const upright = { width, height, first: 0, across: 1, down: width };
+  const others: Readonly<Record<number, Grid>> = {
+    2: { width, height, first: right, across: -1, down: width },
+    3: { width, height, first: last, across: -1, down: -width },
+    4: { width, height, first: below, across: 1, down: -width },
+    5: { ...turned, first: 0, across: width, down: 1 },
+    6: { ...turned, first: right, across: width, down: -1 },
+    7: { ...turned, first: last, across: -width, down: -1 },
+    8: { ...turned, first: below, across: -width, down: 1 },
+  };
+  return others[orientation] ?? upright;
+}
+
+/** The shortest block that tells it. */
+function exifOf(orientation: number): Uint8Array {
+  const bigEndian = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8];
+  const entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
+  return Uint8Array.from([...bigEndian, 0, 1, ...entry, 0, 0, 0, 0]);
+}
+
+function rowsOf(
+  data: Uint8Array,
+  { width, height, first, across, down }: Grid,
+  onProgress: (share: number) => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   const stride = 1 + width * CHANNELS;
   const perPortion = Math.max(1, Math.floor(PORTION / stride));
   let next = 0;
@@ -35,10 +72,10 @@ function rowsOf({ width, height, data }: Coverage, onProgress: (share: number) =
       if (rows === 0) return controller.close();
       const bytes = new Uint8Array(rows * stride);
       for (let row = 0; row < rows; row += 1) {
-        const from = (next + row) * width;
+        let from = first + (next + row) * down;
         // The row's filter byte stays 0: masks are long runs, which pack best as they are.
         let to = row * stride + CHANNELS;
-        for (let at = from; at < from + width; at += 1, to += CHANNELS) bytes[to] = 255 - (data[at] ?? 0);
+        for (let column = 0; column < width; column += 1, from += across, to += CHANNELS) bytes[to] = 255 - (data[from] ?? 0);
       }
       next += rows;
       onProgress(next / height);

@@ -20,11 +20,13 @@ export type MaskSource = {
     isPicture?: boolean;
     /** What an earlier mask was drawn over. */ original?: string;
   };
+  /** The service masks an original's pixels as they lie in the file, however the camera was held: a plain local server. */
+  keepsPixels?: boolean;
   /** Where there is a preview for a service that does not hand out files. */
   assetId?: string;
 };
 
-export function sourceOfAsset(asset: AssetView, connection?: string): MaskSource {
+export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
   const type = ["output", "temp", "input"].find((word) => asset.tags.includes(word));
   const names = asset.hash === undefined ? [asset.name] : [asset.hash, asset.name];
   const { sizeBytes, width, height, kind, metadata } = asset;
@@ -40,13 +42,14 @@ export function sourceOfAsset(asset: AssetView, connection?: string): MaskSource
       isPicture: kind === "image" && !/\.svg$/i.test(asset.name),
       original: textOf(metadata.original_hash),
     },
+    keepsPixels,
     assetId: asset.id,
   };
 }
 
-export function sourceOfFile(file: Required<FileName>, title: string, connection?: string): MaskSource {
+export function sourceOfFile(file: Required<FileName>, title: string, connection?: string, keepsPixels = false): MaskSource {
   const { filename, subfolder, type } = file;
-  return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, known: {} };
+  return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, keepsPixels, known: {} };
 }
 
 /** Only what is known of it travels; some services want a subfolder, be it empty. */

@@ -14,6 +14,6 @@ self.addEventListener("message", ({ data: task }: MessageEvent<WorkerTask>) => {
 
 async function perform(task: WorkerTask): Promise<WorkerAnswer> {
   const onProgress = (share: number) => self.postMessage({ do: "packing", share } satisfies WorkerAnswer);
-  if (task.do === "encode") return { do: "encode", file: await encodeMask(task.coverage, onProgress) };
+  if (task.do === "encode") return { do: "encode", file: await encodeMask(task.coverage, onProgress, task.hold) };
   return { do: "read", coverage: await readCoverage(task.file, task.kind) };
 }

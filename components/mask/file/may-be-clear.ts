@@ -1,6 +1,8 @@
 // Whether any pixel of a file can be clear at all, told from its header: a large photograph need not be decoded to learn that it holds no
 // mask. Guarantees: false only where it is certain; a few bytes are read, never a pixel.
 
+import { letters, readBytes } from "./read-bytes";
+
 const PNG = [0x89, 0x50, 0x4e, 0x47];
 /** Of a PNG with an alpha channel: grey, colours. */
 const WITH_ALPHA: readonly number[] = [4, 6];
@@ -8,24 +10,17 @@ const WITH_ALPHA: readonly number[] = [4, 6];
 const MOST_PARTS = 1_000;
 
 export async function mayBeClear(file: Blob): Promise<boolean> {
-  const head = await read(file, 0, 26);
+  const head = await readBytes(file, 0, 26);
   if (head.getUint16(0) === 0xffd8) return false;
   if (PNG.some((byte, at) => head.getUint8(at) !== byte)) return true;
   if (WITH_ALPHA.includes(head.getUint8(25))) return true;
   let at = 8;
   for (let part = 0; part < MOST_PARTS; part += 1) {
-    const begin = await read(file, at, 8);
-    const name = String.fromCharCode(...new Uint8Array(begin.buffer).subarray(4));
+    const begin = await readBytes(file, at, 8);
+    const name = letters(begin, 4, 4);
     if (name === "tRNS") return true;
     if (name === "IDAT") return false;
     at += begin.getUint32(0) + 12;
   }
   return true;
-}
-
-/** What lies beyond the end is 0. */
-async function read(file: Blob, from: number, length: number): Promise<DataView> {
-  const bytes = new Uint8Array(length);
-  bytes.set(new Uint8Array(await file.slice(from, from + length).arrayBuffer()));
-  return new DataView(bytes.buffer);
 }

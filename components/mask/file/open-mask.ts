@@ -11,6 +11,7 @@ import { type Earlier, earlierMask, findLayer, readLayer } from "./earlier-mask"
 import { fetchFile, type FetchOptions, type FetchRefusal } from "./fetch-file";
 import { type TooLarge, tooLarge } from "./limits";
 import { type MaskSource } from "./mask-source";
+import { type Hold, holdOf } from "./orientation";
 import { naturalSize, type ShownPicture, showPicture } from "./shown-picture";
 
 export type OpenedMask = {
@@ -24,6 +25,8 @@ export type OpenedMask = {
   isPreview: boolean;
   /** The service does not hand it out. */
   lacksFile?: boolean;
+  /** How the mask is to be written, where that is not as it was drawn. */
+  hold?: Hold;
 };
 
 export type OpenRefusal =
@@ -77,7 +80,8 @@ async function openOriginal(source: MaskSource, filename: string, options: Fetch
   const ref = { filename, subfolder: "", type: "input" };
   const original = await fetchFile(viewUrl({ ...ref, connection: source.connection }), options);
   const size = original.ok ? await naturalSize(original.value) : undefined;
-  if (!original.ok || !size || tooLarge(size)) return undefined;
+  // A layer stands upright; an original that is not shown so would lie across it.
+  if (!original.ok || !size || tooLarge(size) || (await holdOf(original.value, false))) return undefined;
   const coverage = await readLayer(layer, size, source, options);
   const picture = coverage && (await showPicture(original.value, size));
   return picture && { coverage, picture, earlier: "layers", refs: [ref, ...source.files], isPreview: false };
@@ -97,7 +101,9 @@ async function openFile(
   const why = tooLarge(size);
   if (why) return failed({ kind: "too-large", why });
   const earlier = await earlierMask(source, file, size, options);
-  const beneath = earlier.coverage ? await withoutMask(source, refs, size, options) : undefined;
+  const hold = await holdOf(file, source.keepsPixels === true);
+  // What a service makes of it stands upright, and this does not.
+  const beneath = earlier.coverage && !hold ? await withoutMask(source, refs, size, options) : undefined;
   const picture = await showPicture(beneath?.file ?? file, size);
   if (!picture) return failed({ kind: "broken" });
   return ok({
@@ -106,6 +112,7 @@ async function openFile(
     earlier: earlier.from,
     refs: beneath?.ref ? [beneath.ref, ...refs] : refs,
     isPreview: false,
+    hold,
   });
 }
 
@@ -117,7 +124,7 @@ async function withoutMask(
   { signal }: FetchOptions,
 ): Promise<{ file: Blob; ref?: FileName } | undefined> {
   const isSame = async (file: Blob) => {
-    const found = await naturalSize(file);
+    const found = (await holdOf(file, false)) ? undefined : await naturalSize(file);
     return found?.width === size.width && found.height === size.height;
   };
   if (known.original) {

@@ -9,6 +9,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { type Coverage } from "../drawing/coverage";
 import { MOST_BYTES } from "./limits";
 import { originalRef } from "./mask-source";
+import { type Hold } from "./orientation";
 
 export type SavedMask = {
   name: string;
@@ -25,7 +26,7 @@ export type SaveFailure =
 export type SaveStep = { kind: "packing"; share: number } | { kind: "sending"; share: number; bytes: number } | { kind: "storing" };
 
 export type SavePorts = {
-  encode: (coverage: Coverage, onProgress: (share: number) => void) => Promise<Blob>;
+  encode: (coverage: Coverage, onProgress: (share: number) => void, hold?: Hold) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };
 export type SendOptions = {
@@ -39,11 +40,11 @@ export async function saveMask(
   coverage: Coverage,
   refs: readonly FileName[],
   { encode, send }: SavePorts,
-  { onStep, ...options }: Omit<SendOptions, "onProgress"> & { onStep: (step: SaveStep) => void },
+  { onStep, hold, ...options }: Omit<SendOptions, "onProgress"> & { onStep: (step: SaveStep) => void; hold?: Hold },
 ): Promise<Result<SavedMask, SaveFailure>> {
   let file: Blob;
   try {
-    file = await encode(coverage, (share) => onStep({ kind: "packing", share }));
+    file = await encode(coverage, (share) => onStep({ kind: "packing", share }), hold);
   } catch (error) {
     return failed({ kind: "not-packed", reason: error instanceof Error ? error.message : String(error) });
   }

@@ -1,8 +1,9 @@
 // One worker for one task: it is made, asked and ended, so that nothing of a large picture stays behind.
 
 import { type Coverage } from "../drawing/coverage";
+import { type Hold } from "./orientation";
 
-export type WorkerTask = { do: "encode"; coverage: Coverage } | { do: "read"; file: Blob; kind: "picture" | "layer" };
+export type WorkerTask = { do: "encode"; coverage: Coverage; hold?: Hold } | { do: "read"; file: Blob; kind: "picture" | "layer" };
 type Progress = { do: "packing"; share: number };
 export type WorkerAnswer =
   Progress | { do: "encode"; file: Blob } | { do: "read"; coverage: Coverage | undefined } | { do: "failed"; reason: string };
@@ -26,9 +27,9 @@ function ask(task: WorkerTask, { transfer = [], onProgress }: Ask = {}): Promise
 }
 
 /** Of a copy: drawing may go on meanwhile. */
-export async function encodeInWorker({ width, height, data }: Coverage, onProgress: (share: number) => void): Promise<Blob> {
+export async function encodeInWorker({ width, height, data }: Coverage, onProgress: (share: number) => void, hold?: Hold): Promise<Blob> {
   const copy = data.slice();
-  const answer = await ask({ do: "encode", coverage: { width, height, data: copy } }, { transfer: [copy.buffer], onProgress });
+  const answer = await ask({ do: "encode", coverage: { width, height, data: copy }, hold }, { transfer: [copy.buffer], onProgress });
   if (answer.do === "encode") return answer.file;
   throw new Error(answer.do === "failed" ? answer.reason : "the worker answered another task");
 }

@@ -23,6 +23,7 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
       onStep: (step) => turn.current === mine && setState(step),
       signal: mine.signal,
       handsOut: !opened.lacksFile,
+      hold: opened.hold,
     });
     turn.current = undefined;
     if (mine.signal.aborted && !result.ok) return setState({ kind: "idle" });

@@ -1,6 +1,7 @@
 // What a file's header tells before a pixel of it is decoded. Real files of each kind are the judges.
 import sharp, { type Sharp } from "sharp";
 import { expect, it } from "vitest";
+import { holdOf } from "@/components/mask/file/orientation";
 import { mayBeClear } from "@/components/mask/file/may-be-clear";
 
 const picture = (channels: 3 | 4, size = 4) =>
@@ -26,3 +27,28 @@ it("of a file that is cut off, or is none, does not say that nothing is clear", 
   expect(await mayBeClear(whole.slice(0, 40))).toBe(true);
   expect(await mayBeClear(new Blob([]))).toBe(true);
 });
+
+const held = (orientation: number) => picture(3, 8).withMetadata({ orientation });
+
+it.each<[string, () => Sharp, unknown, unknown]>([
+  ["a JPEG held upright", () => held(1).jpeg(), undefined, undefined],
+  ["a JPEG without a note of it", () => picture(3).jpeg(), undefined, undefined],
+  ["a JPEG held sideways", () => held(6).jpeg(), undefined, { orientation: 6, isTurned: true }],
+  ["a JPEG held upside down, with a profile", () => held(3).withIccProfile("p3").jpeg(), undefined, { orientation: 3, isTurned: true }],
+  ["a WebP held sideways, which browsers do not turn", () => held(8).webp(), ...both({ orientation: 8, isTurned: false })],
+  ["a WebP without a note of it", () => picture(4).webp(), undefined, undefined],
+  ["a PNG", () => picture(4).png(), undefined, undefined],
+])("%s tells how its mask is to lie: where a service turns pictures, and where it keeps their pixels", async (_, make, turns, keeps) => {
+  const file = await fileOf(make());
+  expect([await holdOf(file, false), await holdOf(file, true)]).toEqual([turns, keeps]);
+});
+
+it("of a photograph that is cut off nothing is known, or what stands in it", async () => {
+  const whole = await fileOf(held(6).jpeg());
+  for (let length = 0; length < 40; length += 1)
+    expect([undefined, 6]).toContain((await holdOf(whole.slice(0, length), true))?.orientation);
+});
+
+function both(hold: unknown): [unknown, unknown] {
+  return [hold, hold];
+}

@@ -32,6 +32,28 @@ describe("the PNG of a mask", () => {
     );
   });
 
+  it.each([2, 3, 4, 5, 6, 7, 8])(
+    "of a photograph held as %i lies as its pixels lie, and stands as it was drawn once turned",
+    async (orientation) => {
+      const coverage = emptyCoverage({ width: 5, height: 3 });
+      coverage.data.forEach((_, index) => (coverage.data[index] = index * 17));
+      const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isTurned: true })).arrayBuffer());
+      const lying = await sharp(file).metadata();
+      expect([lying.width, lying.height, lying.orientation]).toEqual([orientation > 4 ? 3 : 5, orientation > 4 ? 5 : 3, orientation]);
+      const turned = await sharp(file).autoOrient().extractChannel(3).raw().toBuffer({ resolveWithObject: true });
+      expect([turned.info.width, turned.info.height]).toEqual([5, 3]);
+      expect([...turned.data]).toEqual([...coverage.data].map((value) => 255 - value));
+    },
+  );
+
+  it("drawn over pixels as they lie stays so, and says how they are held", async () => {
+    const coverage = emptyCoverage({ width: 5, height: 3 });
+    coverage.data[4] = 255;
+    const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation: 6, isTurned: false })).arrayBuffer());
+    const { data, info } = await sharp(file).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
+    expect([info.width, info.height, data[4], (await sharp(file).metadata()).orientation]).toEqual([5, 3, 0, 6]);
+  });
+
   it("of 24 megapixels stays small where the mask is plain", async () => {
     const coverage = emptyCoverage({ width: 6000, height: 4000 });
     coverage.data.fill(255, 1_000_000, 9_000_000);

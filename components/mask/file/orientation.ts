@@ -1,0 +1,70 @@
+// How a camera was held, as the file notes it: 1 to 8, as EXIF counts. What a screen shows is turned; what a service stores may not be.
+// Guarantees: never throws on a damaged file; 1 where nothing is noted; a few kilobytes are read, never a pixel.
+
+import { letters, readBytes } from "./read-bytes";
+
+/** How a mask is to be written, so that its rows are those of the original's own pixels and say how to hold them. */
+export type Hold = {
+  orientation: number;
+  /** The mask was drawn over the turned picture, and goes back to how the pixels lie. */
+  isTurned: boolean;
+};
+
+const MOST_PARTS = 1_000;
+/** The block's first directory: the orientation stands among its first entries. */
+const MOST_EXIF = 4_096;
+const ORIENTATION = 0x0112;
+
+/** Undefined: the mask is written as it was drawn. */
+export async function holdOf(file: Blob, ofStoredPixels: boolean): Promise<Hold | undefined> {
+  const { kind, block } = await findExif(file);
+  const orientation = block ? orientationOf(block) : 1;
+  if (orientation === 1) return undefined;
+  // Browsers turn photographs; of a WebP they show the pixels as they lie.
+  const isTurned = kind !== "webp";
+  return isTurned && !ofStoredPixels ? undefined : { orientation, isTurned };
+}
+
+async function findExif(file: Blob): Promise<{ kind: "jpeg" | "webp" | "other"; block?: DataView }> {
+  const head = await readBytes(file, 0, 12);
+  if (head.getUint16(0) === 0xffd8) return { kind: "jpeg", block: await inJpeg(file) };
+  if (letters(head, 0, 4) === "RIFF" && letters(head, 8, 4) === "WEBP") return { kind: "webp", block: await inWebp(file) };
+  return { kind: "other" };
+}
+
+async function inJpeg(file: Blob): Promise<DataView | undefined> {
+  let at = 2;
+  for (let part = 0; part < MOST_PARTS; part += 1) {
+    const begin = await readBytes(file, at, 10);
+    const marker = begin.getUint16(0);
+    // From the scan on there are pixels.
+    if (marker < 0xff01 || marker === 0xffda) return undefined;
+    if (marker === 0xffe1 && letters(begin, 4, 6) === "Exif\0\0") return readBytes(file, at + 10, MOST_EXIF);
+    at += 2 + begin.getUint16(2);
+  }
+  return undefined;
+}
+
+async function inWebp(file: Blob): Promise<DataView | undefined> {
+  let at = 12;
+  for (let part = 0; part < MOST_PARTS && at < file.size; part += 1) {
+    const begin = await readBytes(file, at, 14);
+    if (letters(begin, 0, 4) === "EXIF") return readBytes(file, at + 8 + (letters(begin, 8, 6) === "Exif\0\0" ? 6 : 0), MOST_EXIF);
+    const length = begin.getUint32(4, true);
+    at += 8 + length + (length % 2);
+  }
+  return undefined;
+}
+
+function orientationOf(tiff: DataView): number {
+  const isLittle = tiff.getUint16(0) === 0x4949;
+  const directory = tiff.getUint32(4, isLittle);
+  if (directory + 2 > tiff.byteLength) return 1;
+  const count = Math.min(tiff.getUint16(directory, isLittle), Math.floor((tiff.byteLength - directory - 2) / 12));
+  for (let entry = directory + 2; entry < directory + 2 + count * 12; entry += 12) {
+    if (tiff.getUint16(entry, isLittle) !== ORIENTATION) continue;
+    const orientation = tiff.getUint16(entry + 8, isLittle);
+    return orientation >= 1 && orientation <= 8 ? orientation : 1;
+  }
+  return 1;
+}

@@ -1,0 +1,11 @@
+// A few bytes of a file, wherever they stand. Guarantees: what lies beyond the end is 0.
+
+export async function readBytes(file: Blob, from: number, length: number): Promise<DataView> {
+  const bytes = new Uint8Array(length);
+  bytes.set(new Uint8Array(await file.slice(from, from + length).arrayBuffer()));
+  return new DataView(bytes.buffer);
+}
+
+export function letters(view: DataView, from: number, length: number): string {
+  return String.fromCharCode(...new Uint8Array(view.buffer, from, length));
+}
