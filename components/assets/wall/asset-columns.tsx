@@ -15,9 +15,23 @@ import { type Motion } from "./motion";
 import { SelectBox } from "./select-box";
 import { TilePicture } from "./tile-picture";
 import { type Picking } from "./use-picking";
+import { MOST_TILES } from "./wall-layout";
 
 /** A row of the list; without its asset while that is on its way. */
 export type AssetRow = { id: string; index: number; asset: AssetView | undefined };
+
+const rowOfAsset = new WeakMap<AssetView, AssetRow>();
+const waitingRows = Array.from({ length: MOST_TILES }, (_, at): AssetRow => ({ id: `waiting-${at}`, index: at, asset: undefined }));
+
+/** The same row for the same asset at the same place, so that scrolling draws what comes and nothing of what stays; those that wait are all alike. */
+export function assetRow(asset: AssetView | undefined, index: number): AssetRow {
+  if (!asset) return waitingRows[index % MOST_TILES] ?? { id: `at-${index}`, index, asset };
+  const known = rowOfAsset.get(asset);
+  if (known?.index === index) return known;
+  const row = { id: asset.id, index, asset };
+  rowOfAsset.set(asset, row);
+  return row;
+}
 
 type Where = {
   connectionId: string | undefined;

@@ -6,7 +6,7 @@ import { DataTable } from "@/components/data-table/data-table";
 import { type Sorting } from "@/components/data-table/features";
 import { type PlaceOf } from "@/components/frame/use-place";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { assetColumns, type AssetRow } from "./asset-columns";
+import { assetColumns, assetRow, type AssetRow } from "./asset-columns";
 import { useWanted, type WallProps } from "./gallery";
 import { OffsetLabel } from "./offset-label";
 import { useWall } from "./use-wall";
@@ -37,13 +37,10 @@ export function WallTable({
   const wall = useWall({ count: source.count, layoutOf, startIndex, onRest });
   const { drawn, container, motion, jumpTo, reveal } = wall;
   const [from, to] = drawn ? [drawn.from, drawn.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
-  const inView = useCallback(() => Array.from({ length: to - from }, (_, at) => from + at), [from, to]);
+  const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
   useEffect(() => onReady({ jumpTo, reveal, inView }), [onReady, jumpTo, reveal, inView]);
   useWanted(source, wall);
-  const rows = Array.from({ length: Math.max(0, to - from) }, (_, at): AssetRow => {
-    const asset = source.at(from + at);
-    return { id: asset?.id ?? `at-${from + at}`, index: from + at, asset };
-  });
+  const rows = inView().map((index) => assetRow(source.at(index), index));
   const columns = useMemo(
     () => assetColumns(t, { connectionId, connection, locale, picking, motion, onOpen }),
     [t, connectionId, connection, locale, picking, motion, onOpen],
