@@ -8,9 +8,12 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { type AssetPage } from "../asset-page";
+import { MOST_AT_ONCE } from "../read-assets";
 
 export const CHUNK = 60;
 export const MOST_CHUNKS = 24;
+
+const forever = new AbortController().signal;
 
 export type ReadPage = (place: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
 export type ChunkStore = ReturnType<typeof createChunkStore>;
@@ -37,16 +40,24 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     for (const notify of listeners) notify();
   }
 
-  function learn(page: AssetPage, end: number) {
+  function learn(page: AssetPage, end: number, limit = CHUNK) {
     if (page.total !== undefined) {
       if (total === undefined || isAnew) [total, lead] = [page.total, 0];
       else if (options.leads && page.total > total) lead = page.total - total;
       else if (!options.leads || page.total < total) [total, lead] = [page.total, 0];
     } else {
       seen = Math.max(seen, end);
-      isEndSeen ||= page.hasMore === false || (page.hasMore === undefined && page.assets.length < CHUNK);
+      isEndSeen ||= page.hasMore === false || (page.hasMore === undefined && page.assets.length < limit);
     }
     isAnew = false;
+  }
+
+  async function readAt(offset: number, limit: number, signal: AbortSignal) {
+    const usedLead = lead;
+    const result = await read({ offset: offset + usedLead, limit }, signal);
+    if (result.ok) learn(result.value, offset + result.value.assets.length, limit);
+    // The top grew between the last answer and this one: these rows stand further down than asked for.
+    return result.ok && lead !== usedLead && !signal.aborted ? read({ offset: offset + lead, limit }, signal) : result;
   }
 
   async function load(number: number) {
@@ -54,12 +65,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     const before = chunks.get(number);
     chunks.set(number, { rows: before?.rows ?? [], isStale: true, reading });
     const offset = number * CHUNK;
-    const usedLead = lead;
-    let result = await read({ offset: offset + usedLead, limit: CHUNK }, reading.signal);
-    if (result.ok) learn(result.value, offset + result.value.assets.length);
-    // The top grew between the last answer and this one: these rows stand further down than asked for.
-    if (result.ok && lead !== usedLead && !reading.signal.aborted)
-      result = await read({ offset: offset + lead, limit: CHUNK }, reading.signal);
+    const result = await readAt(offset, CHUNK, reading.signal);
     if (reading.signal.aborted || chunks.get(number)?.reading !== reading) return;
     if (result.ok) {
       failure = undefined;
@@ -95,13 +101,27 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     dropFar((first + last) / 2);
   }
 
+  const at = (index: number): AssetView | undefined => chunks.get(Math.floor(index / CHUNK))?.rows[index % CHUNK];
+
   return {
     subscribe(listener: () => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     version: () => version,
-    at: (index: number): AssetView | undefined => chunks.get(Math.floor(index / CHUNK))?.rows[index % CHUNK],
+    at,
+    /** These, read beside what is held where some are not; fewer where the service refuses. */
+    async range(from: number, to: number): Promise<AssetView[]> {
+      const held = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
+      if (held.length === to - from) return held;
+      const found: AssetView[] = [];
+      for (let offset = from; offset < to; offset += MOST_AT_ONCE) {
+        const page = await readAt(offset, Math.min(MOST_AT_ONCE, to - offset), forever);
+        if (!page.ok) break;
+        found.push(...page.value.assets);
+      }
+      return found;
+    },
     count: (): number => total ?? (isEndSeen ? seen : seen + CHUNK),
     total: () => total,
     failure: () => failure,

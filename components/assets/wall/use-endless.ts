@@ -8,7 +8,7 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Result } from "@/lib/shared/result";
 import { type AssetPage, toAssetPage } from "../asset-page";
 import { assetsApiPath, isNewestFirst, questionOf } from "../assets-address";
-import { MOST_AT_ONCE, readAssets } from "../read-assets";
+import { readAssets } from "../read-assets";
 import { type AssetsSource } from "./assets-source";
 import { CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
 import { keepStore, keptStore } from "./kept-stores";
@@ -61,7 +61,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
       at: store.at,
       indexOf: store.indexOf,
       rows: store.rows,
-      range: (from, to) => readRange(store, { query, connectionId }, from, to),
+      range: store.range,
       want: store.want,
       newCount,
       failure,
@@ -75,7 +75,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
       offset: 0,
       isEmpty: store.held() === 0,
     }),
-    [version, store, total, newCount, failure, atMs, everyMs, refresh, query, connectionId],
+    [version, store, total, newCount, failure, atMs, everyMs, refresh],
   );
 }
 
@@ -128,17 +128,4 @@ function patchAll(store: ChunkStore, page: AssetPage): void {
   const before = page.assets.flatMap((_, index) => store.at(index) ?? []);
   const known = new Set(before);
   for (const asset of shareRows(before, page.assets)) if (!known.has(asset)) store.patch(asset.id, () => asset);
-}
-
-async function readRange(store: ChunkStore, where: Parameters<typeof readAssets>[0], from: number, to: number) {
-  const held = Array.from({ length: to - from }, (_, index) => store.at(from + index));
-  const known = held.filter((asset) => asset !== undefined);
-  if (known.length === held.length) return known;
-  const found = [];
-  for (let offset = from; offset < to; offset += MOST_AT_ONCE) {
-    const page = await readAssets(where, { offset, limit: Math.min(MOST_AT_ONCE, to - offset) });
-    if (!page.ok) break;
-    found.push(...page.value.assets);
-  }
-  return found;
 }

@@ -89,6 +89,27 @@ describe("the rows of a long list", () => {
     await until("the row where it stands now", () => store.at(603)?.id === "a600");
   });
 
+  it("are those that stand there when a range of them is chosen, though others have arrived at the top since", async () => {
+    const { read, ids } = service(2_000);
+    const store = createChunkStore(read, { leads: true });
+    store.want(0, 60);
+    await rested(store, 0);
+    ids.unshift("new0", "new1", "new2");
+    const range = await store.range(50, 1_200);
+    expect([range.length, range[0]?.id, range.at(-1)?.id]).toEqual([1_150, "a50", "a1199"]);
+    expect(new Set(range.map(({ id }) => id)).size).toBe(1_150);
+  });
+
+  it("are all that a range gives up to where the service refuses", async () => {
+    const { read, refuse } = service(2_000);
+    const store = createChunkStore(read, { leads: true });
+    store.want(0, 60);
+    await rested(store, 0);
+    refuse({ status: 503, code: "X", message: "down" });
+    expect(await store.range(0, 60)).toHaveLength(60);
+    expect(await store.range(0, 90)).toEqual([]);
+  });
+
   it("are shown as they were while they are read again, and a length that shrank is believed", async () => {
     const { read, ids } = service(300);
     const store = createChunkStore(read, { leads: true });
