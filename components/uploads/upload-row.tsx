@@ -26,7 +26,7 @@ const ink: Readonly<Record<Tone, string>> = {
 
 type UploadRowProps = { item: UploadItem; onDetails: (key: number) => void };
 
-/** Two lines of one height, whatever happens to the file; the whole story is one press away. */
+/** One height, whatever happens to the file; a reason has room for two lines, and the whole story is one press away. */
 export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
   const t = useTranslations("uploads");
   const errors = useTranslations("errors");
@@ -52,7 +52,7 @@ export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowP
         </p>
         <p className="flex items-center gap-2 text-sm">
           <span
-            className={cn("min-w-0 flex-1 truncate", tone === "bad" ? "text-bad" : "text-ink-2")}
+            className={cn("min-w-0 flex-1", tone === "bad" ? "line-clamp-2 leading-[15px] text-bad" : "truncate text-ink-2")}
             title={text}
             role={isAlarm(item) ? "alert" : undefined}
           >
