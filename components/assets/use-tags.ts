@@ -19,15 +19,18 @@ export function isAbsent({ status }: ApiFailure): boolean {
   return status === 404 || status === 405 || status === 501;
 }
 
-function known(tags: TagCount[] | undefined, failure: ApiFailure | undefined): TagsKnown {
-  if (failure) return { state: isAbsent(failure) ? "absent" : "unknown", tags: tags ?? [], failure };
+/** Null: the service answered that it has no such list. */
+function known(tags: TagCount[] | null | undefined, failure: ApiFailure | undefined): TagsKnown {
+  if (failure) return { state: "unknown", tags: tags ?? [], failure };
+  if (tags === null) return { state: "absent", tags: [] };
   return tags ? { state: "present", tags } : { state: "asking", tags: [] };
 }
 
 /** The service's tags that begin so, most used first. That it answers at all says which generation it is. */
 export function useTags(connectionId: string | undefined, prefix = ""): TagsKnown {
-  const path = connectionId === undefined ? null : withQuery("/api/tags", { prefix, limit: 100, connection: connectionId });
-  const { data, error } = useSWR<TagCount[], ApiFailure>(path, readTags, quiet);
+  const path =
+    connectionId === undefined ? null : withQuery("/api/console/optional/tags", { prefix, limit: 100, connection: connectionId });
+  const { data, error } = useSWR<TagCount[] | null, ApiFailure>(path, readTags, quiet);
   return known(data, error);
 }
 
@@ -36,20 +39,23 @@ export function useRefinedTags(connectionId: string | undefined, query: AssetsQu
   const { include_tags, exclude_tags, name_contains, metadata_filter, include_public } = query;
   const filters = { include_tags, exclude_tags, name_contains, metadata_filter, include_public };
   const path =
-    connectionId === undefined ? null : withQuery("/api/assets/tags/refine", { ...filters, limit: 200, connection: connectionId });
-  const { data, error } = useSWR<TagCount[], ApiFailure>(path, readRefined, quiet);
+    connectionId === undefined
+      ? null
+      : withQuery("/api/console/optional/refined-tags", { ...filters, limit: 200, connection: connectionId });
+  const { data, error } = useSWR<TagCount[] | null, ApiFailure>(path, readRefined, quiet);
   return known(data, error);
 }
 
-async function readTags(path: `/${string}`): Promise<TagCount[]> {
-  const result = await callApi<TagsAnswer>(path);
+async function readTags(path: `/${string}`): Promise<TagCount[] | null> {
+  const result = await callApi<TagsAnswer | null>(path);
   if (!result.ok) throw result.failure;
-  return result.value.tags;
+  return result.value?.tags ?? null;
 }
 
-async function readRefined(path: `/${string}`): Promise<TagCount[]> {
-  const result = await callApi<RefineAnswer>(path);
+async function readRefined(path: `/${string}`): Promise<TagCount[] | null> {
+  const result = await callApi<RefineAnswer | null>(path);
   if (!result.ok) throw result.failure;
+  if (result.value === null) return null;
   const counts = Object.entries(result.value.tag_counts).map(([name, count]) => ({ name, count }));
   return counts.sort((a, b) => b.count - a.count || a.name.localeCompare(b.name));
 }

@@ -10,7 +10,9 @@ export function useUploadLimit(connection: string | undefined): number | undefin
   const [limit, setLimit] = useState<number>();
   useEffect(() => {
     const asking = new AbortController();
-    void callApi<{ max_upload_size?: unknown }>(withQuery("/api/features", { connection }), { signal: asking.signal }).then((answer) => {
+    void callApi<{ max_upload_size?: unknown } | null>(withQuery("/api/console/optional/features", { connection }), {
+      signal: asking.signal,
+    }).then((answer) => {
       if (!asking.signal.aborted) setLimit(answer.ok ? numberOf(answer.value?.max_upload_size) : undefined);
     });
     return () => asking.abort();

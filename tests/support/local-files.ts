@@ -78,6 +78,7 @@ export function createLocalFiles(): LocalFiles {
         201,
       );
     }
+    if (url.pathname === "/api/assets/tags/refine") return answerJson(response, { tag_counts: Object.fromEntries(tagCounts(assets)) });
     const [, id, part] = /^\/api\/assets\/([0-9a-f-]{36})(\/content|\/tags)?$/.exec(url.pathname) ?? [];
     const asset = assets.find((one) => one.id === id);
     if (!asset) return refuse(404, "ASSET_NOT_FOUND");
@@ -159,7 +160,11 @@ export function createLocalFiles(): LocalFiles {
   async function answer(request: Seen, response: ServerResponse): Promise<boolean> {
     const url = new URL(request.url, "http://local");
     if (url.pathname.startsWith("/api/assets")) await answerAssets(request, url, response);
-    else if (/^\/api\/upload\/(image|mask)$/.test(url.pathname)) await answerUpload(request, response);
+    else if (url.pathname === "/api/tags") {
+      const prefix = url.searchParams.get("prefix") ?? "";
+      const tags = [...tagCounts(assets)].filter(([name]) => name.startsWith(prefix)).map(([name, count]) => ({ name, count }));
+      answerJson(response, { tags, total: tags.length, has_more: false });
+    } else if (/^\/api\/upload\/(image|mask)$/.test(url.pathname)) await answerUpload(request, response);
     else if (url.pathname.startsWith("/api/userdata")) answerUserdata(request, url, response);
     else if (url.pathname === "/api/view") {
       const [name, folder] = [url.searchParams.get("filename") ?? "", url.searchParams.get("subfolder") ?? ""];
@@ -172,6 +177,12 @@ export function createLocalFiles(): LocalFiles {
     return true;
   }
   return { pictures, assets, userdata, answer };
+}
+
+function tagCounts(assets: readonly { tags: string[] }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const tag of assets.flatMap(({ tags }) => tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return counts;
 }
 
 function formOf({ headers, body }: Seen): Promise<FormData> {

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { MetadataEditor } from "./metadata-editor";
@@ -16,6 +17,7 @@ const noProblems: ReadRows["problems"] = new Map();
 export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProps) {
   const t = useTranslations("assets.metadata");
   const common = useTranslations("common");
+  const isLocal = useConnection()?.isLocal === true;
   const [rows, setRows] = useState(() => {
     const read = readFilter(filter);
     return read.length > 0 ? read : [blank];
@@ -31,8 +33,8 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
   return (
     <Dialog isOpen onClose={onClose} title={t("filterTitle")} className="w-[min(620px,calc(100vw-32px))]">
       <form action={apply}>
-        <p className="mb-2">{t("filterHint")}</p>
-        <MetadataEditor rows={rows} problems={problems} onRows={setRows} />
+        <p className="mb-2">{t(isLocal ? "filterLocal" : "filterHint")}</p>
+        {isLocal ? null : <MetadataEditor rows={rows} problems={problems} onRows={setRows} />}
         <div className="mt-4 flex flex-wrap justify-end gap-2">
           {filter === undefined ? null : (
             <Button
@@ -45,10 +47,12 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
               {t("clear")}
             </Button>
           )}
-          <Button onClick={onClose}>{common("cancel")}</Button>
-          <Button type="submit" tone="primary">
-            {t("apply")}
-          </Button>
+          <Button onClick={onClose}>{common(isLocal ? "close" : "cancel")}</Button>
+          {isLocal ? null : (
+            <Button type="submit" tone="primary">
+              {t("apply")}
+            </Button>
+          )}
         </div>
       </form>
     </Dialog>

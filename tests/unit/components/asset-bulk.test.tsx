@@ -37,7 +37,7 @@ type Sent = { path: string; method: string; json: unknown };
 function outside(answer: (sent: Sent) => Response | Promise<Response>, hasTags = true): Sent[] {
   const all: Sent[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
-    if (path.startsWith("/api/tags?")) return hasTags ? Response.json({ tags: [] }) : absent();
+    if (path.startsWith("/api/console/optional/tags?")) return Response.json(hasTags ? { tags: [] } : null);
     const sent = { path, method, json: body === undefined || body === null ? undefined : JSON.parse(String(body)) };
     all.push(sent);
     return answer(sent);

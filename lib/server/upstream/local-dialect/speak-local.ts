@@ -6,12 +6,14 @@
 import "server-only";
 import { z } from "zod";
 import { type Send } from "../send";
+import { readBytes } from "../streams";
 import { notThere, openExchange, readLocal, type Translation, translated } from "./local-exchange";
 import { historyTranslations } from "./local-history";
 import { jobTranslations } from "./local-jobs";
 import { queueTranslations } from "./local-queue";
 
 const LARGEST_EDGE = "res";
+const LONGEST_REFUSAL = 64 * 1024;
 
 const otherTranslations: readonly Translation[] = [
   {
@@ -46,12 +48,19 @@ const otherTranslations: readonly Translation[] = [
     // Without --enable-assets every path of them is 503, which elsewhere means "try again".
     method: "*",
     path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
-    async speak({ pass }) {
+    async speak({ pass, url }) {
       const answer = await pass();
-      return answer.status === 503 ? notThere("This local server runs without its asset library (--enable-assets).") : answer;
+      if (answer.status === 503) return notThere("This local server runs without its asset library (--enable-assets).");
+      const isRefused = answer.status === 400 && url.searchParams.has("metadata_filter") && (await isUnsupported(answer.clone()));
+      return isRefused ? translated({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400) : answer;
     },
   },
 ];
+
+async function isUnsupported(answer: Response): Promise<boolean> {
+  const bytes = await readBytes(answer.body, LONGEST_REFUSAL);
+  return bytes !== undefined && new TextDecoder().decode(bytes).includes("UNSUPPORTED_PARAM");
+}
 
 const translations: readonly Translation[] = [...jobTranslations, ...queueTranslations, ...historyTranslations, ...otherTranslations];
 
