@@ -1,38 +1,16 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Compare } from "@/components/viewer/compare";
 import { Viewer } from "@/components/viewer/viewer";
-import { type ViewerItem } from "@/components/viewer/viewer-item";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { failed, ok } from "@/lib/shared/result";
+import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
+import { arrive, backToTheBrowser, graphs, pass, picture, standInForTheBrowser } from "./viewer-world";
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  // jsdom knows these elements, and neither their methods nor sizes of anything.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    if (!this.open) return;
-    this.open = false;
-    this.dispatchEvent(new Event("close"));
-  };
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  );
-});
+beforeEach(standInForTheBrowser);
 afterEach(cleanup);
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
+afterEach(backToTheBrowser);
 
 /** jsdom has none. */
 class Finger extends MouseEvent {
@@ -41,18 +19,12 @@ class Finger extends MouseEvent {
   readonly isPrimary = true;
 }
 
-const picture = (id: string, jobId?: string): ViewerItem => ({ id, name: `${id}.png`, kind: "image", src: `/files/${id}`, jobId });
 const items = [
   picture("one", "job-1"),
   picture("two", "job-2"),
   { ...picture("three"), sizeBytes: 900_000_000 },
   { ...picture("film"), kind: "video" as const },
 ];
-const graphs: Readonly<Record<string, unknown>> = {
-  "job-1": { "3": { class_type: "Sampler", inputs: { seed: 1, steps: 20 } } },
-  "job-2": { "3": { class_type: "Sampler", inputs: { seed: 2, steps: 20 } } },
-};
-
 function show(at = 0, canDownload = true) {
   const onClose = vi.fn();
   function Held() {
@@ -85,19 +57,10 @@ function show(at = 0, canDownload = true) {
   return onClose;
 }
 const shown = () => within(screen.getAllByRole("dialog")[0] ?? document.body).getByText(/^\d+ of \d+$/).textContent;
-const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 const press = (key: string) => act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key }));
 const hold = (key: string) =>
   act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key, repeat: true }));
 const click = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
-/** The bytes of the picture that is shown have come. */
-async function arrive(name: string) {
-  const image = screen.getByAltText(name);
-  Object.defineProperty(image, "naturalWidth", { value: 640 });
-  Object.defineProperty(image, "naturalHeight", { value: 480 });
-  await act(async () => void fireEvent.load(image));
-}
-
 it("offers no download where the service hands out no files", async () => {
   show();
   expect(screen.getByRole("link", { name: /Download/ })).toBeTruthy();
@@ -306,51 +269,4 @@ it("a finger drawn aside turns the page while the whole picture is seen, and mov
   expect(shown()).toBe("2 of 4");
   await swipe(120, 300);
   expect(shown()).toBe("1 of 4");
-});
-
-describe("a comparison", () => {
-  const notFound: ApiFailure = { code: "NOT_FOUND", message: "", status: 404 };
-  const away: ApiFailure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
-  const compare = (jobs: readonly (string | undefined)[], failure?: ApiFailure) =>
-    renderInApp(
-      <Compare
-        items={jobs.map((jobId, index) => picture(`p${index + 1}-${failure?.code}-${jobs.length}`, jobId))}
-        readWorkflow={async (jobId) => (failure && jobId === "job-x" ? failed(failure) : ok(graphs[jobId]))}
-        onClose={() => undefined}
-      />,
-    );
-
-  it("of four names each picture with its pixels, and one that does not come says so in its place", async () => {
-    compare(["job-1", "job-2", undefined, "job-1"]);
-    await pass(0);
-    expect(screen.getAllByRole("figure")).toHaveLength(4);
-    expect(screen.getByRole("columnheader", { name: /^4/ })).toBeDefined();
-    const names = screen.getAllByAltText(/^p\d/).map((image) => image.getAttribute("alt") ?? "");
-    for (const name of names.slice(0, 3)) await arrive(name);
-    expect(screen.getAllByText("640 × 480")).toHaveLength(3);
-    await act(async () => void fireEvent.error(screen.getByAltText(names[3] ?? "")));
-    expect(screen.getByText("This picture cannot be shown.")).toBeDefined();
-  });
-
-  it("tells a job that is gone from one that could not be read, which can be read again", async () => {
-    compare(["job-1", "job-x"], notFound);
-    await pass(0);
-    expect(screen.getByText("The job of picture 2 cannot be read any more.")).toBeDefined();
-    expect(screen.queryByRole("button", { name: "Read again" })).toBeNull();
-    cleanup();
-    compare(["job-1", "job-x"], away);
-    await pass(0);
-    expect(screen.getByText(/^The job of picture 2 could not be read\. /)).toBeDefined();
-    expect(screen.getByRole("button", { name: "Read again" })).toBeDefined();
-  });
-
-  it("of pictures of one job says that, and not that two jobs were alike", async () => {
-    compare(["job-1", "job-1"]);
-    await pass(0);
-    expect(screen.getByText("They come from one job: it was given everything once.")).toBeDefined();
-    cleanup();
-    compare(["job-1", "job-1", "job-1-again"]);
-    await pass(0);
-    expect(screen.queryByText("They come from one job: it was given everything once.")).toBeNull();
-  });
 });

@@ -1,0 +1,46 @@
+// What the tests of the viewer and of its comparison share: pictures, what their jobs were given, and a browser that jsdom is not.
+import { act, fireEvent, screen } from "@testing-library/react";
+import { vi } from "vitest";
+import { type ViewerItem } from "@/components/viewer/viewer-item";
+
+/** Its clock stands still, too. */
+export function standInForTheBrowser(): void {
+  vi.useFakeTimers();
+  // jsdom knows these elements, and neither their methods nor sizes of anything.
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    if (!this.open) return;
+    this.open = false;
+    this.dispatchEvent(new Event("close"));
+  };
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  );
+}
+
+export function backToTheBrowser(): void {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+}
+
+export const picture = (id: string, jobId?: string): ViewerItem => ({ id, name: `${id}.png`, kind: "image", src: `/files/${id}`, jobId });
+export const graphs: Readonly<Record<string, unknown>> = {
+  "job-1": { "3": { class_type: "Sampler", inputs: { seed: 1, steps: 20 } } },
+  "job-2": { "3": { class_type: "Sampler", inputs: { seed: 2, steps: 20 } } },
+};
+
+export const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+
+/** The bytes of the picture that is shown have come. */
+export async function arrive(name: string) {
+  const image = screen.getByAltText(name);
+  Object.defineProperty(image, "naturalWidth", { value: 640 });
+  Object.defineProperty(image, "naturalHeight", { value: 480 });
+  await act(async () => void fireEvent.load(image));
+}
