@@ -4,13 +4,10 @@
 // Must never: be given a key or a cookie; the connection's own origin does not go through here.
 
 import "server-only";
-import { lookup as resolve, type LookupAddress, type LookupOptions } from "node:dns";
-import { isIP } from "node:net";
+import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
-import { isPublicAddress } from "@/lib/shared/ip-address";
+import { publicConnector, type Resolve } from "@/lib/shared/public-connector";
 import { createHttpSend, type HttpSend } from "./send-http";
-
-type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /** Never given a key. */
 export type GuardedSend = HttpSend;
@@ -19,23 +16,16 @@ class ForbiddenAddress extends Error {
   readonly code = "FORBIDDEN_ADDRESS";
 }
 
-export function createGuardedSend(options: { trustedHosts: readonly string[]; connectTimeoutMs?: number }): GuardedSend {
-  const timeout = options.connectTimeoutMs ?? 5000;
+type Options = { trustedHosts: readonly string[]; connectTimeoutMs?: number; resolve?: Resolve };
+
+export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 5000, resolve = systemLookup }: Options): GuardedSend {
+  const refusal = () => new ForbiddenAddress("not a public https address");
   const plain = buildConnector({ timeout });
-  const guarded = buildConnector({ timeout, lookup: publicLookup });
+  const guarded = publicConnector({ resolve, refusal }, (lookup) => buildConnector({ timeout, lookup }));
   const connect: buildConnector.connector = (target, done) => {
-    if (isTrusted(options.trustedHosts, target.hostname, target.port)) return plain(target, done);
-    const host = target.hostname.replace(/^\[|\]$/g, "");
-    if (target.protocol !== "https:" || (isIP(host) !== 0 && !isPublicAddress(host)))
-      return done(new ForbiddenAddress("not a public https address"), null);
-    guarded(target, (...outcome) => {
-      const [error, socket] = outcome;
-      if (error === null && !isPublicAddress(socket.remoteAddress ?? "")) {
-        socket.destroy();
-        return done(new ForbiddenAddress("not a public address"), null);
-      }
-      return done(...outcome);
-    });
+    if (isTrusted(trustedHosts, target.hostname, target.port)) return plain(target, done);
+    if (target.protocol !== "https:") return done(refusal(), null);
+    guarded(target, done);
   };
   return createHttpSend({ dispatcher: new Agent({ connect, headersTimeout: 0, bodyTimeout: 60_000 }) });
 }
@@ -43,13 +33,4 @@ export function createGuardedSend(options: { trustedHosts: readonly string[]; co
 function isTrusted(trustedHosts: readonly string[], hostname: string, port: string): boolean {
   const host = hostname.toLowerCase();
   return trustedHosts.includes(host) || trustedHosts.includes(`${host}:${port}`);
-}
-
-function publicLookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-  resolve(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? [];
-    if (error || !first) return callback(error ?? new ForbiddenAddress("no address"), []);
-    if (!addresses.every(({ address }) => isPublicAddress(address))) return callback(new ForbiddenAddress("not a public address"), []);
-    return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
-  });
 }

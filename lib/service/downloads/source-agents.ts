@@ -1,16 +1,11 @@
 // The connections to sources. Guarantees: outside the origins that the configuration names, nothing inside the network is connected to,
-// whatever name or redirect led there. The addresses that a name resolves to are judged in the very look-up whose result is connected
-// to, and the connected socket's own address is judged again: a name that changes its mind in between gains nothing.
+// whatever name or redirect led there, and whatever a name resolves to when it is connected to.
 
-import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
-import { isIP } from "node:net";
+import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
 import { isPublicAddress } from "@/lib/shared/ip-address";
+import { isAddress, isInside, publicConnector, type Resolve } from "@/lib/shared/public-connector";
 import { insideTheNetwork } from "./sources";
-
-type All = LookupOptions & { all: true };
-export type Resolve = (host: string, options: All, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
-type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 export type SourceAgents = ReturnType<typeof createSourceAgents>;
 
@@ -18,27 +13,11 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const LOOKUP_PATIENCE_MS = 2000;
 
 export function createSourceAgents(resolve: Resolve = systemLookup) {
-  const guarded = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: publicOnly });
-  const connect: buildConnector.connector = (target, done) => {
-    if (isInside(target.hostname)) return done(insideTheNetwork(), null);
-    guarded(target, (...outcome) => {
-      const [error, socket] = outcome;
-      if (error !== null || isPublicAddress(socket.remoteAddress ?? "")) return done(...outcome);
-      socket.destroy();
-      done(insideTheNetwork(), null);
-    });
-  };
+  const connect = publicConnector({ resolve, refusal: insideTheNetwork }, (lookup) =>
+    buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup }),
+  );
   const outside = new Agent({ connect });
   const anywhere = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
-
-  function publicOnly(host: string, options: LookupOptions, done: LookupCallback): void {
-    resolve(host, { ...options, all: true }, (error, addresses) => {
-      const [first] = error ? [] : addresses;
-      if (!first) return done(error ?? new Error(`no address for ${host}`), []);
-      if (!addresses.every(({ address }) => isPublicAddress(address))) return done(insideTheNetwork(), []);
-      return options.all ? done(null, addresses) : done(null, first.address, first.family);
-    });
-  }
 
   return {
     agentFor: (isTrusted: boolean) => (isTrusted ? anywhere : outside),
@@ -48,7 +27,7 @@ export function createSourceAgents(resolve: Resolve = systemLookup) {
      * left to the attempt itself.
      */
     leadsInside(url: URL): Promise<boolean> {
-      if (isIP(bare(url.hostname)) !== 0) return Promise.resolve(isInside(url.hostname));
+      if (isAddress(url.hostname)) return Promise.resolve(isInside(url.hostname));
       return new Promise((settle) => {
         const timer = setTimeout(() => settle(false), LOOKUP_PATIENCE_MS);
         resolve(url.hostname, { all: true }, (error, addresses) => {
@@ -62,13 +41,4 @@ export function createSourceAgents(resolve: Resolve = systemLookup) {
       await Promise.all([outside.destroy(), anywhere.destroy()]);
     },
   };
-}
-
-/** A literal address is never looked up. */
-function isInside(hostname: string): boolean {
-  return isIP(bare(hostname)) !== 0 && !isPublicAddress(bare(hostname));
-}
-
-function bare(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, "");
 }

@@ -1,8 +1,9 @@
 import { type LookupAddress } from "node:dns";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOpenSource } from "@/lib/service/downloads/open-source";
-import { createSourceAgents, type Resolve } from "@/lib/service/downloads/source-agents";
+import { createSourceAgents } from "@/lib/service/downloads/source-agents";
 import { createSourcePolicy } from "@/lib/service/downloads/sources";
+import { type Resolve } from "@/lib/shared/public-connector";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
 
 const loopback = { address: "127.0.0.1", family: 4 };
