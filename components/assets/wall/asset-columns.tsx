@@ -5,7 +5,6 @@ import { columnsFor } from "@/components/data-table/features";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { RelativeTime } from "@/components/ui/relative-time";
-import { Skeleton } from "@/components/ui/skeleton";
 import { apiPath } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
@@ -44,7 +43,8 @@ type Where = {
 type Words = ReturnType<typeof useTranslations<"assets">>;
 
 const column = columnsFor<AssetRow>();
-const waiting = <Skeleton className="h-3.5 w-16" />;
+// Still: a leap draws a screen of these, and an animation for each is work in every frame.
+const waiting = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
 
 export function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen }: Where) {
   const timeOf = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
