@@ -12,7 +12,10 @@ export async function startThumbnailWorld() {
   const png = await sharp({ create: { width: 800, height: 400, channels: 3, background: "red" } })
     .png()
     .toBuffer();
-  const storage = await startLittleServer((_, response) => void response.writeHead(200, { "content-type": "image/png" }).end(png));
+  const storage = await startLittleServer(({ url }, response) => {
+    if (url.startsWith("/to?")) return void response.writeHead(302, { location: url.slice("/to?".length) }).end();
+    response.writeHead(200, { "content-type": "image/png" }).end(png);
+  });
   const harness = await createHarness({ settings: { LIGHTDESK_TRUSTED_HOSTS: storage.host }, upstreamLimits: { readMs: 2000 } });
   const service = await startLittleServer(({ url }, response) => {
     const at = new URL(url, "http://x");

@@ -97,6 +97,8 @@ test("a body without end or length is left at the bound or when time is up, and 
   const endless = await startLittleServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename");
     // No length is announced: the pieces are the length.
+    if (name === "longer.png")
+      return void response.writeHead(200, { "content-length": world.png.length * 2 }).end(world.png, () => response.destroy());
     response.writeHead(200, { "content-type": "image/png" });
     if (name === "unsized.png") return void response.end(world.png);
     response.once("close", () => (isLeft = true));
@@ -113,6 +115,8 @@ test("a body without end or length is left at the bound or when time is up, and 
   const get = (name: string) =>
     world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${name}&edge=128`, { as: "viewer" });
   expect((await get("unsized.png")).status).toBe(200);
+  // Less came than was announced.
+  expect((await get("longer.png")).status).toBe(404);
   for (const name of ["endless.png", "dripping.png"]) {
     isLeft = false;
     expect([name, (await get(name)).ok]).toEqual([name, false]);
@@ -152,6 +156,15 @@ test("the key does not follow a redirect, and a redirect does not lead into the 
     ["/signed.png", undefined],
     ["/signed2.png", undefined],
   ]);
+  // Nor does it come back with a redirect that leads home from elsewhere; and one that leads on and on is left.
+  world.previews.set("back", `${world.storage.url}/to?${world.service.url}/previews/home.png`);
+  world.files.set("/previews/home.png", { type: "image/png", bytes: world.png });
+  expect((await world.ask("asset=back&edge=128")).status).toBe(200);
+  world.files.set("/previews/round.png", { location: "/previews/round.png" });
+  world.previews.set("round", "/previews/round.png");
+  expect((await world.ask("asset=round&edge=128")).ok).toBe(false);
+  const keys = (path: string) => world.service.seen.filter(({ url }) => url === path).map(({ headers }) => headers["x-api-key"]);
+  expect([keys("/previews/home.png"), keys("/previews/round.png")]).toEqual([[undefined], ["sk-secret-key", ...Array(5)]]);
   const inner = await startLittleServer((_, response) => void response.end(world.png));
   for (const location of [
     inner.url,
@@ -175,6 +188,13 @@ test.each([
   "https://[::1]/x.png",
   "https://localhost/x.png",
   "http://8.8.8.8/x.png",
+  "https://user:word@8.8.8.8/x.png",
+  "https://2130706433/x.png",
+  "https://[::ffff:127.0.0.1]/x.png",
+  "https://[64:ff9b::7f00:1]/x.png",
+  "ftp://8.8.8.8/x.png",
+  "file:///etc/passwd?x.png",
+  "blob:https://desk.test/x.png",
   "javascript:alert(1)",
   "data:image/png;base64,xx",
 ])("a preview at %s is not opened", async (address) => {
