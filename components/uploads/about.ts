@@ -62,6 +62,8 @@ export function mergeAbout(before: About, more: About): About {
 }
 
 export type Changes = { addedTags: string[]; removedTags: string[]; fields: JsonObject };
+/** What of it a service refused. */
+export type Part = "tags" | "name" | "metadata" | "preview";
 
 export function changesBetween(before: About, after: About): Changes | undefined {
   const addedTags = after.tags.filter((tag) => !before.tags.includes(tag));
@@ -72,4 +74,10 @@ export function changesBetween(before: About, after: About): Changes | undefined
     ...(after.previewId !== before.previewId && { preview_id: after.previewId ?? null }),
   };
   return addedTags.length + removedTags.length + Object.keys(fields).length === 0 ? undefined : { addedTags, removedTags, fields };
+}
+
+/** What stands there once all but these parts was written. */
+export function writtenBut(parts: readonly Part[], before: About, after: About): About {
+  const left = (part: Part) => (parts.includes(part) ? before : after);
+  return { name: left("name").name, tags: left("tags").tags, metadata: left("metadata").metadata, previewId: left("preview").previewId };
 }

@@ -12,7 +12,7 @@ import { objectOf } from "@/lib/contract/json";
 import { type Result } from "@/lib/shared/result";
 import { checkStored } from "./check-hash";
 import { type About, type Changes } from "./about";
-import { type SentWhole, type StoredAsset, type UploadItem, type UploadStatus } from "./upload-item";
+import { type SentWhole, type StoredAsset, type Unwritten, type UploadItem, type UploadStatus } from "./upload-item";
 
 type Answer = Promise<Result<StoredAsset, ApiFailure>>;
 export type Asking = { connection?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
@@ -25,7 +25,7 @@ export type UploadPorts = {
   send: (upload: { id?: string; file: File; about: About }, sending: Asking & { onProgress: (share: number) => void }) => Answer;
   /** Undefined: no picture, or one that is not judged. */
   canBeRead: (file: File) => Promise<boolean | undefined>;
-  change: (id: string, changes: Changes, asking: Asking) => Promise<Result<unknown, ApiFailure>>;
+  change: (id: string, changes: Changes, asking: Asking) => Promise<Result<unknown, Unwritten>>;
   nowMs: () => number;
 };
 

@@ -8,11 +8,11 @@ import { canBeRead } from "@/lib/browser/picture-check";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/exact-json";
-import { ok, type Result } from "@/lib/shared/result";
-import { type About, type Changes } from "./about";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type About, type Changes, type Part } from "./about";
 import { keptAlarms, toKeptAlarm } from "./alarm-book";
 import { type Asking } from "./carry";
-import { type StoredAsset } from "./upload-item";
+import { type StoredAsset, type Unwritten } from "./upload-item";
 import { createUploadStore } from "./upload-store";
 
 /** One for the tab: uploads outlive the page that started them. */
@@ -57,19 +57,30 @@ function waiting<T>({ signal, onHold }: Asking, ask: () => Promise<Result<T, Api
   return patiently(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
 }
 
-/** The first that is refused says why; what came before it stays written. */
-async function writeChanges(id: string, { addedTags, removedTags, fields }: Changes, asking: Asking): Promise<Result<unknown, ApiFailure>> {
+/** Each by itself: a service that changes no names may take tags all the same. The first that is refused says why. */
+async function writeChanges(id: string, { addedTags, removedTags, fields }: Changes, asking: Asking): Promise<Result<unknown, Unwritten>> {
   const tags: `/${string}` = `${assetPath(id)}/tags`;
-  const calls: [`/${string}`, CallInit][] = [];
-  if (addedTags.length > 0) calls.push([tags, { method: "POST", json: { tags: addedTags } }]);
-  if (removedTags.length > 0) calls.push([tags, { method: "DELETE", json: { tags: removedTags } }]);
-  if (Object.keys(fields).length > 0) calls.push([assetPath(id), { method: "PUT", json: fields }]);
-  for (const [path, init] of calls) {
+  const calls: { path: `/${string}`; init: CallInit; parts: Part[] }[] = [];
+  if (addedTags.length > 0) calls.push({ path: tags, init: { method: "POST", json: { tags: addedTags } }, parts: ["tags"] });
+  if (removedTags.length > 0) calls.push({ path: tags, init: { method: "DELETE", json: { tags: removedTags } }, parts: ["tags"] });
+  const fieldParts = fieldOrder.flatMap(([field, part]) => (field in fields ? [part] : []));
+  if (fieldParts.length > 0) calls.push({ path: assetPath(id), init: { method: "PUT", json: fields }, parts: fieldParts });
+  let failure: ApiFailure | undefined;
+  const parts: Part[] = [];
+  for (const { path, init, parts: its } of calls) {
     const result = await call(asking, path, init);
-    if (!result.ok) return result;
+    if (result.ok) continue;
+    failure ??= result.failure;
+    parts.push(...its);
   }
-  return ok(undefined);
+  return failure ? failed({ failure, parts: [...new Set(parts)] }) : ok(undefined);
 }
+
+const fieldOrder = [
+  ["name", "name"],
+  ["user_metadata", "metadata"],
+  ["preview_id", "preview"],
+] as const satisfies readonly (readonly [string, Part])[];
 
 const assetPath = (id: string): `/${string}` => `/api/assets/${encodeURIComponent(id)}`;
 

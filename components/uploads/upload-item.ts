@@ -3,7 +3,7 @@
 import { type HashPoint } from "@/lib/browser/hash-file";
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json";
-import { type About } from "./about";
+import { type About, type Part } from "./about";
 
 /** What a service answers of an asset that was made or found. */
 export type StoredAsset = {
@@ -49,6 +49,8 @@ export type UploadStatus =
   | { kind: "done"; asset: StoredAsset; sentBytes: number; check: Check }
   | { kind: "failed"; failure: Failure };
 
+export type Unwritten = { parts: readonly Part[]; failure: Failure };
+
 export type UploadItem = {
   key: number;
   /** Made here, so that the same file sent again is the same asset. */
@@ -64,7 +66,9 @@ export type UploadItem = {
   /** It calls itself a picture, and this browser cannot read it as one. */
   isNoPicture?: boolean;
   /** What shall stand on the stored asset is being written there, or could not be. */
-  changing?: "now" | Failure;
+  changing?: "now" | Unwritten;
+  /** What stands on the stored asset, where that is not `about` yet. */
+  standing?: About;
   status: UploadStatus;
 };
 
@@ -83,6 +87,11 @@ export function isUnfinished(item: UploadItem): boolean {
 
 export function isAlarm({ status }: UploadItem): boolean {
   return status.kind === "done" && status.check.kind === "differs";
+}
+
+/** What shall stand on it does not, and may be tried again. */
+export function isUnwritten({ changing }: Pick<UploadItem, "changing">): boolean {
+  return changing !== undefined && changing !== "now";
 }
 
 export function isProblem(item: UploadItem): boolean {

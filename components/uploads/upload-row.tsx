@@ -10,8 +10,8 @@ import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
 import { formatBytes } from "@/lib/shared/format";
 import { tabUploads } from "./tab-uploads";
-import { isAlarm, isUnderWay, isUnfinished, type UploadItem } from "./upload-item";
-import { shareOfStep, stateText, toneOf } from "./upload-words";
+import { isAlarm, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
+import { cannotChange, shareOfStep, stateText, toneOf } from "./upload-words";
 
 export const ROW_PX = 52;
 
@@ -52,7 +52,12 @@ export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowP
         </p>
         <p className="flex items-center gap-2 text-sm">
           <span
-            className={cn("min-w-0 flex-1", tone === "bad" ? "line-clamp-2 leading-[15px] text-bad" : "truncate text-ink-2")}
+            className={cn(
+              "min-w-0 flex-1",
+              tone === "bad" || isUnwritten(item)
+                ? cn("line-clamp-2 leading-[15px]", tone === "bad" ? "text-bad" : "text-ink-2")
+                : "truncate text-ink-2",
+            )}
             title={text}
             role={isAlarm(item) ? "alert" : undefined}
           >
@@ -64,7 +69,9 @@ export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowP
       <span className="flex shrink-0">
         {canPause ? <Act icon={Pause} label={t("act.pause", { name })} onClick={() => tabUploads.pause(key)} /> : null}
         {canResume ? <Act icon={Play} label={t("act.resume", { name })} onClick={() => tabUploads.again(key)} /> : null}
-        {status.kind === "failed" ? <Act icon={RotateCw} label={t("act.again", { name })} onClick={() => tabUploads.again(key)} /> : null}
+        {status.kind === "failed" || (isUnwritten(item) && !cannotChange(item)) ? (
+          <Act icon={RotateCw} label={t("act.again", { name })} onClick={() => tabUploads.again(key)} />
+        ) : null}
         <Act icon={Info} label={t("act.details", { name })} onClick={() => onDetails(key)} />
         <Act icon={X} label={t(isUnfinished(item) ? "act.cancel" : "act.dismiss", { name })} onClick={() => tabUploads.remove(key)} />
       </span>

@@ -6,7 +6,7 @@
 import { newUuid } from "@/lib/browser/new-uuid";
 import { type Speeds, withSample } from "@/lib/browser/speeds";
 import { carry, type Learnt, type UploadPorts } from "./carry";
-import { type About, changesBetween, mergeAbout } from "./about";
+import { type About, changesBetween, mergeAbout, writtenBut } from "./about";
 import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadStatus } from "./upload-item";
 import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 
@@ -100,13 +100,14 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   async function write(key: number, before: About): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return;
-    const changes = changesBetween(before, item.about);
+    const { connection, about } = item;
+    const changes = changesBetween(before, about);
     if (!changes) return;
     change(key, { changing: "now" });
-    const { connection } = item;
     const asking = { connection, signal: new AbortController().signal, onHold: () => undefined };
     const result = await ports.change(item.status.asset.id, changes, asking);
-    change(key, { changing: result.ok ? undefined : result.failure });
+    const standing = result.ok ? undefined : writtenBut(result.failure.parts, before, about);
+    change(key, { changing: result.ok ? undefined : result.failure, standing });
     const now = find(key);
     if (result.ok && typeof changes.fields.name === "string" && now?.status.kind === "done") {
       change(key, { status: { ...now.status, asset: { ...now.status.asset, name: changes.fields.name } } });
@@ -161,8 +162,10 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       pause(key);
       pump();
     },
-    /** Also what failed. */
+    /** Also what failed, and what could not be written to what is stored. */
     again(key: number) {
+      const standing = find(key)?.standing;
+      if (standing) void write(key, standing);
       wait(key);
       pump();
     },
@@ -202,7 +205,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
         const item = find(key);
         if (!item) continue;
         change(key, { about: about(item) });
-        void write(key, item.about);
+        void write(key, item.standing ?? item.about);
       }
     },
   };

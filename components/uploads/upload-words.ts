@@ -2,7 +2,7 @@ import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure-text";
 import { type Tone } from "@/components/ui/tone";
 import { formatBytes } from "@/lib/shared/format";
-import { isAlarm, type UploadItem } from "./upload-item";
+import { isAlarm, isUnwritten, type UploadItem } from "./upload-item";
 
 type Words = { t: ReturnType<typeof useTranslations<"uploads">>; errors: ReturnType<typeof useTranslations<"errors">>; locale: string };
 
@@ -66,17 +66,16 @@ function checkText({ status }: UploadItem, t: Words["t"]): string | undefined {
   return check.kind === "verified" ? t("state.verified") : t(`unchecked.${check.why}`);
 }
 
-function changingText({ changing }: UploadItem, { t, errors }: Words): string | undefined {
+function changingText({ changing }: UploadItem, { t, errors, locale }: Words): string | undefined {
   if (changing === undefined) return undefined;
   if (changing === "now") return t("changing.now");
-  return t("changing.failed", { reason: cannotChange({ changing }) ? t("changing.absent") : failureText(errors, changing) });
+  const parts = new Intl.ListFormat(locale, { type: "unit" }).format(changing.parts.map((part) => t(`changing.part.${part}`)));
+  return t("changing.failed", { parts, reason: cannotChange({ changing }) ? t("changing.absent") : failureText(errors, changing.failure) });
 }
-
-const isUnwritten = ({ changing }: UploadItem) => changing !== undefined && changing !== "now";
 
 /** The service has said that it changes no stored assets. */
 export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolean {
-  return changing !== undefined && changing !== "now" && [404, 405, 501].includes(changing.status);
+  return changing !== undefined && changing !== "now" && [404, 405, 501].includes(changing.failure.status);
 }
 
 function joined(parts: readonly (string | undefined)[]): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ok } from "@/lib/shared/result";
+import { failed, ok } from "@/lib/shared/result";
 import { filterItems, tallyOf } from "@/components/uploads/upload-state";
 import { cannotChange, otherName, toneOf } from "@/components/uploads/upload-words";
 import { until } from "@/tests/support/until";
@@ -154,6 +154,8 @@ describe("the queue", () => {
   });
 });
 
+const unwritten = (status: number, code: string) => failed({ parts: ["name"], failure: { code, message: "", status } });
+
 describe("what shall stand on an asset", () => {
   it("goes along with the bytes, and is not written a second time", async () => {
     const { store, answer, item, calls } = line();
@@ -222,7 +224,7 @@ describe("what shall stand on an asset", () => {
     await until("it is stored", () => toneOf(item()) === "ok");
     expect(cannotChange(item())).toBe(false);
     store.describe(new Set([item().key]), (one) => ({ ...one.about, name: "Mine" }));
-    await answer("change", refused(405, "NOT_IMPLEMENTED"));
+    await answer("change", unwritten(405, "NOT_IMPLEMENTED"));
     await until("it is told", () => cannotChange(item()));
     expect(toneOf(item())).toBe("unknown");
   });
@@ -235,7 +237,7 @@ describe("what shall stand on an asset", () => {
     await until("it is done", () => item().status.kind === "done");
     store.describe(new Set([item().key]), (one) => ({ ...one.about, name: "A cat" }));
     expect(item().changing).toBe("now");
-    await answer("change", refused(405, "METHOD_NOT_ALLOWED"));
+    await answer("change", unwritten(405, "METHOD_NOT_ALLOWED"));
     await until("it was refused", () => typeof item().changing === "object");
     expect(item().about.name).toBe("A cat");
   });
