@@ -13,6 +13,8 @@ import { isAbsent } from "./use-abilities";
 type FileContentProps = {
   path: string;
   connection: string | undefined;
+  /** As the list knows it: another one is read anew. */
+  version: string;
   /** Other files were read from this service: what cannot be read is gone. */
   isRead: boolean;
   onUnreadable: () => void;
@@ -20,7 +22,7 @@ type FileContentProps = {
 };
 
 /** Text as it is stored, to its last digit: nothing is parsed and written again. */
-export function FileContent({ path, connection, isRead, onUnreadable, onGone }: FileContentProps) {
+export function FileContent({ path, connection, version, isRead, onUnreadable, onGone }: FileContentProps) {
   const t = useTranslations("files.content");
   const locale = useLocale();
   const read = async () => {
@@ -30,8 +32,8 @@ export function FileContent({ path, connection, isRead, onUnreadable, onGone }: 
     else if (isAbsent(text.failure)) onUnreadable();
     throw text.failure;
   };
-  const options = { shouldRetryOnError: false, revalidateOnFocus: false };
-  const { data, error, mutate } = useSWR<TextOfFile, ApiFailure>(["files.text", connection, path], read, options);
+  const options = { shouldRetryOnError: false, revalidateOnFocus: false, keepPreviousData: true };
+  const { data, error, mutate } = useSWR<TextOfFile, ApiFailure>(["files.text", connection, path, version], read, options);
   if (error?.status === 404) return <p className="text-ink-2">{t(isRead ? "gone" : "goneOrKept")}</p>;
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   if (!data) return <ContentSkeleton />;

@@ -109,5 +109,16 @@ function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
   if (abilities.isAsking) return <ContentSkeleton />;
   const isRead = abilities.can("read") === true;
-  return <FileContent path={path} connection={connection} isRead={isRead} onUnreadable={() => abilities.lose("read")} onGone={onGone} />;
+  // Somebody else may change it, or take it away: then it has another size or time in the list, or none.
+  const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
+  return (
+    <FileContent
+      path={path}
+      connection={connection}
+      version={version}
+      isRead={isRead}
+      onUnreadable={() => abilities.lose("read")}
+      onGone={onGone}
+    />
+  );
 }

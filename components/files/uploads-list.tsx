@@ -35,7 +35,7 @@ const SHOWN = 50;
 const nothing: readonly FileUpload[] = [];
 
 function urgency(one: FileUpload): number {
-  if (one.state === "asked" || one.state === "failed") return 0;
+  if (one.state === "asked" || isLeft(one)) return 0;
   return isUnderWay(one) ? (one.state === "sending" ? 1 : 2) : 3;
 }
 

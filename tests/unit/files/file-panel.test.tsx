@@ -5,13 +5,16 @@ import { FilePanel } from "@/components/files/file-panel";
 import { type FileRow } from "@/components/files/files-view";
 import { Trail } from "@/components/files/trail";
 import { crumbsOf } from "@/components/files/crumbs";
-import { renderInApp } from "../components/render";
+import { inApp, renderInApp } from "../components/render";
 
 let asked: string[];
+let stored: string | undefined;
 beforeEach(() => {
   asked = [];
+  stored = undefined;
   vi.stubGlobal("fetch", async (path: string) => {
     asked.push(path);
+    if (stored !== undefined) return new Response(stored);
     return Response.json({ code: "NOT_FOUND", message: "", request_id: "r" }, { status: 404 });
   });
 });
@@ -48,6 +51,20 @@ test("a file without a byte is empty without being asked for", () => {
   renderInApp(panelOf("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, files: 1 }));
   expect(screen.getByText("The file is empty.")).toBeTruthy();
   expect([asked, acts().includes("Delete")]).toEqual([[], true]);
+});
+
+test("what somebody else wrote is read anew, and what they took away is gone", async () => {
+  const row = { kind: "file", path: "a.json", name: "a.json", bytes: 2, modifiedMs: 1, files: 1 } as const;
+  stored = "{}";
+  const { rerender } = renderInApp(panelOf("a.json", row));
+  expect(await screen.findByText("{}")).toBeTruthy();
+  stored = "[]";
+  rerender(inApp(panelOf("a.json", { ...row, modifiedMs: 2 })));
+  expect(await screen.findByText("[]")).toBeTruthy();
+  stored = undefined;
+  rerender(inApp(panelOf("a.json")));
+  expect(await screen.findByText("The file is not there any more.")).toBeTruthy();
+  expect(acts()).not.toContain("Delete");
 });
 
 test("of a deep folder the last two are named, and the rest by one press", () => {
