@@ -9,7 +9,7 @@ import { type Painter } from "./painter";
 import { rgbOf, type Settings } from "./settings";
 import { createSurface, type Surface } from "./surface";
 import { useHands } from "./use-hands";
-import { type ViewStore } from "./view-store";
+import { type ViewStore, watchRatio } from "./view-store";
 
 type MaskCanvasProps = {
   frame: RefObject<HTMLDivElement | null>;
@@ -48,9 +48,11 @@ export function MaskCanvas({ frame, title, session, views, painter, settings, wa
     fit();
     const observer = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver(fit);
     observer?.observe(element);
+    const stopRatio = watchRatio(fit);
     const stopMarks = painter.subscribe(() => made?.setMarks(painter.marks()));
     return () => {
       stopMarks();
+      stopRatio();
       observer?.disconnect();
       made?.close();
       surface.current = undefined;

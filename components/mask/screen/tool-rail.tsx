@@ -47,7 +47,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
     <div
       role="toolbar"
       aria-label={t("tools")}
-      className="flex shrink-0 gap-1 overflow-x-auto border-line bg-bg p-1.5 max-lg:order-1 max-lg:border-t lg:flex-col lg:overflow-x-visible lg:border-r"
+      className="flex shrink-0 gap-1 border-line bg-bg p-1.5 max-lg:order-1 max-lg:border-t max-sm:gap-0.5 lg:flex-col lg:border-r"
     >
       {tools.map((one) => {
         const Icon = icons[one];
@@ -87,12 +87,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
       <RailButton label={named(t("act.keys"), "?")} className="max-lg:hidden" onPress={() => onCommand({ do: "keys" })}>
         <Keyboard className="size-4" />
       </RailButton>
-      <RailButton
-        label={t("act.settings")}
-        isOn={isPanelOpen}
-        onPress={onPanel}
-        className={cn("sticky -right-1.5 shadow-[-6px_0_6px_var(--bg)] lg:hidden", !isPanelOpen && "bg-bg")}
-      >
+      <RailButton label={t("act.settings")} isOn={isPanelOpen} onPress={onPanel} className="lg:hidden">
         <SlidersHorizontal className="size-4" />
       </RailButton>
     </div>
@@ -112,7 +107,7 @@ function RailButton({ label, isOn, isOff = false, onPress, className, children }
       aria-disabled={isOff || undefined}
       onClick={isOff ? undefined : onPress}
       className={cn(
-        "grid size-9 shrink-0 place-items-center rounded-md text-ink-2 transition-colors duration-100 hover:bg-off-soft hover:text-ink aria-disabled:opacity-40 lg:size-8",
+        "grid size-9 shrink-0 place-items-center max-sm:min-w-6 max-sm:shrink max-sm:grow rounded-md text-ink-2 transition-colors duration-100 hover:bg-off-soft hover:text-ink aria-disabled:opacity-40 lg:size-8",
         isOn && "bg-ink text-bg hover:bg-ink hover:text-bg",
         className,
       )}

@@ -13,6 +13,21 @@ export function deviceRatio(): number {
   return Math.min(2, globalThis.devicePixelRatio || 1);
 }
 
+/** Hears of another screen, or of a page enlarged, also where the frame's own size stays. */
+export function watchRatio(listener: () => void): () => void {
+  let query: MediaQueryList | undefined;
+  const watch = () => {
+    query = globalThis.matchMedia?.(`(resolution: ${globalThis.devicePixelRatio}dppx)`);
+    query?.addEventListener("change", changed, { once: true });
+  };
+  const changed = () => {
+    listener();
+    watch();
+  };
+  watch();
+  return () => query?.removeEventListener("change", changed);
+}
+
 export function createViewStore(picture: Size) {
   let frame: Size = { width: 1, height: 1 };
   let view: View = fitted(picture, frame);

@@ -1,10 +1,10 @@
 // What part of the picture is seen, and what the screen shows of the mask there.
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createCoarse } from "@/components/mask/drawing/coarse";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { createSampler } from "@/components/mask/drawing/screen-pixels";
-import { createViewStore } from "@/components/mask/screen/view-store";
+import { createViewStore, watchRatio } from "@/components/mask/screen/view-store";
 import { fitted, panned, revealed, toFrame, toPicture, type View, zoomed } from "@/components/mask/drawing/viewport";
 
 const frame = { width: 800, height: 600 };
@@ -74,6 +74,24 @@ describe("the view", () => {
     views.resize(wide);
     expect([middle().x, middle().y]).toEqual([expect.closeTo(before.x, 6), expect.closeTo(before.y, 6)]);
   });
+});
+
+it("another screen is heard of each time, until nobody listens any more", () => {
+  const queries: EventTarget[] = [];
+  const matchMedia = vi.fn(() => queries[queries.push(new EventTarget()) - 1]);
+  vi.stubGlobal("matchMedia", matchMedia);
+  const listener = vi.fn();
+  const stop = watchRatio(listener);
+  for (const ratio of [2, 1]) {
+    vi.stubGlobal("devicePixelRatio", ratio);
+    queries.at(-1)?.dispatchEvent(new Event("change"));
+    expect(matchMedia).toHaveBeenLastCalledWith(`(resolution: ${ratio}dppx)`);
+  }
+  expect(listener).toHaveBeenCalledTimes(2);
+  stop();
+  queries.at(-1)?.dispatchEvent(new Event("change"));
+  expect(listener).toHaveBeenCalledTimes(2);
+  vi.unstubAllGlobals();
 });
 
 describe("the mask on the screen", () => {
