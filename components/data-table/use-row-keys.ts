@@ -3,7 +3,7 @@
 import { type RefObject, useEffect } from "react";
 import { isFreeKey } from "@/components/ui/free-key";
 
-/** j and k move from row to row, with shift they choose on the way; x chooses the row; Enter opens it, since the focus is on its link. Not while somebody types. */
+/** j and k, and from a row the arrows, move from row to row, with shift they choose on the way; x chooses the row; Enter opens it, since the focus is on its link. Not while somebody types. */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
@@ -11,8 +11,9 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
       const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr[data-row]") ?? [])];
       const here = rows.findIndex((row) => row.contains(document.activeElement));
       const key = event.key.toLowerCase();
-      if (key === "j" || key === "k") {
-        const next = here < 0 ? rows[firstInView(rows)] : beside(rows, here, key === "j" ? 1 : -1);
+      const by = stepOf(key, here >= 0 && document.activeElement?.matches("a, input") === true);
+      if (by !== undefined) {
+        const next = here < 0 ? rows[firstInView(rows)] : beside(rows, here, by);
         if (event.shiftKey) for (const row of [rows[here], next]) choose(row, true);
         const link = next?.querySelector<HTMLElement>("a[href]");
         link?.focus({ preventScroll: true });
@@ -26,6 +27,12 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, [table]);
+}
+
+/** Elsewhere an arrow scrolls the page, and in a row's menu it moves there. */
+function stepOf(key: string, isOnRow: boolean): 1 | -1 | undefined {
+  if (key === "j" || (key === "arrowdown" && isOnRow)) return 1;
+  return key === "k" || (key === "arrowup" && isOnRow) ? -1 : undefined;
 }
 
 /** The next one in the list, which is not there while it is far from view. */

@@ -5,6 +5,7 @@ import { flushSync } from "react-dom";
 import { isFreeKey } from "@/components/ui/free-key";
 import { type AssetsSource } from "./assets-source";
 import { nextTile } from "./tile-keys";
+import { useAllKey } from "./use-all-key";
 import { type Picking } from "./use-picking";
 import { type Wall } from "./use-wall";
 
@@ -47,15 +48,8 @@ export function useTileKeys({
     // The panel follows whoever looks through pictures by key.
     if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
   }
+  useAllKey({ source, picking, inView, isHere: () => isInside(wall, document.activeElement) });
   const act = useEffectEvent((event: KeyboardEvent) => {
-    if (isAllKey(event) && isInside(wall, document.activeElement)) {
-      const shown = inView();
-      const { store } = picking;
-      // What is in view first, and whoever presses again means all.
-      if (shown.every((index) => store.has(source.at(index)?.id ?? ""))) picking.all();
-      else picking.band(shown, store.ids());
-      return true;
-    }
     if (!isFreeKey(event)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const here = isInside(wall, document.activeElement) ? indexOf(document.activeElement) : undefined;
@@ -88,9 +82,6 @@ export function useTileKeys({
     return () => window.removeEventListener("keydown", onKey);
   }, []);
 }
-
-const isAllKey = ({ key, metaKey, ctrlKey, shiftKey, altKey }: KeyboardEvent) =>
-  key.toLowerCase() === "a" && metaKey !== ctrlKey && !shiftKey && !altKey;
 
 function isInside(wall: TileKeys["wall"], element: Element | null): boolean {
   return element !== null && wall.container.current?.contains(element) === true && indexOf(element) !== undefined;

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, screen, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { columnsFor } from "@/components/data-table/features";
@@ -20,6 +20,7 @@ const table = (rows: Fruit[]) => (
 );
 const apple = { id: "a", name: "Apple", count: 3 };
 const pear = { id: "b", name: "Pear", count: 12 };
+const fig = { id: "c", name: "Fig", count: 1 };
 
 describe("the table", () => {
   it("has a name, a header for each column and a row for each thing", () => {
@@ -43,6 +44,29 @@ describe("the table", () => {
     rerender(inApp(table([{ ...pear, count: 13 }, apple])));
     expect(container.querySelector('[data-row="b"]')).toBe(before);
     expect(before?.textContent).toBe("Pear13");
+  });
+
+  it("is walked by j and k, and by the arrows once somebody stands in a row; with shift what is passed is chosen", () => {
+    const walked = column.columns([
+      column.display({ id: "pick", header: "Pick", cell: ({ row }) => <input type="checkbox" aria-label={row.original.name} /> }),
+      column.display({ id: "open", header: "Open", cell: ({ row }) => <a href={`#${row.id}`}>{row.original.name}</a> }),
+    ]);
+    renderInApp(<DataTable caption="Fruit" columns={walked} rows={[apple, pear, fig]} rowId={(row) => row.id} />);
+    const press = (key: string, more = {}) => fireEvent.keyDown(document.activeElement ?? document.body, { key, ...more });
+    const here = () => document.activeElement?.textContent;
+    // Outside of the rows an arrow scrolls the page.
+    expect(press("ArrowDown")).toBe(true);
+    press("j");
+    expect(here()).toBe("Apple");
+    expect(press("ArrowDown")).toBe(false);
+    expect(here()).toBe("Pear");
+    press("ArrowDown", { shiftKey: true });
+    expect(here()).toBe("Fig");
+    press("ArrowUp");
+    press("k");
+    expect(here()).toBe("Apple");
+    const chosen = screen.getAllByRole<HTMLInputElement>("checkbox").map(({ checked }) => checked);
+    expect(chosen).toEqual([false, true, true]);
   });
 
   it("marks the chosen row", () => {
