@@ -94,7 +94,7 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
           {asset.jobId ? (
             <section aria-label={t("siblings")} className="flex flex-col gap-1.5">
               <h3 className="text-ink-3">{t("siblings")}</h3>
-              <JobSiblings jobId={asset.jobId} assetId={id} connectionId={connectionId} connection={connection} />
+              <JobSiblings jobId={asset.jobId} asset={asset} connectionId={connectionId} connection={connection} />
             </section>
           ) : null}
         </div>

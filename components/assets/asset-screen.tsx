@@ -80,7 +80,7 @@ export function AssetScreen({ assetId, connection, canChange, asset: reading }: 
             <AssetPreview asset={asset} connectionId={connectionId} isLarge />
             {asset.jobId ? (
               <Card title={t("panel.siblings")}>
-                <JobSiblings jobId={asset.jobId} assetId={assetId} connectionId={connectionId} connection={connection} />
+                <JobSiblings jobId={asset.jobId} asset={asset} connectionId={connectionId} connection={connection} />
               </Card>
             ) : null}
           </div>

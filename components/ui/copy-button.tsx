@@ -4,14 +4,19 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { showToast } from "./toast-store";
 
-type CopyButtonProps = { text: string; label: string; className?: string };
+type CopyButtonProps = {
+  /** As a function where only the browser knows it. */
+  text: string | (() => string);
+  label: string;
+  className?: string;
+};
 
 export function CopyButton({ text, label, className }: CopyButtonProps) {
   const t = useTranslations("common");
   const [isCopied, setCopied] = useState(false);
   async function copy() {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
       setCopied(true);
       setTimeout(() => setCopied(false), 1_500);
     } catch {

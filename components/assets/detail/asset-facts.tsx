@@ -8,7 +8,7 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
-import { assetHref, shortJob } from "../asset-urls";
+import { assetHref, assetLink, shortJob } from "../asset-urls";
 import { MetadataTable } from "./metadata-table";
 import { SameContent } from "./same-content";
 
@@ -33,6 +33,7 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
     [t("hash"), hash && <Copyable text={hash} shown={shortHash(hash)} />],
     [t("sameContent"), hash && <SameContent key={id} asset={asset} connectionId={connectionId} connection={connection} />],
     [t("id"), <Copyable key="id" text={id} shown={id} />],
+    [t("link"), <CopyLink key="link" id={id} connection={connection ?? connectionId} />],
     [
       t("previewAsset"),
       previewId === undefined ? null : previewId === id ? (
@@ -57,19 +58,20 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
           </Fragment>
         ) : null,
       )}
-      <dt className="text-ink-3">{t("metadata")}</dt>
-      <dd className="min-w-0">
-        <MetadataTable values={asset.metadata} none={t("noMetadata")} />
-      </dd>
-      {Object.keys(asset.others).length > 0 ? (
-        <>
-          <dt className="text-ink-3">{t("others")}</dt>
-          <dd className="min-w-0">
-            <MetadataTable values={asset.others} none="" />
-          </dd>
-        </>
-      ) : null}
+      <Values label={t("metadata")} values={asset.metadata} none={t("noMetadata")} />
+      {Object.keys(asset.others).length > 0 ? <Values label={t("others")} values={asset.others} none="" /> : null}
     </dl>
+  );
+}
+
+/** A table has the whole width: beside its name it would have no room for its own. */
+function Values({ label, values, none }: { label: string; values: Record<string, unknown>; none: string }) {
+  const isNone = Object.keys(values).length === 0;
+  return (
+    <>
+      <dt className={isNone ? "text-ink-3" : "col-span-2 mt-1 text-ink-3"}>{label}</dt>
+      <dd className={isNone ? "text-ink-3" : "col-span-2 min-w-0"}>{isNone ? none : <MetadataTable label={label} values={values} />}</dd>
+    </>
   );
 }
 
@@ -91,6 +93,17 @@ function Copyable({ text, shown }: { text: string; shown: string }) {
         {shown}
       </span>
       <CopyButton text={text} label={common("copy", { id: text })} />
+    </span>
+  );
+}
+
+/** The address of its page, with the connection that it belongs to: to send to somebody. */
+function CopyLink({ id, connection }: { id: string; connection: string | undefined }) {
+  const t = useTranslations("assets.details");
+  return (
+    <span className="flex items-center gap-1">
+      <span className="min-w-0 truncate font-mono text-sm">{assetHref(id)}</span>
+      <CopyButton text={() => assetLink(id, connection)} label={t("copyLink")} />
     </span>
   );
 }

@@ -4,7 +4,9 @@ import Link from "next/link";
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { failureText } from "@/components/frame/failure-text";
+import { Button } from "@/components/ui/button";
 import { Picture } from "@/components/ui/picture";
+import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
@@ -16,53 +18,91 @@ import { assetHref } from "../asset-urls";
 import { KindIcon } from "../kind-icon";
 import { isAbsent } from "../use-tags";
 
-type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; picture?: string };
-type JobSiblingsProps = { jobId: string; assetId: string; connectionId?: string; connection?: string };
+type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; file?: string; picture?: string };
+type Siblings = { shown: Sibling[]; isCut: boolean };
+type Known = { id: string; name: string; hash?: string };
+type JobSiblingsProps = { jobId: string; asset: Known; connectionId?: string; connection?: string };
 
 const MOST = 60;
 
 /** What else the job put out. Services that list a job's assets name them; of others the job's own outputs are shown. */
-export function JobSiblings({ jobId, assetId, connectionId, connection }: JobSiblingsProps) {
+export function JobSiblings({ jobId, asset, connectionId, connection }: JobSiblingsProps) {
   const t = useTranslations("assets.siblings");
   const errors = useTranslations("errors");
-  const { data, error } = useSWR<Sibling[], ApiFailure>(
+  const { data, error, mutate } = useSWR<Siblings, ApiFailure>(
     connectionId === undefined ? null : ["siblings", jobId, connectionId],
     () => readSiblings(jobId, connectionId),
     { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false },
   );
-  if (error) return <p className="text-ink-3">{isAbsent(error) ? t("gone") : failureText(errors, error)}</p>;
-  const others = data?.filter((sibling) => sibling.assetId !== assetId);
-  if (!others) return null;
+  if (error && isAbsent(error)) return <p className="text-ink-3">{t("gone")}</p>;
+  if (error) {
+    return (
+      <p role="alert" className="text-bad">
+        {failureText(errors, error)}{" "}
+        <Button size="small" onClick={() => void mutate()}>
+          {t("again")}
+        </Button>
+      </p>
+    );
+  }
+  if (!data) return <SiblingsSkeleton />;
+  const own = data.shown.findIndex((sibling) => isSame(sibling, asset));
+  const others = data.shown.filter((_, index) => index !== own);
+  const isCut = data.isCut || others.length > MOST;
   if (others.length === 0) return <p className="text-ink-3">{t("none")}</p>;
+  const job = withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection });
   return (
-    <ul aria-label={t("label")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
-      {others.slice(0, MOST).map((sibling) => (
-        <li key={sibling.key} className="min-w-0">
-          <Link
-            href={
-              sibling.assetId ? assetHref(sibling.assetId, connection) : withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection })
-            }
-            prefetch={false}
-            title={sibling.name}
-            className="block rounded-sm"
-          >
-            {sibling.picture ? (
-              <Picture
-                src={sibling.picture}
-                alt={sibling.name}
-                width={96}
-                height={72}
-                instead={() => <Plate {...sibling} />}
-                className="h-[54px] w-full"
-              />
-            ) : (
-              <Plate {...sibling} />
-            )}
-          </Link>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul aria-label={t("label")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
+        {others.slice(0, MOST).map((sibling) => (
+          <li key={sibling.key} className="min-w-0">
+            <Link
+              href={sibling.assetId ? assetHref(sibling.assetId, connection) : job}
+              prefetch={false}
+              title={sibling.name}
+              className="block rounded-sm"
+            >
+              {sibling.picture ? (
+                <Picture
+                  src={sibling.picture}
+                  alt={sibling.name}
+                  width={96}
+                  height={72}
+                  instead={() => <Plate {...sibling} />}
+                  className="h-[54px] w-full"
+                />
+              ) : (
+                <Plate {...sibling} />
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {isCut ? (
+        <Link href={job} prefetch={false} className="mt-1.5 inline-block text-accent underline-offset-2 hover:underline">
+          {t("more")}
+        </Link>
+      ) : null}
+    </>
   );
+}
+
+function SiblingsSkeleton() {
+  const t = useTranslations("assets.siblings");
+  return (
+    <div role="status" aria-label={t("loading")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
+      {[0, 1, 2].map((index) => (
+        <Skeleton key={index} className="h-[54px] w-full" />
+      ))}
+    </div>
+  );
+}
+
+/** Jobs name files, not assets, where a service has the core alone: a file is called by its content there, or by the asset's own name. */
+function isSame({ assetId, name, file }: Sibling, { id, name: ownName, hash }: Known): boolean {
+  if (assetId !== undefined) return assetId === id;
+  const digits = hash?.slice(hash.indexOf(":") + 1);
+  return digits === undefined ? name === ownName : file?.startsWith(digits) === true || name === ownName;
 }
 
 function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
@@ -74,19 +114,34 @@ function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
   );
 }
 
-async function readSiblings(jobId: string, connection: string | undefined): Promise<Sibling[]> {
+async function readSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
   const job = `/api/jobs/${encodeURIComponent(jobId)}` as const;
-  const listed = await callApi<{ assets: Record<string, unknown>[] }>(withQuery(`${job}/assets`, { limit: MOST + 1, connection }));
-  if (listed.ok) return listed.value.assets.flatMap((asset) => ofAsset(asset, connection));
+  const listed = await callApi<{ assets: Record<string, unknown>[] }>(withQuery(`${job}/assets`, { limit: MOST + 2, connection }));
+  // One of them is the asset itself: with it there is one more than is shown.
+  const most = MOST + 1;
+  if (listed.ok) {
+    const { assets } = listed.value;
+    return { shown: assets.slice(0, most).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > most };
+  }
   if (!isAbsent(listed.failure)) throw listed.failure;
   const read = await callApi<JobDetail>(withQuery(job, { connection }));
   if (!read.ok) throw read.failure;
-  return listOutputs(read.value.outputs).flatMap((view) => {
+  const outputs = listOutputs(read.value.outputs).flatMap((view) => {
     if (!view.file || view.kind === "json") return [];
     const isSeen = view.kind === "image" || view.kind === "video";
     const picture = isSeen ? thumbnailUrl({ connection, file: view.file, edge: 128 }) : undefined;
-    return [{ key: `${view.nodeId}/${view.key}/${view.index}`, name: view.name, kind: view.kind, assetId: view.assetId, picture }];
+    return [
+      {
+        key: `${view.nodeId}/${view.key}/${view.index}`,
+        name: view.name,
+        kind: view.kind,
+        assetId: view.assetId,
+        file: view.file.filename,
+        picture,
+      },
+    ];
   });
+  return { shown: outputs.slice(0, most), isCut: outputs.length > most };
 }
 
 function ofAsset(asset: Record<string, unknown>, connection: string | undefined): Sibling[] {

@@ -1,21 +1,43 @@
-import { writeExactJson } from "@/lib/contract/exact-json";
+"use client";
 
-/** Names and values; what is no text is shown as the JSON that it is. */
-export function MetadataTable({ values, none }: { values: Record<string, unknown>; none: string }) {
-  const entries = Object.entries(values);
-  if (entries.length === 0) return <span className="text-ink-3">{none}</span>;
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { toRows } from "../filter/metadata-rows";
+
+/** More letters than this are opened by whoever wants to read them. */
+const LONG = 240;
+
+/** Names and values. What lies inside another has its path as its name, as the filter and the editor write it. */
+export function MetadataTable({ label, values }: { label: string; values: Record<string, unknown> }) {
   return (
-    <table className="w-full table-fixed font-mono text-sm">
+    <table aria-label={label} className="w-full table-fixed font-mono text-sm">
       <tbody>
-        {entries.map(([name, value]) => (
-          <tr key={name} className="align-top">
-            <th scope="row" className="w-[38%] pr-2 pb-0.5 text-left font-normal break-words text-ink-3">
-              {name}
+        {toRows(values).map(({ path, value }) => (
+          <tr key={path} className="border-t border-line align-top">
+            <th scope="row" className="w-[34%] py-1 pr-3 text-left font-normal break-words text-ink-3">
+              {path}
             </th>
-            <td className="pb-0.5 break-words">{typeof value === "string" ? value : writeExactJson(value)}</td>
+            <td className="py-1 break-words whitespace-pre-wrap">
+              <Value text={value} />
+            </td>
           </tr>
         ))}
       </tbody>
     </table>
+  );
+}
+
+function Value({ text }: { text: string }) {
+  const t = useTranslations("assets.details");
+  const [isOpen, setOpen] = useState(false);
+  if (text.length <= LONG) return text;
+  return (
+    <>
+      {isOpen ? text : `${text.slice(0, LONG)}…`}{" "}
+      <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} className="font-sans">
+        {t(isOpen ? "showLess" : "showAll")}
+      </Button>
+    </>
   );
 }

@@ -109,6 +109,27 @@ describe("what is known of an asset", () => {
     expect(screen.getByRole("row", { name: "seed 40213" })).toBeTruthy();
   });
 
+  it("names what lies inside its metadata by the way there, keeps every digit, and opens a long text when somebody asks", () => {
+    const metadata = { seed: 12345678901234567890n, camera: { lens: "50mm", stops: [1.4, 2] }, prompt: "many words ".repeat(60) };
+    show(<AssetFacts asset={asset("a", { metadata })} />);
+    expect(screen.getByRole("row", { name: "seed 12345678901234567890" })).toBeTruthy();
+    expect(screen.getByRole("row", { name: "camera.lens 50mm" })).toBeTruthy();
+    expect(screen.getByRole("row", { name: "camera.stops [1.4,2]" })).toBeTruthy();
+    const row = screen.getByRole("row", { name: /^prompt/ });
+    expect(row.textContent.length).toBeLessThan(300);
+    fireEvent.click(screen.getByRole("button", { name: "Show all" }));
+    expect(row.textContent).toContain("many words ".repeat(60));
+  });
+
+  it("gives its link to the clipboard, with the connection that it belongs to", async () => {
+    const writeText = vi.fn(async () => undefined);
+    vi.stubGlobal("navigator", { clipboard: { writeText } });
+    show(<AssetFacts asset={asset("a")} connectionId="c1" />);
+    fireEvent.click(screen.getByRole("button", { name: "Copy the link to this page" }));
+    await vi.waitFor(() => expect(writeText).toHaveBeenCalledExactlyOnceWith(`${window.location.origin}/assets/a?connection=c1`));
+    vi.unstubAllGlobals();
+  });
+
   it("has no row for what the service does not send", () => {
     show(<AssetFacts asset={asset("a")} />);
     expect(screen.queryByText("Created")).toBeNull();

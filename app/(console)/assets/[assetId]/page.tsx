@@ -1,6 +1,6 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { Suspense } from "react";
+import { cache, Suspense } from "react";
 import { stamp } from "@/app/(console)/stamp";
 import { AssetScreen } from "@/components/assets/asset-screen";
 import { AssetSkeleton } from "@/components/assets/assets-skeleton";
@@ -12,15 +12,26 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAsset } from "@/lib/server/queries/assets";
 import { pathParam, textParam } from "@/app/(console)/jobs/jobs-query";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("assets"))("title") };
+/** A tab is called what it is known to be by then: a service that does not answer keeps no title waiting. */
+const TITLE_MS = 1_000;
+
+const viewerOnce = cache(requireViewer);
+/** The title and the page read the asset together. */
+const assetOnce = cache(async (assetId: string, connection: string | undefined) => getAsset(await viewerOnce(), assetId, connection));
+
+export async function generateMetadata({ params, searchParams }: PageProps<"/assets/[assetId]">): Promise<Metadata> {
+  const t = await getTranslations("assets");
+  const assetId = pathParam((await params).assetId);
+  const patience = new Promise<undefined>((resolve) => setTimeout(resolve, TITLE_MS));
+  const asset = await Promise.race([assetOnce(assetId, textParam(await searchParams, "connection")), patience]);
+  return { title: asset?.ok ? toAssetDetail(asset.value).name : t("title") };
 }
 
 export default async function AssetPage({ params, searchParams }: PageProps<"/assets/[assetId]">) {
-  const viewer = await requireViewer();
+  const viewer = await viewerOnce();
   const assetId = pathParam((await params).assetId);
   const connection = textParam(await searchParams, "connection");
-  const asset = stamp(getAsset(viewer, assetId, connection), toAssetDetail);
+  const asset = stamp(assetOnce(assetId, connection), toAssetDetail);
   return (
     <PageMessages messages={await pickMessages("assets", "viewer")}>
       <Suspense fallback={<AssetSkeleton />}>
