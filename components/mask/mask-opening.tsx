@@ -4,6 +4,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { ProgressBar } from "@/components/ui/progress-bar";
+import { showToast } from "@/components/ui/toast-store";
 import { keepWork, takeWork } from "./file/kept-work";
 import { type MaskSource } from "./file/mask-source";
 import { type OpenSession, sessionOf } from "./file/mask-session";
@@ -52,8 +53,9 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
     session.current = undefined;
     ended?.drawing.end();
     if (!ended?.drawing.state().isUnsaved) return ended?.opened.picture?.close();
-    keepWork(key, ended);
+    const lost = keepWork(key, { session: ended, name: source.title });
     onKept?.();
+    for (const name of lost) showToast({ tone: "bad", text: t("kept.lost", { name }) });
   });
   useEffect(() => {
     const going = new AbortController();

@@ -10,6 +10,7 @@ export type Hold = {
   isTurned: boolean;
 };
 
+const PNG = 0x89504e47;
 const MOST_PARTS = 1_000;
 /** The block's first directory: the orientation stands among its first entries. */
 const MOST_EXIF = 4_096;
@@ -20,7 +21,7 @@ export async function holdOf(file: Blob, ofStoredPixels: boolean): Promise<Hold 
   const { kind, block } = await findExif(file);
   const orientation = block ? orientationOf(block) : 1;
   if (orientation === 1) return undefined;
-  // Browsers turn photographs; of a WebP they show the pixels as they lie.
+  // Browsers turn what they show; of a WebP they show the pixels as they lie.
   const isTurned = kind !== "webp";
   return isTurned && !ofStoredPixels ? undefined : { orientation, isTurned };
 }
@@ -29,7 +30,17 @@ async function findExif(file: Blob): Promise<{ kind: "jpeg" | "webp" | "other"; 
   const head = await readBytes(file, 0, 12);
   if (head.getUint16(0) === 0xffd8) return { kind: "jpeg", block: await inJpeg(file) };
   if (letters(head, 0, 4) === "RIFF" && letters(head, 8, 4) === "WEBP") return { kind: "webp", block: await inWebp(file) };
-  return { kind: "other" };
+  return { kind: "other", block: head.getUint32(0) === PNG ? await inPng(file) : undefined };
+}
+
+async function inPng(file: Blob): Promise<DataView | undefined> {
+  let at = 8;
+  for (let part = 0; part < MOST_PARTS && at < file.size; part += 1) {
+    const begin = await readBytes(file, at, 8);
+    if (letters(begin, 4, 4) === "eXIf") return readBytes(file, at + 8, MOST_EXIF);
+    at += begin.getUint32(0) + 12;
+  }
+  return undefined;
 }
 
 async function inJpeg(file: Blob): Promise<DataView | undefined> {

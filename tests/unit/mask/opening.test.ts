@@ -37,6 +37,7 @@ it.each<[string, () => Sharp, unknown, unknown]>([
   ["a JPEG held upside down, with a profile", () => held(3).withIccProfile("p3").jpeg(), undefined, { orientation: 3, isTurned: true }],
   ["a WebP held sideways, which browsers do not turn", () => held(8).webp(), ...both({ orientation: 8, isTurned: false })],
   ["a WebP without a note of it", () => picture(4).webp(), undefined, undefined],
+  ["a PNG held sideways", () => held(5).png(), undefined, { orientation: 5, isTurned: true }],
   ["a PNG", () => picture(4).png(), undefined, undefined],
 ])("%s tells how its mask is to lie: where a service turns pictures, and where it keeps their pixels", async (_, make, turns, keeps) => {
   const file = await fileOf(make());
