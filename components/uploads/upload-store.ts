@@ -1,13 +1,15 @@
 // The uploads of this tab, outside every page: a look at a job and back finds them where they are.
 // Guarantees: three at a time, each file carried by one at most, equal ones one after the other; what was paused, taken away or begun anew hears nothing of its former self;
-// a pause keeps what was hashed, and says when bytes were being sent.
+// a pause keeps what was hashed, and says when bytes were being sent; what would meet every file holds those that wait.
 // Must never: start on the server; only handlers call it.
 
 import { newUuid } from "@/lib/browser/new-uuid";
+import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { type Speeds, withSample } from "@/lib/browser/speeds";
+import { type Failure } from "@/lib/contract/failure";
 import { carry, type Learnt, type UploadPorts } from "./carry";
 import { type About, changesBetween, mergeAbout, writtenBut } from "./about";
-import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadStatus } from "./upload-item";
+import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
 import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 
 export type NewUpload = { file: File; about: About };
@@ -65,8 +67,10 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     };
     const status = await carry(item, carrying).catch(broken);
     if (!isMine()) return;
+    const during = find(key)?.status.kind;
     running.delete(key);
     change(key, { status });
+    if (status.kind === "failed" && meetsOthers(status.failure, during)) hold(({ status: other }) => other.kind === "waiting");
     if (status.kind === "done") {
       news.stored?.(status.asset.id);
       const ended = find(key);
@@ -129,6 +133,15 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     change(key, { status: { kind: "paused", lost }, ...(lost && { mayBeThere: true }) });
   }
 
+  /** Begins nothing until somebody says so; whatever is begun by hand goes by itself. */
+  function hold(wanted: (item: UploadItem) => boolean) {
+    const keys = keysOf(wanted);
+    if (keys.size === 0) return;
+    dispatch({ type: "paused", isPaused: true });
+    for (const key of keys) pause(key);
+  }
+  const release = () => dispatch({ type: "paused", isPaused: false });
+
   function wait(key: number) {
     const item = find(key);
     if (item?.status.kind !== "paused" && item?.status.kind !== "failed") return;
@@ -146,6 +159,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     },
     /** `takesNoId`: known of the service beforehand, so that nothing is sent to hear it refused. */
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
+      if (!queue.items.some(isUnfinished)) release();
       if (takesNoId) learntOf(connection).service.takesNoId = true;
       const items = uploads.map((upload): UploadItem => ({
         ...upload,
@@ -166,19 +180,18 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     again(key: number) {
       const standing = find(key)?.standing;
       if (standing) void write(key, standing);
+      release();
       wait(key);
       pump();
     },
-    pauseAll() {
-      dispatch({ type: "paused", isPaused: true });
-      for (const key of keysOf(isUnderWay)) pause(key);
-    },
+    pauseAll: () => hold(isUnfinished),
     resumeAll() {
-      dispatch({ type: "paused", isPaused: false });
+      release();
       for (const key of keysOf(({ status }) => status.kind === "paused")) wait(key);
       pump();
     },
     retryAll() {
+      release();
       for (const key of keysOf(({ status }) => status.kind === "failed")) wait(key);
       pump();
     },
@@ -194,7 +207,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       const keys = keysOf(isUnfinished);
       keys.forEach(stop);
       dispatch({ type: "removed", keys });
-      dispatch({ type: "paused", isPaused: false });
+      release();
     },
     clear: () => dispatch({ type: "cleared" }),
     /** Alarms stay: each is dismissed by itself. */
@@ -209,6 +222,12 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       }
     },
   };
+}
+
+/** It is no fault of this file: nobody is there, or nobody is signed in. Who hangs up on the bytes themselves may mean this one. */
+function meetsOthers({ status, code }: Failure, during: UploadKind | undefined): boolean {
+  if (status === 401 || code === "UPSTREAM_REFUSED_KEY") return true;
+  return during === "asking" && (code === CONSOLE_UNREACHABLE || [502, 503, 504].includes(status));
 }
 
 /** A mistake of ours: said as one, and the queue goes on. */

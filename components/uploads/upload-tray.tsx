@@ -120,8 +120,8 @@ function Summary({ shown, tally, isPaused, underWay }: SummaryProps) {
   if (shown === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
   if (tally.all === 0) return t("label");
   const parts = [t("summary", { stored: tally.stored, all: tally.all })];
-  if (isPaused) parts.push(t("allPaused"));
-  else if (tally.underWay > 0) parts.push(t("underWay", { count: tally.underWay }));
+  if (tally.underWay > 0) parts.push(t("underWay", { count: tally.underWay }));
+  else if (isPaused) parts.push(t("allPaused"));
   if (tally.problems > 0) parts.push(t("problems", { count: tally.problems }));
   if (tally.noPictures > 0) parts.push(t("unreadable", { count: tally.noPictures }));
   return parts.join(" · ");
