@@ -8,7 +8,10 @@ import { follow, pagePx, type Position, toScroll } from "./scroll-map";
 import { type Rows, rowsAround, rowsAtOnce, type View } from "./wall-layout";
 
 /** The page's own bars above and below what is in view. */
-const barsPx = () => (window.matchMedia("(min-width: 48rem)").matches ? { top: 103, bottom: 44 } : { top: 49, bottom: 93 });
+function barsUnder(headPx: number): { top: number; bottom: number } {
+  const isWide = window.matchMedia("(min-width: 48rem)").matches;
+  return isWide ? { top: 103 + headPx, bottom: 44 } : { top: 49 + headPx, bottom: 93 };
+}
 const SETTLED_MS = 150;
 
 export type Wall<S extends Shape> = {
@@ -33,10 +36,12 @@ type WallOptions<S extends Shape> = {
   startIndex: number;
   /** The scrolling came to rest with this tile at the top. */
   onRest: (firstIndex: number) => void;
+  /** A head of the list that stays in view and covers its rows. */
+  headPx?: number;
 };
 
 /** A list of any length in the page's own scroll: what is near the view is drawn, in a page that stays short enough for every browser. */
-export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }: WallOptions<S>): Wall<S> {
+export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, headPx = 0 }: WallOptions<S>): Wall<S> {
   const container = useRef<HTMLDivElement>(null);
   const [motion] = useState(() => createMotion());
   const [drawn, setDrawn] = useState<Drawn<S>>();
@@ -45,12 +50,13 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
   const size = useRef(count);
   const rested = useEffectEvent(onRest);
 
+  const barsPx = useCallback(() => barsUnder(headPx), [headPx]);
   const scrolledPx = () => -(container.current?.getBoundingClientRect().top ?? 0);
   const firstIndex = useCallback(() => {
     const now = shape.current;
     if (!now) return 0;
     return Math.floor(Math.max(0, place.current.atPx + barsPx().top + 1) / now.rowPx) * now.columns;
-  }, []);
+  }, [barsPx]);
 
   const shown = useRef<Drawn<S>>(undefined);
   useLayoutEffect(() => {
@@ -101,7 +107,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       else scrollTo(row * now.rowPx - barsPx().top - 6);
       drawInView();
     },
-    [drawInView, scrollTo],
+    [drawInView, scrollTo, barsPx],
   );
   const reveal = useCallback(
     (index: number) => {
@@ -116,7 +122,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
       else return;
       drawInView();
     },
-    [drawInView, scrollTo],
+    [drawInView, scrollTo, barsPx],
   );
 
   /** Another width, size or length: the tile that stood at the top stays there. */
@@ -132,7 +138,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
     element.style.height = `${pagePx(fullPx(next, size.current))}px`;
     if (isOther && !isAtTop) scrollTo(Math.floor(first / next.columns) * next.rowPx - barsPx().top - 6);
     else place.current = { ...place.current, ...(before ? {} : { scrollPx: scrolledPx(), atPx: scrolledPx() }) };
-  }, [layoutOf, firstIndex, scrollTo]);
+  }, [layoutOf, firstIndex, scrollTo, barsPx]);
 
   useLayoutEffect(() => {
     size.current = count;
@@ -142,7 +148,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest }
     if (isFirst && now && startIndex >= now.columns) scrollTo(Math.floor(startIndex / now.columns) * now.rowPx - barsPx().top - 6);
     draw();
     // eslint-disable-next-line react-hooks/exhaustive-deps -- where the list opens is asked for once
-  }, [count, layOut, draw, scrollTo]);
+  }, [count, layOut, draw, scrollTo, barsPx]);
 
   useEffect(() => {
     let frame = 0;

@@ -35,7 +35,7 @@ export function WallTable({
 }: WallTableProps) {
   const t = useTranslations("assets");
   const locale = useLocale();
-  const wall = useWall({ count: source.count, layoutOf, startIndex, onRest });
+  const wall = useWall({ count: source.count, layoutOf, startIndex, onRest, headPx: HEAD_PX });
   const { drawn, container, motion, jumpTo, reveal } = wall;
   const [from, to] = drawn ? [drawn.from, drawn.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
   const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
