@@ -108,7 +108,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   function done(act: AssetAct, entries: readonly Entry[]) {
     // Deleted ones leave the list; tags are put right where they stand, so that nothing jumps.
     if (act.kind === "delete") return source.refresh();
-    for (const { id, total } of entries) if (total) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
+    const shown = new Set(source.rows().map(({ id }) => id));
+    for (const { id, total } of entries) if (total && shown.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
   }
   const shared = {
     source,

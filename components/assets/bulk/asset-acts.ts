@@ -22,12 +22,13 @@ export const outcomes = [
   "notDone",
 ] as const;
 export type Outcome = (typeof outcomes)[number];
-/** What became of one asset. `changed` are the tags that really came or went. */
+/** What became of one asset. `changed` are the tags that really came or went, `before` those that were as wanted already. */
 export type Entry = {
   id: string;
   name?: string;
   outcome: Outcome;
   changed?: readonly string[];
+  before?: readonly string[];
   total?: readonly string[];
   failure?: ApiFailure;
 };
@@ -62,12 +63,12 @@ async function actOn(act: AssetAct, id: string, work: Work): Promise<Told> {
   const init = isAdding ? requests.addTags(act.tags) : requests.removeTags(act.tags);
   const result = await callPatiently<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
   if (!result.ok) return refused(act, id, result.failure, work);
-  const { total_tags: total, added, removed, already_present: before, not_present: absent } = result.value;
+  const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
   // Services may leave all lists but the whole one away: then what is there now is what can be told.
-  const isTold = added.length + removed.length + before.length + absent.length > 0;
+  const isTold = added.length + removed.length + present.length + absent.length > 0;
   const changed = isTold ? (isAdding ? added : removed) : act.tags;
   const outcome = isAdding ? (changed.length > 0 ? "tagged" : "hadIt") : changed.length > 0 ? "untagged" : "hadNot";
-  return { entry: { id, outcome, changed, total }, isOver: false };
+  return { entry: { id, outcome, changed, before: isAdding ? present : absent, total }, isOver: false };
 }
 
 async function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): Promise<Told> {

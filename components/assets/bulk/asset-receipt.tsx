@@ -27,8 +27,14 @@ export function AssetReceipt({ isOpen, entries, onClose }: AssetReceiptProps) {
         more: (count) => t("more", { count }),
       }}
       toneOf={({ outcome }) => toneOf(outcome)}
-      textOf={({ outcome, changed, failure }) =>
-        [outcomes(outcome, { tags: changed?.join(", ") ?? "" }), failure && outcome !== "unable" && failureText(errors, failure)]
+      textOf={({ outcome, changed, before, failure }) =>
+        [
+          outcomes(outcome, { tags: changed?.join(", ") ?? "" }),
+          (outcome === "tagged" || outcome === "untagged") &&
+            before?.length &&
+            `· ${outcomes(`beside.${outcome}`, { tags: before.join(", ") })}`,
+          failure && outcome !== "unable" && failureText(errors, failure),
+        ]
           .filter(Boolean)
           .join(" ")
       }

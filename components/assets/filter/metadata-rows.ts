@@ -26,7 +26,7 @@ function under(above: string, values: Record<string, unknown>): MetadataRow[] {
 
 function toText(value: unknown): Omit<MetadataRow, "path"> {
   if (typeof value === "string") return { type: typeof guessed(value) === "string" && value === value.trim() ? "guess" : "text", value };
-  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") {
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" || value === null) {
     return { type: "guess", value: writeExactJson(value) };
   }
   return { type: "json", value: writeExactJson(value) };
@@ -97,6 +97,7 @@ function namesOf(path: string): string[] {
 function guessed(text: string): unknown {
   const word = text.trim();
   if (numeral.test(word)) return parseExactJson(word);
+  if (word === "null") return null;
   return word === "true" ? true : word === "false" ? false : text;
 }
 

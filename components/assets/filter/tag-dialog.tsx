@@ -62,6 +62,7 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
           <TagLine key={tag.name} tag={tag} state={tagState(query, tag.name)} onState={set} />
         ))}
       </ul>
+      {offered.length > SHOWN ? <p className="mt-2 text-sm text-ink-3">{t("more", { count: offered.length - SHOWN })}</p> : null}
       {offered.length === 0 && !isTypable && listed.state !== "asking" ? <p className="mt-2">{t("none")}</p> : null}
     </Dialog>
   );

@@ -25,15 +25,17 @@ describe("metadata as rows", () => {
     );
   });
 
-  it("guesses numbers and truth, and takes the type that was chosen before a guess", () => {
+  it("guesses numbers, truth and nothing, and takes the type that was chosen before a guess", () => {
     const { metadata } = fromRows([
       { path: "seed", type: "guess", value: "40213" },
       { path: "ok", type: "guess", value: "true" },
+      { path: "gone", type: "guess", value: "null" },
+      { path: "word", type: "text", value: "null" },
       { path: "sku", type: "text", value: "0042" },
       { path: "size", type: "json", value: "[1, 2]" },
       { path: "shot", type: "guess", value: "front-3q" },
     ]);
-    expect(metadata).toEqual({ seed: 40213, ok: true, sku: "0042", size: [1, 2], shot: "front-3q" });
+    expect(metadata).toEqual({ seed: 40213, ok: true, gone: null, word: "null", sku: "0042", size: [1, 2], shot: "front-3q" });
   });
 
   it("keeps every digit of a seed", () => {

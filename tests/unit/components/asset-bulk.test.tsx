@@ -166,6 +166,20 @@ it("tags are taken off those that have them, and put back on those alone", async
   ]);
 });
 
+it("a receipt names the tags that came and those that were there already, asset by asset", async () => {
+  outside(({ path }) => {
+    const had = path.includes("a1/") ? ["wip"] : [];
+    const added = ["wip", "seen"].filter((tag) => !had.includes(tag));
+    return Response.json({ total_tags: ["wip", "seen"], added, removed: [], already_present: had, not_present: [] });
+  });
+  show(many(2));
+  await press("Add tags");
+  fireEvent.change(screen.getByRole("textbox", { name: "Tags" }), { target: { value: "wip, seen" } });
+  await act(async () => void fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Add tags" })));
+  await told("2 tagged");
+  expect(await receipt()).toEqual(["a1.pnga1Added: seen · had already: wip", "a2.pnga2Added: wip, seen"]);
+});
+
 it("what was refused or not reached is tried again, those alone, and the receipt stays whole", async () => {
   let isDown = true;
   const sent = outside(({ path }) =>
