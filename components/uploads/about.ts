@@ -22,6 +22,8 @@ export type FolderUse = "none" | "tags" | "name";
 const DEFAULT_TAG = "input";
 const control = /\p{Cc}/u;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** The page of an asset, or the list with its panel. */
+const assetAddress = /\/assets(?:\/|\?(?:[^#]*&)?asset=)([0-9a-f-]+)(?=[?#&/]|$)/i;
 
 export const newDraft: AboutDraft = { name: "", tags: DEFAULT_TAG, metadata: "", preview: "" };
 
@@ -33,7 +35,7 @@ export function draftOf({ name, tags, metadata, previewId }: About): AboutDraft 
 export function readDraft({ name, tags: tagText, metadata: metadataText, preview }: AboutDraft): Result<About, DraftFaults> {
   const tags = readTags(tagText);
   const metadata = metadataText.trim() === "" ? {} : parseJson(metadataText);
-  const previewId = preview.trim();
+  const previewId = assetAddress.exec(preview.trim())?.[1] ?? preview.trim();
   const faults: DraftFaults = {
     ...((name.length > 500 || control.test(name)) && { name: true as const }),
     ...(tags.some((tag) => tag.length > 200 || control.test(tag)) && { tags: true as const }),

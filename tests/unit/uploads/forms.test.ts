@@ -28,6 +28,16 @@ describe("what shall stand on an asset", () => {
     expect(changesBetween(read.value, { ...read.value, metadata: {} })?.fields).toEqual({ user_metadata: {} });
   });
 
+  it("names its preview by the address of that asset as well, since an address is what a browser has at hand", () => {
+    const id = "11111111-1111-4111-8111-111111111111";
+    for (const preview of [`https://desk.example/assets/${id}?connection=c1`, ` /base/assets?view=all&asset=${id}#top `, id]) {
+      const read = readDraft({ ...newDraft, preview });
+      expect(read.ok && read.value.previewId).toBe(id);
+    }
+    for (const preview of [`https://desk.example/jobs/${id}`, `https://desk.example/assets/${id}0`, `see ${id}`])
+      expect(readDraft({ ...newDraft, preview })).toEqual(failed({ preview: true }));
+  });
+
   it("that makes no sense says which field", () => {
     expect(readDraft({ name: "a\u0000", tags: "x".repeat(201), metadata: "[1]", preview: "cat" })).toEqual(
       failed({ name: true, tags: true, metadata: true, preview: true }),
