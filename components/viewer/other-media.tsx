@@ -1,22 +1,33 @@
 "use client";
 
-import { useTranslations } from "next-intl";
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import Link from "next/link";
+import { useLocale, useTranslations } from "next-intl";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/button";
+import { formatBytes } from "@/lib/shared/format";
 import { type ViewerItem } from "./viewer-item";
 
 type OtherMediaProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
 
-/** Films and sounds play; what a browser cannot show is offered as a download. */
+/** Films and sounds play; what a browser cannot show is named, with the ways that lead on. */
 export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProps) {
   const t = useTranslations("viewer");
   const frame = useRef<HTMLDivElement>(null);
+  const [isBroken, setBroken] = useState(false);
+  const isPlayed = item.kind === "video" || item.kind === "audio";
   useEffect(() => {
     frame.current?.focus();
-    if (item.kind !== "video" && item.kind !== "audio") onReady();
+    if (!isPlayed) onReady();
     // Another thing mounts this anew.
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each thing that is shown
   }, []);
+  const media = {
+    ...{ src: item.src, controls: true, onLoadedData: onReady },
+    onError: () => {
+      setBroken(true);
+      onReady();
+    },
+  };
   return (
     <div
       ref={frame}
@@ -26,25 +37,42 @@ export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProp
       onKeyDown={(event) => {
         if (event.target === event.currentTarget) onKey(event);
       }}
-      className="grid min-h-0 flex-1 place-items-center p-6"
+      className="grid min-h-0 flex-1 place-items-center p-6 -outline-offset-2"
     >
-      {item.kind === "video" ? (
+      {item.kind === "video" && !isBroken ? (
         // What a model makes has no captions.
-        <video src={item.src} poster={item.poster} controls onLoadedData={onReady} onError={onReady} className="max-h-full max-w-full" />
+        <video {...media} poster={item.poster} aria-label={item.name} className="max-h-full max-w-full" />
       ) : null}
-      {item.kind === "audio" ? (
-        <audio src={item.src} controls onLoadedData={onReady} onError={onReady} className="w-full max-w-xl" />
-      ) : null}
-      {item.kind === "video" || item.kind === "audio" ? null : (
-        <p className="flex flex-col items-center gap-3 text-ink-2">
-          {t("noPicture")}
-          {canDownload ? (
-            <a href={item.src} download={item.name} className={buttonStyle()}>
-              {t("download", { name: item.name })}
-            </a>
-          ) : null}
-        </p>
+      {item.kind === "audio" && !isBroken ? <audio {...media} aria-label={item.name} className="w-full max-w-xl" /> : null}
+      {isPlayed && !isBroken ? null : (
+        <Named item={item} canDownload={canDownload}>
+          {t(isPlayed ? "noPlay" : "noPicture")}
+        </Named>
       )}
+    </div>
+  );
+}
+
+function Named({ item, canDownload, children }: { item: ViewerItem; canDownload: boolean; children: ReactNode }) {
+  const t = useTranslations("viewer");
+  const locale = useLocale();
+  return (
+    <div className="flex max-w-full flex-col items-center gap-3 text-center text-ink-2">
+      <p className="max-w-full font-medium break-all text-ink">{item.name}</p>
+      {item.sizeBytes === undefined ? null : <p>{formatBytes(item.sizeBytes, locale)}</p>}
+      <p>{children}</p>
+      <span className="flex flex-wrap justify-center gap-2">
+        {item.href ? (
+          <Link href={item.href} className={buttonStyle()}>
+            {t("openPage")}
+          </Link>
+        ) : null}
+        {canDownload ? (
+          <a href={item.src} download={item.name} aria-label={t("download", { name: item.name })} className={buttonStyle()}>
+            {t("downloadShort")}
+          </a>
+        ) : null}
+      </span>
     </div>
   );
 }

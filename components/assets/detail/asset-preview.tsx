@@ -6,7 +6,7 @@ import { ZoomedPicture } from "@/components/viewer/zoomed-picture";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { AssetPicture } from "../asset-picture";
-import { assetFileUrl } from "../asset-urls";
+import { assetFileUrl, pictureUrl } from "../asset-urls";
 import { KindIcon } from "../kind-icon";
 import { TextPreview } from "./text-preview";
 
@@ -29,7 +29,10 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
 
   if (asset.kind === "image") {
     if (!isLarge) return picture;
-    if (!isBroken) return <ZoomedPicture key={file} place="page" src={file} alt={label} onBroken={broken} />;
+    if (!isBroken) {
+      const poster = pictureUrl(asset, 512, { connection: connectionId });
+      return <ZoomedPicture key={file} place="page" src={file} alt={label} poster={poster} known={asset} onBroken={broken} />;
+    }
     return (
       <>
         {picture}

@@ -23,7 +23,7 @@ const items = [
   picture("one", "job-1"),
   picture("two", "job-2"),
   { ...picture("three"), sizeBytes: 900_000_000 },
-  { ...picture("film"), kind: "video" as const },
+  { ...picture("film"), kind: "video" as const, sizeBytes: 2000 },
 ];
 function show(at = 0, canDownload = true) {
   const onClose = vi.fn();
@@ -269,4 +269,14 @@ it("a finger drawn aside turns the page while the whole picture is seen, and mov
   expect(shown()).toBe("2 of 4");
   await swipe(120, 300);
   expect(shown()).toBe("1 of 4");
+});
+
+it("what cannot be played or seen is named with its size and the ways that lead on", async () => {
+  show(3);
+  expect(screen.queryByText(/cannot be played/)).toBeNull();
+  const film = document.querySelector("video");
+  if (film) await act(async () => void fireEvent.error(film));
+  expect(screen.getByText(/^It cannot be played here/)).toBeDefined();
+  expect(screen.getByText("2 kB")).toBeDefined();
+  expect(screen.getAllByRole("link", { name: "Download film.png" })).toHaveLength(2);
 });
