@@ -28,6 +28,8 @@ const turnsOf = new Map<string, Turns>();
 const MOST_SHRUNK = 1024;
 /** A service that shrinks no picture of this size may still hand it out: the console's own bounds judge it then. */
 const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+/** There is no picture, or nothing that hands out pictures. */
+const isAbsent: ReadonlySet<number> = new Set([404, 405, 501]);
 
 const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
 /** The service offers none: it may one day. */
@@ -90,9 +92,13 @@ async function open(access: Access, subject: ThumbnailSubject, opening: Opening)
   const asset = await access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal: opening.signal });
   if (!asset.ok) return asset;
   const { preview_url: previewUrl, mime_type: mimeType, asset_hash: hash, name } = asset.value;
-  if (previewUrl !== undefined && previewUrl !== "") return preview(access, previewUrl, opening);
-  if (mimeType?.startsWith("image/")) return view(access, { filename: hash ?? name, subfolder: "", type: "input" }, opening);
-  return failed(noPreview);
+  const hasAddress = previewUrl !== undefined && previewUrl !== "";
+  if (!hasAddress && !mimeType?.startsWith("image/")) return failed(noPreview);
+  const shown = hasAddress
+    ? await preview(access, previewUrl, opening)
+    : await view(access, { filename: hash ?? name, subfolder: "", type: "input" }, opening);
+  // The asset is there: it is its picture that is not, as in all of a service that hands out no files.
+  return !shown.ok && isAbsent.has(shown.failure.status) ? failed(noPreview) : shown;
 }
 
 async function view(

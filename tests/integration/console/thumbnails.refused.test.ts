@@ -46,6 +46,14 @@ test("what is called a picture and is none has no preview in the service inside,
   ).toBe(204);
 });
 
+test("an asset whose picture is not there has no preview, which is no error; that nobody can say is one", async () => {
+  world.previews.set("lost", "/shown/lost.png");
+  const answer = await world.ask("asset=lost&version=blake3:2&edge=128");
+  expect([answer.status, answer.headers.get("cache-control")]).toEqual([204, "private, no-cache"]);
+  world.previews.set("dark", "https://nowhere.invalid/dark.png");
+  expect((await world.ask("asset=dark&edge=128")).status).toBeGreaterThanOrEqual(400);
+});
+
 test("that no preview can be made is kept by the browser for what never changes, and is asked again for what may or was not read", async () => {
   const kept = async (query: string) => {
     const { status, headers } = await world.ask(`${query}&edge=128`);
