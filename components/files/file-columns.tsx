@@ -16,6 +16,8 @@ type Choices = {
   t: ReturnType<typeof useTranslations<"files">>;
   locale: string;
   canChange: boolean;
+  /** Nothing else can be done with many. Where it cannot, the room of the boxes stays, so that no name moves. */
+  canRemove: boolean;
   hrefOf: (row: FileRow) => string;
   count: number;
   selected: ReadonlySet<string>;
@@ -23,28 +25,30 @@ type Choices = {
   selectAll: (isOn: boolean) => void;
 };
 
-export function fileColumns({ t, locale, canChange, hrefOf, count, selected, select, selectAll }: Choices) {
+export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, selected, select, selectAll }: Choices) {
   const columns = column.columns([
     column.display({
       id: "select",
       meta: fileLooks.select,
-      header: () => (
-        <Checkbox
-          aria-label={t("selectAll", { count })}
-          checked={count > 0 && selected.size === count}
-          indeterminate={selected.size > 0 && selected.size < count}
-          disabled={count === 0}
-          onChange={(event) => selectAll(event.currentTarget.checked)}
-        />
-      ),
-      cell: ({ row: { original } }) => (
-        <Checkbox
-          aria-label={t("select", { name: original.name })}
-          checked={selected.has(original.path)}
-          onChange={(event) => select(original.path, event.currentTarget.checked)}
-          className="relative z-10"
-        />
-      ),
+      header: () =>
+        canRemove ? (
+          <Checkbox
+            aria-label={t("selectAll", { count })}
+            checked={count > 0 && selected.size === count}
+            indeterminate={selected.size > 0 && selected.size < count}
+            disabled={count === 0}
+            onChange={(event) => selectAll(event.currentTarget.checked)}
+          />
+        ) : null,
+      cell: ({ row: { original } }) =>
+        canRemove ? (
+          <Checkbox
+            aria-label={t("select", { name: original.name })}
+            checked={selected.has(original.path)}
+            onChange={(event) => select(original.path, event.currentTarget.checked)}
+            className="relative z-10"
+          />
+        ) : null,
     }),
     column.accessor("name", {
       header: t("column.name"),

@@ -79,6 +79,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
     t,
     locale,
     canChange,
+    canRemove: abilities.can("remove") !== false,
     count: rows.length,
     selected: selection.ids,
     select: selection.select,

@@ -1,0 +1,53 @@
+// @vitest-environment jsdom
+import { act, cleanup, screen, waitFor } from "@testing-library/react";
+import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
+import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
+import { Suspense } from "react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { usualQuery } from "@/components/files/files-address";
+import { FilesScreen } from "@/components/files/files-screen";
+import { toFilesView } from "@/components/files/files-view";
+import { ConnectionProvider } from "@/components/frame/connection-context";
+import { ok } from "@/lib/shared/result";
+import { plainRouter } from "../components/plain-router";
+import { renderInApp } from "../components/render";
+
+let reads: boolean;
+beforeEach(() => {
+  vi.stubGlobal("fetch", async (path: string) => (path.includes("file-abilities") ? Response.json({ reads }) : Response.json([])));
+  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+async function show(id: string) {
+  const files = Promise.resolve(
+    ok({ value: toFilesView([{ path: "a.json", size: 2, modified: 1_767_225_600_000 }], usualQuery), atMs: Date.now() }),
+  );
+  await act(async () => {
+    renderInApp(
+      <AppRouterContext value={plainRouter()}>
+        <SearchParamsContext value={new URLSearchParams()}>
+          <ConnectionProvider currentId={id} connections={[{ id, name: "Studio", embedded: false }]}>
+            <Suspense>
+              <FilesScreen canChange query={usualQuery} files={files} />
+            </Suspense>
+          </ConnectionProvider>
+        </SearchParamsContext>
+      </AppRouterContext>,
+    );
+  });
+}
+
+test("files are chosen where they can be deleted, and where the service does nothing with them there is nothing to choose", async () => {
+  reads = true;
+  await show("whole");
+  expect(screen.getAllByRole("checkbox")).toHaveLength(2);
+  cleanup();
+  reads = false;
+  await show("core");
+  await waitFor(() => expect(screen.queryAllByRole("checkbox")).toEqual([]));
+  expect(screen.getByRole("link", { name: "a.json" })).toBeTruthy();
+});
