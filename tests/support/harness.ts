@@ -77,7 +77,8 @@ export async function createHarness({ settings = {}, ...options }: HarnessOption
     const init = { method, headers: sent, signal, body: json === undefined ? body : JSON.stringify(json), duplex: "half" };
     const asked = new Request(`http://${HOST}${path}`, init);
     const match = matchRoute(new URL(asked.url).pathname);
-    const handler = match && (await loadHandlers(match.file)).get(method);
+    // As Next does it.
+    const handler = match && (await loadHandlers(match.file)).get(method === "HEAD" ? "GET" : method);
     if (!match || !handler) throw new Error(`no handler for ${method} ${path}`);
     return handler(asked, { params: Promise.resolve(match.params) });
   }

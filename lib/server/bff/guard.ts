@@ -67,7 +67,10 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
     );
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
     if (changes && noted.viewer) await audit(noted.action ?? guard.action, requestId, noted, result);
-    return request.method === "HEAD" ? new Response(null, answer) : answer;
+    if (request.method !== "HEAD") return answer;
+    // A file or a service's connection may stand behind what nobody reads.
+    await answer.body?.cancel();
+    return new Response(null, answer);
   }
   return Object.assign(handle, { guard });
 }
