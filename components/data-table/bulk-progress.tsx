@@ -35,7 +35,7 @@ type BulkProgressProps<Act, Item, Entry> = {
   /** What else can be done about what was done. */
   actions?: (phase: Of<WorkPhase<Act, Item, Entry>, "done">) => ReactNode;
   receipt: (props: { isOpen: boolean; entries: readonly Entry[]; onClose: () => void }) => ReactNode;
-  copies: (items: readonly Item[]) => { label: string; text: string }[];
+  copies: (items: readonly Item[]) => { label: string; text: () => string }[];
   /** The person has read what was done. */
   onDismiss: () => void;
 };

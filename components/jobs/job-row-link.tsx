@@ -3,7 +3,7 @@
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type MouseEvent, type ReactNode, useCallback } from "react";
-import { showToast } from "@/components/ui/toast-store";
+import { useCopy } from "@/components/ui/use-copy";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 
 /** `linked`: `?connection=` of the page's own address. */
@@ -45,12 +45,13 @@ const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 
 export function useRowPress(linked: string | undefined, onOpen: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
   const router = useRouter();
   const t = useTranslations("common");
+  const copy = useCopy();
   return useCallback(
     (event) => {
       const target = event.target instanceof Element ? event.target : undefined;
       const id = target?.closest("tr")?.dataset.row;
       if (!target || id === undefined || event.defaultPrevented) return;
-      if (target.closest("[data-copies]")) return void copy(id, t);
+      if (target.closest("[data-copies]")) return void copy(id, t("copied"));
       if (target.closest(controls)) return;
       const isLink = target.closest("a") !== null;
       if (isPlain(event)) {
@@ -64,16 +65,6 @@ export function useRowPress(linked: string | undefined, onOpen: (id: string) => 
         window.open(rowHref(id, linked), "_blank", "noopener");
       }
     },
-    [router, linked, onOpen, t],
+    [router, linked, onOpen, copy, t],
   );
-}
-
-async function copy(id: string, t: ReturnType<typeof useTranslations<"common">>): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(id);
-    showToast({ tone: "ok", text: t("copied") });
-  } catch {
-    // The clipboard needs a secure page; on plain http in a local network there is none.
-    showToast({ tone: "bad", text: t("copyFailed") });
-  }
 }

@@ -1,8 +1,7 @@
 "use client";
 
-import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { showToast } from "./toast-store";
+import { useCopy } from "./use-copy";
 
 type CopyButtonProps = {
   /** As a function where only the browser knows it. */
@@ -12,20 +11,15 @@ type CopyButtonProps = {
 };
 
 export function CopyButton({ text, label, className }: CopyButtonProps) {
-  const t = useTranslations("common");
+  const copy = useCopy();
   const [isCopied, setCopied] = useState(false);
-  async function copy() {
-    try {
-      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
-      setCopied(true);
-      setTimeout(() => setCopied(false), 1_500);
-    } catch {
-      // The clipboard needs a secure page; on plain http in a local network there is none.
-      showToast({ tone: "bad", text: t("copyFailed") });
-    }
+  async function press() {
+    if (!(await copy(typeof text === "string" ? text : text()))) return;
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
   }
   return (
-    <button type="button" aria-label={label} onClick={() => void copy()} className={className ? `copy ${className}` : "copy"}>
+    <button type="button" aria-label={label} onClick={() => void press()} className={className ? `copy ${className}` : "copy"}>
       <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">
         <path d={isCopied ? "M2.75 7.5 5.6 10.25 11.25 4" : "M5 5h6.5v6.5H5zM9 2.5H2.5V9"} />
       </svg>

@@ -5,6 +5,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { showToast } from "@/components/ui/toast-store";
+import { useCopy } from "@/components/ui/use-copy";
 import { MOST_COMPARED } from "@/components/viewer/viewer-item";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
 import { TagsDialog } from "../tags-dialog";
@@ -46,7 +47,7 @@ export function BulkBar({
   onAll,
 }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
-  const common = useTranslations("common");
+  const copy = useCopy();
   const told = useTold();
   const bulk = useAssetBulk({
     connection: connectionId,
@@ -62,16 +63,10 @@ export function BulkBar({
   const compared = named?.every(({ kind }) => kind === "image") ? named : [];
   const hasFiles = useHandsOutFiles(connectionId, named?.[0] && assetFileUrl(named[0], connectionId));
   const only = named?.length === 1 ? named[0] : undefined;
-  async function copy(what: "ids" | "links") {
-    if (selected.kind === "matching") return bulk.collect(selected.query);
+  function copyThese(what: "ids" | "links") {
+    if (selected.kind === "matching") return void bulk.collect(selected.query);
     const texts = selected.assets.map(({ id }) => (what === "ids" ? id : assetLink(id, connection ?? connectionId)));
-    try {
-      await navigator.clipboard.writeText(texts.join("\n"));
-      showToast({ tone: "ok", text: t(what === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }) });
-    } catch {
-      // The clipboard needs a secure page; on plain http in a local network there is none.
-      showToast({ tone: "bad", text: common("copyFailed") });
-    }
+    void copy(texts.join("\n"), t(what === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }));
   }
   const isBusy = bulk.held !== undefined || bulk.phase.kind !== "idle";
   return (
@@ -96,8 +91,8 @@ export function BulkBar({
             {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
               <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
             ) : null}
-            <SelectionButton onClick={() => void copy("ids")}>{t("copyIds")}</SelectionButton>
-            {named ? <SelectionButton onClick={() => void copy("links")}>{t("copyLinks")}</SelectionButton> : null}
+            <SelectionButton onClick={() => copyThese("ids")}>{t("copyIds")}</SelectionButton>
+            {named ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
             {rights.canTag && named && named.length <= MOST_IN_RUN ? (
               <Link
                 href={runHref(

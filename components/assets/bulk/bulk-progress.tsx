@@ -46,8 +46,8 @@ export function AssetProgress({ bulk, connection, rights, onDismiss }: AssetProg
       }
       receipt={(props) => <AssetReceipt {...props} />}
       copies={(items) => [
-        { label: t("copyIds"), text: items.map(({ id }) => id).join("\n") },
-        { label: t("copyLinks"), text: items.map(({ id }) => assetLink(id, connection)).join("\n") },
+        { label: t("copyIds"), text: () => items.map(({ id }) => id).join("\n") },
+        { label: t("copyLinks"), text: () => items.map(({ id }) => assetLink(id, connection)).join("\n") },
       ]}
       onDismiss={onDismiss}
     />

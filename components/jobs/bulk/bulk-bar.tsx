@@ -4,6 +4,7 @@ import { useTranslations } from "next-intl";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
+import { useCopy } from "@/components/ui/use-copy";
 import { type JobRow } from "../job-row";
 import { BulkConfirm } from "./bulk-confirm";
 import { JobsProgress } from "./bulk-progress";
@@ -28,7 +29,7 @@ type BulkBarProps = {
 /** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
 export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, all }: BulkBarProps) {
   const t = useTranslations("jobs.bulk");
-  const common = useTranslations("common");
+  const copy = useCopy();
   const errors = useTranslations("errors");
   const told = useTold();
   const bulk = useBulk({
@@ -47,15 +48,9 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
       );
   };
   const offered = (which: BulkAct) => selection.kind === "matching" || jobs.some((job) => fits(which, job));
-  async function copyIds() {
-    if (selection.kind === "matching") return bulk.collect(selection.query);
-    try {
-      await navigator.clipboard.writeText(selection.ids.join("\n"));
-      showToast({ tone: "ok", text: t("copied", { count }) });
-    } catch {
-      // The clipboard needs a secure page; on plain http in a local network there is none.
-      showToast({ tone: "bad", text: common("copyFailed") });
-    }
+  function copyIds() {
+    if (selection.kind === "matching") void bulk.collect(selection.query);
+    else void copy(selection.ids.join("\n"), t("copied", { count }));
   }
   async function save(format: ExportFormat) {
     const failure = selection.kind === "ids" ? await saveNamed(selection.ids, format, connection) : undefined;
@@ -74,7 +69,7 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
             {canRun && offered("cancel") ? <SelectionButton onClick={() => act("cancel")}>{t("cancel")}</SelectionButton> : null}
             {canRun ? <SelectionButton onClick={() => act("runAgain")}>{t("runAgain")}</SelectionButton> : null}
             {canRun && offered("remove") ? <SelectionButton onClick={() => act("remove")}>{t("remove")}</SelectionButton> : null}
-            <SelectionButton onClick={() => void copyIds()}>{t("copyIds")}</SelectionButton>
+            <SelectionButton onClick={copyIds}>{t("copyIds")}</SelectionButton>
             {(["csv", "json"] as const).map((format) => (
               <ExportLink
                 key={format}

@@ -25,7 +25,7 @@ export function JobsProgress({ bulk, onDismiss }: { bulk: ReturnType<typeof useB
       failureText={(failure) => failureText(errors, failure)}
       isWorthAgain={isWorthAgain}
       receipt={(props) => <BulkReceipt {...props} />}
-      copies={(jobs) => [{ label: t("copyIds"), text: jobs.map(({ id }) => id).join("\n") }]}
+      copies={(jobs) => [{ label: t("copyIds"), text: () => jobs.map(({ id }) => id).join("\n") }]}
       onDismiss={onDismiss}
     />
   );
