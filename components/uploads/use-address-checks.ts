@@ -1,6 +1,6 @@
 "use client";
 
-import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { type Address } from "./address";
@@ -10,9 +10,12 @@ import { type Metadata, type SourceCheck, toCheck } from "./source-facts";
 const PAUSE_MS = 400;
 const AT_ONCE = 3;
 
+type AddressChecks = { checks: ReadonlyMap<string, SourceCheck>; askAgain: (url: string) => void };
+
 /** What the service says of each address before it is fetched: asked once an address, three at a time, while the dialog is open. */
-export function useAddressChecks(addresses: readonly Address[], connection: string | undefined): ReadonlyMap<string, SourceCheck> {
+export function useAddressChecks(addresses: readonly Address[], connection: string | undefined): AddressChecks {
   const [checks, setChecks] = useState<ReadonlyMap<string, SourceCheck>>(new Map());
+  const [round, setRound] = useState(0);
   const asked = useRef(new Set<string>());
   const isAbsent = useRef(false);
   const wanted = useMemo(() => addresses.filter(({ fault }) => fault === undefined).map(({ url }) => url), [addresses]);
@@ -50,6 +53,11 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
       clearTimeout(timer);
       typing.abort();
     };
-  }, [wanted]);
-  return checks;
+  }, [wanted, round]);
+  const askAgain = useCallback((url: string) => {
+    asked.current.delete(url);
+    setChecks((now) => new Map(now).set(url, { kind: "asking" }));
+    setRound((now) => now + 1);
+  }, []);
+  return { checks, askAgain };
 }
