@@ -13,7 +13,7 @@ import { tabUploads } from "./tab-uploads";
 import { isAlarm, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
 import { cannotChange, shareOfStep, stateText, toneOf } from "./upload-words";
 
-export const ROW_PX = 52;
+export const ROW_PX = 56;
 
 const ink: Readonly<Record<Tone, string>> = {
   ok: "text-ok",
@@ -26,7 +26,7 @@ const ink: Readonly<Record<Tone, string>> = {
 
 type UploadRowProps = { item: UploadItem; onDetails: (key: number) => void };
 
-/** One height, whatever happens to the file; a reason has room for two lines, and the whole story is one press away. */
+/** One height, whatever happens to the file; what it is doing has room for two lines, and the whole story is one press away. */
 export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
   const t = useTranslations("uploads");
   const errors = useTranslations("errors");
@@ -39,7 +39,7 @@ export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowP
   const canPause = status.kind === "waiting" || (isUnderWay(item) && status.kind !== "checking");
   const canResume = status.kind === "paused";
   return (
-    <div className="flex h-[52px] items-center gap-2 px-3">
+    <div className="flex h-[56px] items-center gap-2 px-3">
       <span className={cn("shrink-0", ink[tone])}>
         <ToneIcon tone={tone} />
       </span>
@@ -52,12 +52,7 @@ export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowP
         </p>
         <p className="flex items-center gap-2 text-sm">
           <span
-            className={cn(
-              "min-w-0 flex-1",
-              tone === "bad" || isUnwritten(item)
-                ? cn("line-clamp-2 leading-[15px]", tone === "bad" ? "text-bad" : "text-ink-2")
-                : "truncate text-ink-2",
-            )}
+            className={cn("line-clamp-2 min-w-0 flex-1 leading-[15px] break-words", tone === "bad" ? "text-bad" : "text-ink-2")}
             title={text}
             role={isAlarm(item) ? "alert" : undefined}
           >
