@@ -10,7 +10,7 @@ import { type Marks } from "./painter";
 import { deviceRatio, type ViewStore } from "./view-store";
 
 type Canvases = { picture: HTMLCanvasElement; mask: HTMLCanvasElement; marks: HTMLCanvasElement };
-export type Surface = { setLook: (look: Look) => void; setMarks: (marks: Marks) => void; redraw: () => void; close: () => void };
+export type Surface = { setLook: (look: Look) => void; setMarks: (marks: Marks) => void; close: () => void };
 
 /** A part in full is asked for when the view has stood still so long. */
 const STILL_MS = 200;
@@ -32,6 +32,7 @@ export function createSurface(
   let marks: Marks = {};
   let dirty: Rect | undefined;
   let isMoved = true;
+  let ratio = 0;
   let frame = 0;
   let still: ReturnType<typeof setTimeout> | undefined;
   let turn = 0;
@@ -48,6 +49,9 @@ export function createSurface(
   }
   function draw(): void {
     frame = 0;
+    // Nobody has to have told of another screen: what is drawn for one would lie askew on the other.
+    isMoved ||= ratio !== deviceRatio();
+    ratio = deviceRatio();
     const view = onDevice();
     if (isMoved) {
       fitCanvases();
@@ -144,10 +148,6 @@ export function createSurface(
     },
     setMarks(next) {
       marks = next;
-      ask();
-    },
-    redraw() {
-      isMoved = true;
       ask();
     },
     close() {
