@@ -1,11 +1,15 @@
 // Assets of other services than the one inside: one that has only the core, a plain local server, and one that has gone away.
+import { readFileSync } from "node:fs";
 import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
+import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
+import { readZip } from "@/tests/support/read-zip";
 import { startCoreOnly } from "./support/core-only";
 import { type Desk } from "./support/desk";
 import { photograph } from "./support/files";
 import { expect, test } from "./support/test";
+import { sha256 } from "./support/ways-in";
 
 async function connectionOf(page: Page, desk: Desk, service: { name: string; baseUrl: string; key?: string }): Promise<string> {
   const data = { ...service, shared: false };
@@ -14,6 +18,12 @@ async function connectionOf(page: Page, desk: Desk, service: { name: string; bas
   return ((await made.json()) as { connection: { id: string } }).connection.id;
 }
 const expectNoViolations = async (page: Page) => expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+/** What stands in the browser's own log as an error, from now on. */
+function errorsOf(page: Page): string[] {
+  const errors: string[] = [];
+  page.on("console", (message) => void (message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`)));
+  return errors;
+}
 const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
 
 test("a service that has only the core lists, filters, tags and names its assets; what it lacks is absent and says why", async ({
@@ -31,6 +41,7 @@ test("a service that has only the core lists, filters, tags and names its assets
     });
     expect(made.ok(), await made.text()).toBe(true);
   }
+  const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);
   await expect(tile(page, "core_1.png")).toBeVisible();
   // Its tags are those that were seen, since it lists none.
@@ -39,6 +50,9 @@ test("a service that has only the core lists, filters, tags and names its assets
   await page.getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("No asset matches")).toBeVisible();
   await page.getByRole("link", { name: "Reset filters" }).click();
+  await expect(tile(page, "core_2.png")).toBeVisible();
+  // What it lacks is no error in the log of the browser.
+  expect(errors).toEqual([]);
   await tile(page, "core_2.png").click();
   const panel = page.getByRole("complementary", { name: "Asset core_2.png" });
   await panel.getByLabel("Add a tag").fill("seen");
@@ -77,4 +91,45 @@ test("a local server without assets says that it has none, and one that went awa
   await expect(page.getByRole("main").getByRole("alert")).toContainText("reach");
   await expect(page.getByText("No assets yet")).toBeHidden();
   await expectNoViolations(page);
+});
+
+test("of a local server that has assets they are seen, tagged, and downloaded; the filter that it lacks says why", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const files = createLocalFiles();
+  const server = await startLocalServer(files);
+  const connection = await connectionOf(page, desk, { name: "Local with assets", baseUrl: server.url });
+  const { bytes } = await photograph({ r: 200, g: 90, b: 20 });
+  for (const name of ["local 1.png", "local 2.png"]) {
+    const made = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
+      headers: { origin: desk.url },
+      multipart: { tags: '["input"]', name, file: { name, mimeType: "image/png", buffer: Buffer.concat([bytes, Buffer.from(name)]) } },
+    });
+    expect(made.ok(), await made.text()).toBe(true);
+  }
+  const errors = errorsOf(page);
+  await page.goto(`${desk.url}/assets?connection=${connection}`);
+  await page.getByRole("button", { name: "Metadata" }).click();
+  await expect(page.getByRole("dialog").getByText("A local server does not filter assets by metadata.")).toBeVisible();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await tile(page, "local 2.png").click();
+  const panel = page.getByRole("complementary", { name: "Asset local 2.png" });
+  await panel.getByLabel("Add a tag").fill("seen");
+  await panel.getByLabel("Add a tag").press("Enter");
+  await expect.poll(() => files.assets.map(({ tags }) => tags)).toEqual([["input"], ["input", "seen"]]);
+  await panel.getByRole("button", { name: "Take seen off" }).click();
+  await expect.poll(() => files.assets[1]?.tags).toEqual(["input"]);
+  await panel.getByRole("button", { name: "Close" }).click();
+  await tile(page, "local 2.png").focus();
+  await page.keyboard.press("x");
+  await page.keyboard.press("Shift+ArrowRight");
+  const archive = page.waitForEvent("download");
+  await page.getByRole("region", { name: "Selected rows" }).getByRole("button", { name: "Download ZIP" }).click();
+  const sums = (held: Iterable<readonly [string, Buffer]>) => [...held].map(([name, content]) => `${name} ${sha256(content)}`).sort();
+  expect(sums(readZip(readFileSync(await (await archive).path())))).toEqual(
+    sums(files.assets.map((one) => [one.name, one.bytes] as const)),
+  );
+  expect(errors).toEqual([]);
+  await server.close();
 });
