@@ -75,21 +75,21 @@ export function AssetScreen({ assetId, connection, canChange, asset: reading }: 
       ) : null}
       {failure && !isGone ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       {asset && !isGone ? (
-        <div className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px]">
-          <div className="flex min-w-0 flex-col gap-3.5">
+        <div className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px] lg:grid-rows-[auto_1fr]">
+          <div className="min-w-0">
             <AssetPreview asset={asset} connectionId={connectionId} isLarge />
-            {asset.jobId ? (
-              <Card title={t("panel.siblings")}>
-                <JobSiblings jobId={asset.jobId} asset={asset} connectionId={connectionId} connection={connection} />
-              </Card>
-            ) : null}
           </div>
-          <Card title={t("details.title")} bodyClassName="flex flex-col gap-3">
+          <Card title={t("details.title")} className="lg:row-span-2" bodyClassName="flex flex-col gap-3">
             <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
             <AssetSummary asset={asset} connectionId={connectionId} isShownWhole />
             <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
             <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
           </Card>
+          {asset.jobId ? (
+            <Card title={t("panel.siblings")} className="min-w-0">
+              <JobSiblings jobId={asset.jobId} asset={asset} connectionId={connectionId} connection={connection} />
+            </Card>
+          ) : null}
         </div>
       ) : null}
     </>

@@ -55,8 +55,9 @@ export function ComparePane({ item, number, own, content, view, clip, isCaptionR
       />
       <figcaption
         className={cn(
-          "pointer-events-none absolute top-2 max-w-[45%] truncate rounded-sm bg-surface/90 px-1.5 py-0.5 text-sm",
+          "pointer-events-none absolute top-2 truncate rounded-sm bg-surface/90 px-1.5 py-0.5 text-sm",
           isCaptionRight ? "right-2" : "left-2",
+          clip === undefined ? "max-w-[calc(100%-16px)]" : "max-w-[45%]",
         )}
       >
         {number} · {item.name} {item.note ? <span className="text-ink-2">{item.note}</span> : null}{" "}

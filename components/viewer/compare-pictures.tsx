@@ -57,7 +57,11 @@ export function ComparePictures({ items, isSlider }: { items: readonly ViewerIte
         </div>
         {isSlider ? <CompareSlider share={share} onShare={setShare} /> : null}
       </div>
-      <ZoomBar zoom={zoom} isThere={content.width > 0} className="shrink-0 justify-center border-t border-line px-4 py-2" />
+      <ZoomBar
+        zoom={zoom}
+        isThere={content.width > 0}
+        className={cn("shrink-0 justify-center border-t border-line px-4 py-2", content.width === 0 && "invisible")}
+      />
     </>
   );
 }

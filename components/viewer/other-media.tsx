@@ -5,6 +5,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/button";
 import { formatBytes } from "@/lib/shared/format";
+import { Media } from "./media";
 import { type ViewerItem } from "./viewer-item";
 
 type OtherMediaProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
@@ -21,12 +22,9 @@ export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProp
     // Another thing mounts this anew.
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each thing that is shown
   }, []);
-  const media = {
-    ...{ src: item.src, controls: true, onLoadedData: onReady },
-    onError: () => {
-      setBroken(true);
-      onReady();
-    },
+  const broken = () => {
+    setBroken(true);
+    onReady();
   };
   return (
     <div
@@ -39,11 +37,18 @@ export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProp
       }}
       className="grid min-h-0 flex-1 place-items-center p-6 -outline-offset-2"
     >
-      {item.kind === "video" && !isBroken ? (
+      {(item.kind === "video" || item.kind === "audio") && !isBroken ? (
         // What a model makes has no captions.
-        <video {...media} poster={item.poster} aria-label={item.name} className="max-h-full max-w-full" />
+        <Media
+          kind={item.kind}
+          src={item.src}
+          label={item.name}
+          poster={item.kind === "video" ? item.poster : undefined}
+          onReady={onReady}
+          onBroken={broken}
+          className={item.kind === "video" ? "max-h-full max-w-full" : "w-full max-w-xl"}
+        />
       ) : null}
-      {item.kind === "audio" && !isBroken ? <audio {...media} aria-label={item.name} className="w-full max-w-xl" /> : null}
       {isPlayed && !isBroken ? null : (
         <Named item={item} canDownload={canDownload}>
           {t(isPlayed ? "noPlay" : "noPicture")}

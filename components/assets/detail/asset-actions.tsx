@@ -52,7 +52,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
             {t("useInRun")}
           </Link>
         ) : null}
-        {rights.canTag && asset.kind === "image" ? (
+        {rights.canTag && hasFiles && asset.kind === "image" ? (
           <Link href={maskHref(asset.id, connection)} prefetch={false} className={buttonStyle()}>
             {t("drawMask")}
           </Link>

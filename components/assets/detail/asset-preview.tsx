@@ -2,12 +2,14 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { useState } from "react";
+import { Media } from "@/components/viewer/media";
 import { ZoomedPicture } from "@/components/viewer/zoomed-picture";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { AssetPicture } from "../asset-picture";
 import { assetFileUrl, pictureUrl } from "../asset-urls";
 import { KindIcon } from "../kind-icon";
+import { useHandsOutFiles } from "../use-file-download";
 import { TextPreview } from "./text-preview";
 
 type AssetPreviewProps = {
@@ -23,10 +25,14 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
   const label = t("previewAlt", { name: asset.name });
   const file = assetFileUrl(asset, connectionId);
   const [brokenFile, setBroken] = useState<string>();
+  const hasFiles = useHandsOutFiles(connectionId, file);
   const isBroken = brokenFile === file;
   const broken = () => setBroken(file);
   const picture = <AssetPicture asset={asset} connection={connectionId} edge={isLarge ? 1024 : 512} alt={label} eager fit="contain" />;
 
+  // A preview may be had of another asset, or from elsewhere, also where no file is handed out.
+  const stand = asset.kind === "image" || asset.kind === "video" || asset.previewUrl ? picture : <FilePlate asset={asset} />;
+  if (!hasFiles) return stand;
   if (asset.kind === "image") {
     if (!isLarge) return picture;
     if (!isBroken) {
@@ -40,34 +46,19 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
       </>
     );
   }
-  if (asset.kind === "video" && !isBroken) {
-    return (
-      // Only the length is asked for before somebody plays it; seeking asks for ranges.
-      <video
-        controls
-        preload="metadata"
-        aria-label={label}
-        src={file}
-        onError={broken}
-        className="aspect-[4/3] w-full rounded-sm bg-sunken"
-      />
-    );
-  }
   if (asset.sizeBytes === 0) return <FilePlate asset={asset} />;
   if (asset.kind === "text") return <TextPreview src={file} name={asset.name} />;
-  if (asset.kind === "audio" || asset.kind === "video") {
-    return (
-      <>
-        {picture}
-        {isBroken ? (
-          <p className="mt-1.5 text-ink-3">{t("noPlay")}</p>
-        ) : (
-          <audio controls preload="metadata" aria-label={label} src={file} onError={broken} className="mt-2 w-full" />
-        )}
-      </>
-    );
+  if (asset.kind !== "audio" && asset.kind !== "video") return stand;
+  const player = { kind: asset.kind, src: file, label, onBroken: broken };
+  if (asset.kind === "video" && !isBroken) {
+    return <Media key={file} {...player} className="aspect-[4/3] w-full rounded-sm bg-sunken" />;
   }
-  return asset.previewUrl ? picture : <FilePlate asset={asset} />;
+  return (
+    <>
+      {picture}
+      {isBroken ? <p className="mt-1.5 text-ink-3">{t("noPlay")}</p> : <Media key={file} {...player} className="mt-2 w-full" />}
+    </>
+  );
 }
 
 function FilePlate({ asset }: { asset: AssetView }) {
