@@ -31,6 +31,9 @@ export function createLocalFiles(): LocalFiles {
     const asset_hash = `blake3:${blake3(bytes).toString("hex")}`;
     const asset = { id: randomUUID(), name, asset_hash, size: bytes.length, mime_type: type, tags, user_metadata: metadata, bytes };
     assets.push(asset);
+    // The file of an asset that came in has its content's name, in the folder that its tag says.
+    const folder = ["input", "output", "temp"].find((kind) => tags.includes(kind));
+    if (folder) pictures.set(`${folder}/${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`, bytes);
     return shown(asset, { created_new: true });
   }
   function storePicture(bytes: Buffer, name: string, place: string): string {

@@ -28,7 +28,9 @@ export type MaskSource = {
 
 export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
   const type = ["output", "temp", "input"].find((word) => asset.tags.includes(word));
-  const names = asset.hash === undefined ? [asset.name] : [asset.hash, asset.name];
+  // A local server keeps what came in as an asset under its content's name. Its own name comes last: another file may have it.
+  const stored = keepsPixels ? contentFile(asset) : undefined;
+  const names = [asset.hash, stored, asset.name].filter((one) => one !== undefined);
   const { sizeBytes, width, height, kind, metadata } = asset;
   return {
     key: `${connection ?? ""} asset ${asset.id}`,
@@ -45,6 +47,11 @@ export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels
     keepsPixels,
     assetId: asset.id,
   };
+}
+
+function contentFile({ hash, name }: AssetView): string | undefined {
+  const digest = /^blake3:([0-9a-f]{64})$/.exec(hash ?? "")?.[1];
+  return digest === undefined ? undefined : digest + (/\.[^.]{1,15}$/.exec(name)?.[0] ?? "");
 }
 
 export function sourceOfFile(file: Required<FileName>, title: string, connection?: string, keepsPixels = false): MaskSource {

@@ -73,6 +73,12 @@ describe("the name of the original", () => {
     expect(originalRef({ filename: "x.png" })).toBe('{"filename":"x.png","subfolder":""}');
   });
 
+  it("is for a local server the file that its content is kept in, before a name that another file may have", () => {
+    const hash = `blake3:${"ab".repeat(32)}`;
+    const asset = toAssetView({ id: "a", name: "x.png", tags: ["input"], asset_hash: hash, prompt_id: undefined });
+    expect(sourceOfAsset(asset, "c", true).files.map(({ filename }) => filename)).toEqual([hash, `${"ab".repeat(32)}.png`, "x.png"]);
+  });
+
   it("of an input is the whole of what the graph says", () => {
     const { files } = sourceOfFile({ filename: "b.png", subfolder: "clips", type: "temp" }, "b.png");
     expect(files.map(originalRef)).toEqual(['{"filename":"b.png","subfolder":"clips","type":"temp"}']);
