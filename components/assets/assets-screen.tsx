@@ -159,7 +159,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
                   <Button onClick={() => place.go(unfiltered)}>{t("filter.reset")}</Button>
                 ) : null
               }
-              className="mx-4 mt-4 md:mx-5"
+              // Above whatever part of the list somebody looks at.
+              className="sticky top-[57px] z-10 mx-4 mt-4 md:top-[111px] md:mx-5"
             />
           ) : null}
           <NewRows count={source.newCount} text={t("grid.waiting", { count: source.newCount })} />

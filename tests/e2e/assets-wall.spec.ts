@@ -76,6 +76,21 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   const head = await page.locator("thead th").last().boundingBox();
   const row = await page.locator('tr[aria-rowindex="61"]').boundingBox();
   expect(row?.y).toBeGreaterThanOrEqual((head?.y ?? NaN) + (head?.height ?? NaN));
+  // A reload opens there again, and no row above it.
+  await page.reload();
+  await expect(page.getByText("60 of 130")).toBeVisible();
+  await expect(page).toHaveURL(/offset=59/);
+  // What cannot be read is said where somebody looks, however far down that is.
+  await page.route(/\/api\/assets\?.*offset=120/, (route) =>
+    route.fulfill({ status: 502, json: { code: "UPSTREAM_FAILED", message: "" } }),
+  );
+  await page.getByLabel("Go to").fill("125");
+  await page.getByLabel("Go to").press("Enter");
+  await expect(page.getByRole("main").getByRole("alert")).toBeInViewport({ ratio: 1 });
+  await page.unroute(/\/api\/assets\?.*offset=120/);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.locator('tr[aria-rowindex="126"] a[href]')).toBeVisible();
+  await expect(page.getByRole("main").getByRole("alert")).toBeHidden();
   await page.goto(there);
 
   // Seen in full it has an address of its own: a reload shows it again, and Back closes it.

@@ -12,6 +12,8 @@ function barsUnder(headPx: number): { top: number; bottom: number } {
   const isWide = window.matchMedia("(min-width: 48rem)").matches;
   return isWide ? { top: 103 + headPx, bottom: 44 } : { top: 49 + headPx, bottom: 93 };
 }
+/** Left of the row above a row that is led to: that one is not the first in view. */
+const BREATH_PX = 8;
 const SETTLED_MS = 150;
 
 export type Wall<S extends Shape> = {
@@ -55,7 +57,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
   const firstIndex = useCallback(() => {
     const now = shape.current;
     if (!now) return 0;
-    return Math.floor(Math.max(0, place.current.atPx + barsPx().top + 1) / now.rowPx) * now.columns;
+    return Math.floor(Math.max(0, place.current.atPx + barsPx().top + BREATH_PX) / now.rowPx) * now.columns;
   }, [barsPx]);
 
   const shown = useRef<Drawn<S>>(undefined);
@@ -104,7 +106,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
       const row = Math.floor(index / now.columns);
       if (row === 0) window.scrollTo({ top: 0, behavior: "instant" });
       if (row === 0) place.current = { scrollPx: scrolledPx(), atPx: scrolledPx() };
-      else scrollTo(row * now.rowPx - barsPx().top - 6);
+      else scrollTo(row * now.rowPx - barsPx().top - BREATH_PX);
       drawInView();
     },
     [drawInView, scrollTo, barsPx],
@@ -116,9 +118,9 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
       const topPx = Math.floor(index / now.columns) * now.rowPx;
       const bars = barsPx();
       const { atPx } = place.current;
-      if (topPx < atPx + bars.top) scrollTo(topPx - bars.top - 8);
+      if (topPx < atPx + bars.top) scrollTo(topPx - bars.top - BREATH_PX);
       else if (topPx + now.rowPx > atPx + window.innerHeight - bars.bottom)
-        scrollTo(topPx + now.rowPx - window.innerHeight + bars.bottom + 8);
+        scrollTo(topPx + now.rowPx - window.innerHeight + bars.bottom + BREATH_PX);
       else return;
       drawInView();
     },
@@ -136,7 +138,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     const isAtTop = place.current.atPx + barsPx().top < (before?.rowPx ?? 0) / 2;
     shape.current = next;
     element.style.height = `${pagePx(fullPx(next, size.current))}px`;
-    if (isOther && !isAtTop) scrollTo(Math.floor(first / next.columns) * next.rowPx - barsPx().top - 6);
+    if (isOther && !isAtTop) scrollTo(Math.floor(first / next.columns) * next.rowPx - barsPx().top - BREATH_PX);
     else place.current = { ...place.current, ...(before ? {} : { scrollPx: scrolledPx(), atPx: scrolledPx() }) };
   }, [layoutOf, firstIndex, scrollTo, barsPx]);
 
@@ -145,7 +147,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     const isFirst = shape.current === undefined;
     layOut();
     const now = shape.current;
-    if (isFirst && now && startIndex >= now.columns) scrollTo(Math.floor(startIndex / now.columns) * now.rowPx - barsPx().top - 6);
+    if (isFirst && now && startIndex >= now.columns) scrollTo(Math.floor(startIndex / now.columns) * now.rowPx - barsPx().top - BREATH_PX);
     draw();
     // eslint-disable-next-line react-hooks/exhaustive-deps -- where the list opens is asked for once
   }, [count, layOut, draw, scrollTo, barsPx]);
