@@ -20,11 +20,11 @@ export function SelectionBar({ count, onClear, children }: { count: number; onCl
     <div
       role="region"
       aria-label={t("label")}
-      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-xl md:bottom-14 [&~nav]:mt-0"
+      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit items-center gap-x-3 gap-y-1 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-xl max-sm:w-[calc(100%-16px)] max-sm:flex-wrap md:bottom-14 [&~nav]:mt-0"
     >
-      <b className="font-semibold">{t("count", { count })}</b>
-      {children}
-      <button type="button" onClick={onClear} className="rounded-sm opacity-80 hover:opacity-100">
+      <b className="font-semibold whitespace-nowrap">{t("count", { count })}</b>
+      <div className="contents max-sm:order-last max-sm:block max-sm:w-full">{children}</div>
+      <button type="button" onClick={onClear} className="rounded-sm opacity-80 hover:opacity-100 max-sm:ml-auto">
         {t("letGo")}
       </button>
     </div>
