@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { showToast } from "@/components/ui/toast-store";
+import { leaveUnasked } from "@/components/ui/use-close-warning";
 import { signOut } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 
@@ -12,10 +13,10 @@ export function useSignOut() {
   async function end() {
     setBusy(true);
     // Somebody was asked already, and after the session is ended there would be nothing to stay for.
-    window.addEventListener("beforeunload", silence, { capture: true });
+    leaveUnasked(true);
     // A full load, so that nothing of the member stays in memory.
     if (await signOut()) return window.location.assign(apiPath("/sign-in"));
-    window.removeEventListener("beforeunload", silence, { capture: true });
+    leaveUnasked(false);
     setBusy(false);
     showToast({ tone: "bad", text: t("signOutFailed") });
   }
@@ -29,8 +30,4 @@ export function useSignOut() {
 /** Whatever asks before the page is left says so: files on their way, a mask, a workflow that cannot be kept. */
 function wouldLose(): boolean {
   return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
-}
-
-function silence(event: BeforeUnloadEvent): void {
-  event.stopImmediatePropagation();
 }
