@@ -44,7 +44,7 @@ export function FilesEmpty({ query, hasFiles, below = 0, canChange, onOpen, onCl
   return (
     <EmptyState
       title={t("top")}
-      text={t("topText")}
+      text={t(canChange ? "topText" : "topReadOnly")}
       action={<Button onClick={() => onOpen(WORKFLOWS)}>{t("open", { dir: WORKFLOWS })}</Button>}
     />
   );

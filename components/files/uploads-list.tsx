@@ -81,16 +81,18 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   const { key, path, state, failure } = upload;
   const share = state === "sending" ? upload.share : undefined;
   return (
-    <li className="flex min-h-7 items-center gap-2">
+    <li className={cn("flex min-h-7 items-center gap-2", failure && "max-lg:py-1")}>
       <span className={ink[state]}>
         <ToneIcon tone={tones[state]} />
       </span>
-      <span title={path} className="min-w-0 flex-1 truncate font-mono text-sm">
-        {path}
-      </span>
-      {share === undefined ? null : <ProgressBar value={share} label={t("share", { path })} className="max-sm:hidden" />}
-      <span className={cn("tabular-nums", state === "failed" ? "text-bad" : "text-ink-3")}>
-        {failure ? failureText(errors, failure) : share === undefined ? t(`state.${state}`) : t("sending", { share })}
+      <span className={cn("flex min-w-0 flex-1 items-center gap-2", failure && "max-lg:flex-col max-lg:items-start max-lg:gap-0")}>
+        <span title={path} className={cn("min-w-0 flex-1 truncate font-mono text-sm", failure && "max-lg:max-w-full max-lg:flex-none")}>
+          {path}
+        </span>
+        {share === undefined ? null : <ProgressBar value={share} label={t("share", { path })} className="max-sm:hidden" />}
+        <span className={cn("tabular-nums", state === "failed" ? "text-bad" : "text-ink-3")}>
+          {failure ? failureText(errors, failure) : share === undefined ? t(`state.${state}`) : t("sending", { share })}
+        </span>
       </span>
       {isLeft(upload) ? (
         <Button size="small" onClick={() => uploads.again(key)}>

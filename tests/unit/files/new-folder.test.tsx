@@ -59,3 +59,15 @@ test("a folder that is not there yet says so, and takes its first file on the sp
   choose("first.txt");
   expect(told).toEqual(["first.txt"]);
 });
+
+test("whoever may change nothing is not asked to drop anything, and is led to what others left", async () => {
+  const query = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
+  const opened: string[] = [];
+  const nothing = () => undefined;
+  renderInApp(
+    <FilesEmpty query={query} hasFiles={false} canChange={false} onOpen={(dir) => opened.push(dir)} onClear={nothing} onFiles={nothing} />,
+  );
+  expect(screen.queryByText(/Drop/)).toBeNull();
+  await press("Open workflows/");
+  expect(opened).toEqual(["workflows/"]);
+});
