@@ -15,6 +15,7 @@ import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, 
 export type NewUpload = { file: File; about: About };
 /** What others want to hear of. */
 export type UploadNews = {
+  /** And what was written to it afterwards. */
   stored: (assetId: string) => void;
   /** The service holds something else; and somebody took that off the list. */
   alarm: (item: UploadItem) => void;
@@ -112,6 +113,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const result = await ports.change(item.status.asset.id, changes, asking);
     const standing = result.ok ? undefined : writtenBut(result.failure.parts, before, about);
     change(key, { changing: result.ok ? undefined : result.failure, standing });
+    if (result.ok) news.stored?.(item.status.asset.id);
     const now = find(key);
     if (result.ok && typeof changes.fields.name === "string" && now?.status.kind === "done") {
       change(key, { status: { ...now.status, asset: { ...now.status.asset, name: changes.fields.name } } });

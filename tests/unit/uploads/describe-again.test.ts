@@ -40,6 +40,18 @@ describe("what could not be written to a stored asset", () => {
     expect(waiting("change")).toEqual([]);
   });
 
+  it("is told to lists once it was written, since they show names and previews", async () => {
+    const { answer, call, item, told } = await storedFile();
+    call({ name: "A cat" });
+    await answer("change", refused(["name"]));
+    await until("it was refused", () => typeof item().changing === "object");
+    expect(told).toEqual(["asset-1"]);
+    call({ tags: ["input", "more"] });
+    await answer("change", ok(undefined));
+    await until("it is written", () => item().changing === undefined);
+    expect(told).toEqual(["asset-1", "asset-1"]);
+  });
+
   it("goes along with what is described next, also where that is the same once more", async () => {
     const { answer, call, item } = await storedFile();
     call({ name: "A cat" });
