@@ -4,9 +4,9 @@
 
 import { type AreaWork, clearAll, invertAll, paintShape } from "./area-work";
 import { createCoarse, type Coarse } from "./coarse";
-import { type Coverage } from "./coverage";
+import { type Coverage, emptyCoverage } from "./coverage";
 import { floodFill } from "./flood";
-import { isEmpty, type Point, type Rect } from "./geometry";
+import { isEmpty, nothing, type Point, type Rect } from "./geometry";
 import { type Act, createHistory, HISTORY_BUDGET, type KeptTiles } from "./history";
 import { type Shape } from "./shapes";
 import { type Brush, type BrushPoint } from "./stroke";
@@ -32,7 +32,18 @@ const SLICE_MS = 12;
 const AT_ONCE = 16;
 /** Of one move of the pointer: beyond it, what nobody sees yet waits for the next. */
 const MOVE_MS = 8;
-const soon = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+/** Of a copy, bytes at a time. */
+const COPIED = 4_000_000;
+/** A timer would wait four milliseconds each time, which is a third of a slice. */
+const soon = () =>
+  new Promise<void>((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
 
 type Options = { historyBudget?: number; now?: () => number; pause?: () => Promise<void> };
 
@@ -185,6 +196,19 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
         for (let top = 0; top < height; top += TILE) await breathe({ left: 0, top, right: width, bottom: Math.min(height, top + TILE) });
         return undefined;
       }),
+    /** As it is, whatever is drawn on it later; undefined while something else is under way. */
+    async snapshot(): Promise<Coverage | undefined> {
+      let copy: Coverage | undefined;
+      await alone(async () => {
+        copy = emptyCoverage(coverage);
+        for (let at = 0; at < coverage.data.length; at += COPIED) {
+          copy.data.set(coverage.data.subarray(at, at + COPIED), at);
+          await breathe(nothing);
+        }
+        return undefined;
+      });
+      return copy;
+    },
     undo: () => step("undid"),
     redo: () => step("redid"),
     /** `version` is what `version()` was when the bytes were taken. */

@@ -19,7 +19,12 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
     turn.current = mine;
     const version = drawing.version();
     setState({ kind: "packing", share: 0 });
-    const result = await saveMask(drawing.coverage, opened.refs, ports, {
+    const copy = await drawing.snapshot();
+    if (!copy) {
+      turn.current = undefined;
+      return setState({ kind: "idle" });
+    }
+    const result = await saveMask(copy, opened.refs, ports, {
       onStep: (step) => turn.current === mine && setState(step),
       signal: mine.signal,
       handsOut: !opened.lacksFile,

@@ -266,6 +266,25 @@ describe("a drawing", () => {
     expect(drawing.state()).toMatchObject({ isBusy: false, undo: "fill", paintedShare: 1 });
   });
 
+  it("gives a copy that no later stroke changes, in pieces, and none in the middle of something", async () => {
+    let clock = 0;
+    let pauses = 0;
+    const drawing = createMaskDocument(emptyCoverage({ width: 4000, height: 3001 }), {
+      now: () => (clock += 20),
+      pause: async () => void (pauses += 1),
+    });
+    stroke(drawing, 30, 30);
+    const before = drawing.coverage.data.slice();
+    const copying = drawing.snapshot();
+    expect(drawing.begin({ diameter: 5, hardness: 1, isErasing: false }, pen(5, 5))).toBe(false);
+    const copy = await copying;
+    expect(pauses).toBe(4);
+    drawing.begin({ diameter: 50, hardness: 1, isErasing: false }, pen(500, 500));
+    expect(await drawing.snapshot()).toBeUndefined();
+    drawing.end();
+    expect([copy?.width, copy?.height, Buffer.compare(copy?.data ?? new Uint8Array(), before)]).toEqual([4000, 3001, 0]);
+  });
+
   it("tells painters every pixel that changed, and how much is painted", async () => {
     const drawing = createMaskDocument(emptyCoverage(size));
     const shown = new Uint8Array(size.width * size.height);
