@@ -166,7 +166,9 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
           <NewRows count={source.newCount} text={t("grid.waiting", { count: source.newCount })} />
           {!source.isEmpty && source.count === 0 ? <AssetsEmpty place={place} canChange={canChange} /> : null}
           {source.count > 0 && !source.isEmpty && look.look === "gallery" ? (
-            <Gallery key={wallKey} {...shared} size={look.size} fit={look.fit === "whole" ? "contain" : "cover"} />
+            <div aria-busy={place.isMoving || undefined} className={place.isMoving ? "opacity-60" : undefined}>
+              <Gallery key={wallKey} {...shared} size={look.size} fit={look.fit === "whole" ? "contain" : "cover"} />
+            </div>
           ) : null}
           {source.count > 0 && !source.isEmpty && look.look === "table" ? <WallTable key={wallKey} {...shared} place={place} /> : null}
           <AssetsSelected

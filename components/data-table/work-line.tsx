@@ -33,9 +33,11 @@ export function WorkLine({ label, tone, text, children, onDismiss }: WorkLinePro
       onClickCapture={(event) => (event.detail > 1 ? event.stopPropagation() : undefined)}
       className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit max-w-[calc(100%-32px)] flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl md:bottom-14 [&~nav]:mt-0"
     >
-      <ToneIcon tone={tone} />
-      <span role="status" className="tabular-nums">
-        {text}
+      <span className="flex min-w-0 items-center gap-x-2">
+        <ToneIcon tone={tone} />
+        <span role="status" className="tabular-nums">
+          {text}
+        </span>
       </span>
       {children}
       {onDismiss ? (

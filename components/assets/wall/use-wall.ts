@@ -57,7 +57,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
   const firstIndex = useCallback(() => {
     const now = shape.current;
     if (!now) return 0;
-    return Math.floor(Math.max(0, place.current.atPx + barsPx().top + BREATH_PX) / now.rowPx) * now.columns;
+    return Math.floor(Math.max(0, place.current.atPx + barsPx().top + BREATH_PX + 1) / now.rowPx) * now.columns;
   }, [barsPx]);
 
   const shown = useRef<Drawn<S>>(undefined);
