@@ -55,6 +55,8 @@ export function toAssetView(asset: Asset): AssetView {
 export type AssetDetail = AssetView & {
   /** Of the call that made or found it. */
   createdNew?: boolean;
+  /** Whether it may be changed was told at all. */
+  isMutableSaid?: boolean;
   /** Fields that the interface does not have, as they came. */
   others: Record<string, unknown>;
 };
@@ -69,6 +71,7 @@ export function toAssetDetail(asset: Asset): AssetDetail {
   return {
     ...toAssetView(asset),
     ...(typeof asset.created_new === "boolean" && { createdNew: asset.created_new }),
+    ...(typeof asset.is_immutable === "boolean" && { isMutableSaid: true }),
     others: Object.fromEntries(unknown),
   };
 }

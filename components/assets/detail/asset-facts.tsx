@@ -21,7 +21,14 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
   const { id, hash, jobId, previewId, previewUrl, sizeBytes, createdAtMs, updatedAtMs, lastUsedAtMs } = asset;
   const time = (ms: number | undefined) => (ms === undefined ? null : <RelativeTime ms={ms} />);
   const rows: [string, ReactNode][] = [
-    [t("madeBy"), jobId ? <JobLink jobId={jobId} connection={connection} /> : <span className="text-ink-3">{t("notMade")}</span>],
+    [
+      t("madeBy"),
+      jobId ? (
+        <JobLink jobId={jobId} connection={connection} />
+      ) : (
+        <span className="text-ink-3">{t(isOutput(asset) ? "jobUnsaid" : "notMade")}</span>
+      ),
+    ],
     [t("created"), time(createdAtMs)],
     [t("updated"), time(updatedAtMs)],
     [t("used"), time(lastUsedAtMs)],
@@ -46,7 +53,7 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
     ],
     [t("previewAddress"), previewUrl && <Copyable text={previewUrl} shown={previewUrl} />],
     [t("newlyMade"), asset.createdNew === undefined ? null : t(asset.createdNew ? "newlyMadeYes" : "newlyMadeNo")],
-    [t("shared"), t(asset.immutable ? "immutable" : "mutable")],
+    [t("shared"), asset.isMutableSaid || asset.immutable ? t(asset.immutable ? "immutable" : "mutable") : null],
   ];
   return (
     <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">
@@ -107,6 +114,9 @@ function CopyLink({ id, connection }: { id: string; connection: string | undefin
     </span>
   );
 }
+
+/** Made by a job, also where the service does not name it. */
+const isOutput = ({ tags }: AssetDetail) => tags.includes("output") || tags.includes("temp");
 
 /** "blake3:4be1…90cd": both ends, as people compare them. */
 function shortHash(hash: string): string {

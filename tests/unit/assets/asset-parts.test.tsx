@@ -133,7 +133,13 @@ describe("what is known of an asset", () => {
   it("has no row for what the service does not send", () => {
     show(<AssetFacts asset={asset("a")} />);
     expect(screen.queryByText("Created")).toBeNull();
+    expect(screen.queryByText("Immutable")).toBeNull();
+    // It is called an output by its tag: some job made it.
+    expect(screen.getByText("the service names none")).toBeTruthy();
+    cleanup();
+    show(<AssetFacts asset={asset("a", { tags: [], isMutableSaid: true })} />);
     expect(screen.getByText("uploaded, not made by a job")).toBeTruthy();
+    expect(screen.getByText("Immutable")).toBeTruthy();
   });
 });
 

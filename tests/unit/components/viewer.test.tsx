@@ -190,7 +190,7 @@ it("a picture without a job says so where it is compared", async () => {
   await press("c");
   await click("Compare 2");
   await pass(0);
-  expect(screen.getByText("Picture 2 was uploaded: no job made it.")).toBeDefined();
+  expect(screen.getByText("No job is named for picture 2: it was uploaded, or the service does not say.")).toBeDefined();
 });
 
 it("a picture on its way says that it loads, one that does not come says so in its place, and the keys go on working", async () => {
