@@ -12,6 +12,7 @@ import { lingerAfterRefusals } from "./linger";
 import { refuseHost } from "./refuse-host";
 import { refuseMalformed } from "./refuse-malformed";
 import { refuseUnparsed } from "./refuse-unparsed";
+import { sayLength } from "./say-length";
 import { sayRefusals } from "./say-refusals";
 import { stillStarting } from "./still-starting";
 
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (refuseHost(request, response) || refuseMalformed(request, response)) return;
     request.url = keepDots(request.url ?? "/");
+    sayLength(response);
     sayRefusals(request, response, (path) => methodsOf(path, server, asked.host));
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
     handle(request, response).catch((error: unknown) => {

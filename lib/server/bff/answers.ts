@@ -46,8 +46,13 @@ export function statusOf({ code, status }: Failure): number {
   return status >= 400 && status < 500 ? status : 502;
 }
 
+/** Next sends no content-length that a handler sets; our own HTTP server makes one of this. */
+export const LENGTH_HEADER = "x-lightdesk-length";
+
 export function finish(answer: Response, requestId: string): Response {
   const headers = new Headers(answer.headers);
+  const length = headers.get("content-length");
+  if (length !== null) headers.set(LENGTH_HEADER, length);
   for (const [name, value] of Object.entries(always)) headers.set(name, value);
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   headers.set("x-request-id", requestId);
