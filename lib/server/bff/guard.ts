@@ -68,8 +68,8 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
     if (changes && noted.viewer) await audit(noted.action ?? guard.action, requestId, noted, result);
     if (request.method !== "HEAD") return answer;
-    // A file or a service's connection may stand behind what nobody reads.
-    await answer.body?.cancel();
+    // A file or a service's connection may stand behind what nobody reads; how its reading ends is nobody's concern either.
+    await answer.body?.cancel().catch(() => undefined);
     return new Response(null, answer);
   }
   return Object.assign(handle, { guard });

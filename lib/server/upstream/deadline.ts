@@ -13,7 +13,8 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null): Dea
     controller.abort(new Error("time limit"));
   };
   let timer: NodeJS.Timeout | undefined = setTimeout(expire, limitMs);
-  const follow = () => controller.abort(new Error("the caller went away"));
+  // With the caller's own reason: whoever pipes a body to them knows it again, and does not take it for a fault.
+  const follow = () => controller.abort(outer?.reason ?? new Error("the caller went away"));
   if (outer?.aborted) follow();
   else outer?.addEventListener("abort", follow, { once: true });
   return {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 import { readZip } from "@/tests/support/read-zip";
+import { until } from "@/tests/support/until";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -41,12 +42,19 @@ test("chosen assets come as one file with unique, harmless names, and what is no
   expect(files["NOT INCLUDED.txt"]).toContain("00000000-0000-4000-8000-000000000000: NOT_FOUND");
 });
 
+test("a name is as long as a disk takes it and keeps a short ending, and what stands in it twice is stored once", async () => {
+  const long = `${"n".repeat(250)}.png`;
+  const ids = [await upload(long, "four"), await upload("no.ending at all here", "five"), await upload("...", "six")];
+  const file = await harness.request(`/api/console/archive/${await idOf(await choose({ ids: [...ids, ...ids] }))}`, { as: "viewer" });
+  expect(await unpack(file)).toEqual({ [`${"n".repeat(180)}.png`]: "four", "no.ending at all here": "five", file: "six" });
+});
+
 test("everything that a list's filters match comes, counted beforehand", async () => {
   const answer = await choose({ query: "include_tags=zipped&include_public=false" });
   const body = (await answer.json()) as { id: string; count: number; isCut: boolean };
-  expect(body).toMatchObject({ count: 3, isCut: false });
+  expect(body).toMatchObject({ count: 6, isCut: false });
   const file = await harness.request(`/api/console/archive/${body.id}`, { as: "viewer" });
-  expect(Object.values(await unpack(file)).sort()).toEqual(["one", "three", "two"]);
+  expect(Object.values(await unpack(file)).sort()).toEqual(["five", "four", "one", "six", "three", "two"]);
 });
 
 test("a choice is its maker's own, and a wrong one is refused naming the field", async () => {
@@ -54,6 +62,31 @@ test("a choice is its maker's own, and a wrong one is refused naming the field",
   expect((await harness.request(`/api/console/archive/${id}`, { as: "operator" })).status).toBe(404);
   expect((await choose({ ids: [] })).status).toBe(400);
   expect((await choose({ query: "limit=many" })).status).toBe(400);
+});
+
+test("whoever asks for the head alone hears that it is there, and who leaves in the middle ends the reading at the service", async () => {
+  let [open, sent] = [0, 0];
+  const service = await startLittleServer(({ url }, response) => {
+    if (!url.endsWith("/content")) return answerJson(response, { id: "a1", name: "film.bin", tags: [] });
+    open += 1;
+    response.once("close", () => (open -= 1));
+    const piece = Buffer.alloc(1024 ** 2);
+    const pour = () => {
+      while (!response.destroyed && response.write(piece)) sent += 1;
+      if (!response.destroyed) response.once("drain", pour);
+    };
+    pour();
+  });
+  const connection = await harness.connect(service.url, "sk-secret");
+  const path = `/api/console/archive/${await idOf(await choose({ ids: ["a1"] }, `?connection=${connection}`))}`;
+  const head = await harness.request(path, { as: "viewer", method: "HEAD" });
+  expect([head.status, head.headers.get("content-type"), head.body]).toEqual([200, "application/zip", null]);
+  const reader = (await harness.request(path, { as: "viewer" })).body?.getReader();
+  while (open === 0) await reader?.read();
+  await reader?.cancel().catch(() => undefined); // the archive is broken off, which is what was asked for
+  await until("the service is left", () => open === 0);
+  expect(sent).toBeLessThan(50);
+  await service.close();
 });
 
 test("content that breaks off breaks the file, so that it never looks whole", async () => {

@@ -59,3 +59,17 @@ test("as much is read as somebody takes, and whoever goes away ends it at the se
   await until("the service is left", () => open === 0);
   expect(sent).toBeLessThan(50);
 });
+
+test("a request that is given up ends the reading with its own reason, which is no fault to whoever pipes the body", async () => {
+  const leaving = new AbortController();
+  const answer = await harness.request(path, { as: "viewer", signal: leaving.signal });
+  const reader = answer.body?.getReader();
+  await reader?.read();
+  const reason = new DOMException("the browser went away", "AbortError");
+  leaving.abort(reason);
+  const readToItsEnd = async () => {
+    while (!(await reader?.read())?.done);
+  };
+  await expect(readToItsEnd()).rejects.toBe(reason);
+  await until("the service is left", () => open === 0);
+});
