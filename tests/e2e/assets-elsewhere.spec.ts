@@ -93,7 +93,7 @@ test("a local server without assets says that it has none, and one that went awa
   await expectNoViolations(page);
 });
 
-test("of a local server that has assets they are seen, tagged, and downloaded; the filter that it lacks says why", async ({
+test("of a local server that has assets they are seen, tagged, downloaded and masked; the filter that it lacks says why", async ({
   signedIn: page,
   desk,
 }) => {
@@ -131,5 +131,11 @@ test("of a local server that has assets they are seen, tagged, and downloaded; t
     sums(files.assets.map((one) => [one.name, one.bytes] as const)),
   );
   expect(errors).toEqual([]);
+  await page.keyboard.press("Escape");
+  await tile(page, "local 1.png").click();
+  await page.getByRole("complementary", { name: "Asset local 1.png" }).getByText("Draw mask").click();
+  await page.getByRole("button", { name: "Paint it" }).click();
+  await page.getByRole("button", { name: "Save mask" }).click();
+  await expect.poll(() => [...files.pictures.keys()].filter((name) => name.startsWith("input/clipspace-mask-"))).toHaveLength(1);
   await server.close();
 });
