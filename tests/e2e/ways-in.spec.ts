@@ -62,6 +62,12 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await add(page);
   await expect(tray(page).getByText("already stored, 0 bytes sent · verified")).toBeVisible();
   expect(bodies).toEqual([]);
+  // Of two that are equal and new one is sent.
+  const twin = fresh("twin.bin");
+  await page.getByTestId("asset-files").setInputFiles([picked(twin), { ...picked(twin), name: "other.bin" }]);
+  await add(page);
+  await expect(tray(page).getByText(/^already stored as (twin|other)\.bin, 0 bytes sent · verified$/)).toBeVisible();
+  expect(bodies).toHaveLength(1);
 });
 
 test("a picture for an input arrives byte for byte, and the same picture again is only named", async ({ signedIn: page, desk }) => {
