@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createMotion, REST_MS } from "@/components/assets/wall/motion";
 import { follow, LONGEST_PX, pagePx, toFull, toScroll } from "@/components/assets/wall/scroll-map";
 import { tilesUnder } from "@/components/assets/wall/tiles-under";
-import { MOST_TILES, rowsAround, tileSizes, wallLayout } from "@/components/assets/wall/wall-layout";
+import { MOST_TILES, rowsAround, rowsAtOnce, tileSizes, wallLayout } from "@/components/assets/wall/wall-layout";
 import { until } from "@/tests/support/until";
 
 const screens = fc.record({
@@ -26,7 +26,8 @@ describe("the layout of a wall", () => {
           const atPx = share * rows * rowPx;
           const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isBare });
           expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MOST_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
-          if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(MOST_TILES);
+          expect(to).toBeGreaterThanOrEqual(from);
+          if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
           const first = Math.floor(Math.max(0, atPx) / rowPx);
           const last = Math.min(rows - 1, Math.floor((atPx + screen.screenPx - 1) / rowPx));
           if (first <= last && last >= 0 && first < rows) {
@@ -42,6 +43,31 @@ describe("the layout of a wall", () => {
     const at = { atPx: 155_000, screenPx: 900, rowPx: 155, columns: 7, rows: 142_858 };
     expect(rowsAround({ ...at, isBare: true })).toEqual({ from: 1000, to: 1006 });
     expect(rowsAround(at)).toEqual({ from: 994, to: 1012 });
+  });
+
+  it("draws what is in view and a row beside it within the bound, whatever the width, the height and where in a row one stands", () => {
+    for (const size of tileSizes) {
+      for (let widthPx = 280; widthPx < 8_000; widthPx += 97) {
+        for (let screenPx = 400; screenPx < 4_400; screenPx += 211) {
+          const { columns, rowPx } = wallLayout({ widthPx, screenPx, size });
+          const { from, to } = rowsAround({ atPx: 100.6 * rowPx, screenPx, rowPx, columns, rows: 1_000 });
+          expect(from).toBeLessThan(100);
+          if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
+        }
+      }
+    }
+  });
+
+  it("draws in one frame what is in view beside what stands there, and nothing of what was left behind", () => {
+    const [inView, wanted] = [
+      { from: 100, to: 110 },
+      { from: 90, to: 120 },
+    ];
+    expect(rowsAtOnce(inView, wanted, undefined)).toEqual(inView);
+    expect(rowsAtOnce(inView, wanted, { from: 0, to: 20 })).toEqual(inView);
+    expect(rowsAtOnce(inView, wanted, { from: 300, to: 320 })).toEqual(inView);
+    expect(rowsAtOnce(inView, wanted, { from: 80, to: 105 })).toEqual({ from: 90, to: 110 });
+    expect(rowsAtOnce(inView, wanted, { from: 105, to: 130 })).toEqual({ from: 100, to: 120 });
   });
 
   it("has two columns on a phone and seven on a laptop", () => {
@@ -105,6 +131,41 @@ describe("who waits for a wall to rest", () => {
     for (let px = 0; px < 40; px += 4) motion.moved((ms += 16) && px);
     await until("the call", () => isCalled);
     expect(motion.isFlying()).toBe(false);
+    motion.stop();
+  });
+});
+
+describe("how long one waits", () => {
+  it("is each tile's own time: who came a moment before the others rest is called later, and by itself", async () => {
+    let ms = 0;
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
+    const called: string[] = [];
+    motion.onRest(() => called.push("first"));
+    ms += REST_MS - 10;
+    motion.onRest(() => called.push("later"));
+    ms += 10;
+    await until("the first call", () => called.length > 0);
+    expect(called).toEqual(["first"]);
+    ms += REST_MS;
+    await until("the second call", () => called.length === 2);
+    motion.stop();
+  });
+
+  it("does not end while it flies, also for who began to wait before; a hand that goes on faster than one can look flies", async () => {
+    let ms = 0;
+    const frames: (() => void)[] = [];
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
+    let calls = 0;
+    motion.onRest(() => (calls += 1));
+    for (let px = 0; px <= 100; px += 20) motion.moved((ms += 16) && px);
+    expect(motion.isFlying()).toBe(true);
+    ms += REST_MS * 2;
+    // The timer of the rest ends after the one of who waits.
+    await until("the timer of a rest", () => frames.length > 0);
+    expect(calls).toBe(0);
+    frames.shift()?.();
+    frames.shift()?.();
+    expect(calls).toBe(1);
     motion.stop();
   });
 });
