@@ -52,9 +52,10 @@ export function WallTable({
       <div
         ref={container}
         style={{ marginTop: HEAD_PX, ...(drawn && { height: drawn.heightPx }) }}
-        className={drawn ? "relative" : "relative -top-[34px]"}
+        // The head stands above it, also before anything is measured: what is measured must not move afterwards.
+        className="relative"
       >
-        <div style={drawn ? { top: drawn.topPx - HEAD_PX } : undefined} className={drawn ? "absolute inset-x-0" : undefined}>
+        <div style={drawn ? { top: drawn.topPx - HEAD_PX } : undefined} className={drawn ? "absolute inset-x-0" : "relative -top-[34px]"}>
           <DataTable
             caption={t("table.caption")}
             columns={columns}
