@@ -4,11 +4,8 @@ import { createMotion, REST_MS } from "@/components/assets/wall/motion";
 import { follow, LONGEST_PX, pagePx, toFull, toScroll } from "@/components/assets/wall/scroll-map";
 import { tilesUnder } from "@/components/assets/wall/tiles-under";
 import { MOST_TILES, rowsAround, rowsAtOnce, tileSizes, wallLayout } from "@/components/assets/wall/wall-layout";
+import { evenly } from "@/tests/support/evenly";
 import { until } from "@/tests/support/until";
-
-/** Evenly: arbitrary doubles are nearly all next to nothing. */
-const shares = ({ min, max }: { min: number; max: number }) =>
-  fc.integer({ min: min * 1_000_000, max: max * 1_000_000 }).map((millionths) => millionths / 1_000_000);
 
 const screens = fc.record({
   widthPx: fc.integer({ min: 280, max: 8_000 }),
@@ -19,27 +16,21 @@ const screens = fc.record({
 describe("the layout of a wall", () => {
   it("draws at most 150 tiles on any screen, and everything in view, wherever one stands", () => {
     fc.assert(
-      fc.property(
-        screens,
-        fc.integer({ min: 0, max: 1_000_000 }),
-        shares({ min: -0.1, max: 1.1 }),
-        fc.boolean(),
-        (screen, count, share, isBare) => {
-          const { columns, rowPx } = wallLayout(screen);
-          const rows = Math.ceil(count / columns);
-          const atPx = share * rows * rowPx;
-          const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isBare });
-          expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MOST_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
-          expect(to).toBeGreaterThanOrEqual(from);
-          if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
-          const first = Math.floor(Math.max(0, atPx) / rowPx);
-          const last = Math.min(rows - 1, Math.floor((atPx + screen.screenPx - 1) / rowPx));
-          if (first <= last && last >= 0 && first < rows) {
-            expect(from).toBeLessThanOrEqual(first);
-            expect(to).toBeGreaterThan(last);
-          }
-        },
-      ),
+      fc.property(screens, fc.integer({ min: 0, max: 1_000_000 }), evenly(-0.1, 1.1), fc.boolean(), (screen, count, share, isBare) => {
+        const { columns, rowPx } = wallLayout(screen);
+        const rows = Math.ceil(count / columns);
+        const atPx = share * rows * rowPx;
+        const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isBare });
+        expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MOST_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
+        expect(to).toBeGreaterThanOrEqual(from);
+        if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
+        const first = Math.floor(Math.max(0, atPx) / rowPx);
+        const last = Math.min(rows - 1, Math.floor((atPx + screen.screenPx - 1) / rowPx));
+        if (first <= last && last >= 0 && first < rows) {
+          expect(from).toBeLessThanOrEqual(first);
+          expect(to).toBeGreaterThan(last);
+        }
+      }),
     );
   });
 
@@ -86,7 +77,7 @@ describe("a list longer than any page", () => {
 
   it("is never longer on the page than browsers bear, and each place leads back to itself", () => {
     fc.assert(
-      fc.property(lists, shares({ min: 0, max: 1 }), (fullPx, share) => {
+      fc.property(lists, evenly(0, 1), (fullPx, share) => {
         expect(pagePx(fullPx)).toBeLessThanOrEqual(8_000_000);
         const atPx = share * fullPx;
         expect(toScroll(atPx, fullPx)).toBeLessThanOrEqual(LONGEST_PX);

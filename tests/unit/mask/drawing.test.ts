@@ -8,6 +8,7 @@ import { between, type Point, type Rect, wholeOf } from "@/components/mask/drawi
 import { lasso, rectangle } from "@/components/mask/drawing/shapes";
 import { beginStroke, type BrushPoint } from "@/components/mask/drawing/stroke";
 import { packTile, tilesIn, unpackTile } from "@/components/mask/drawing/tiles";
+import { evenly } from "@/tests/support/evenly";
 
 const at = ({ data, width }: Coverage, x: number, y: number) => data[y * width + x];
 const sum = ({ data }: Coverage) => data.reduce((all, value) => all + value, 0);
@@ -21,9 +22,9 @@ function draw(coverage: Coverage, points: readonly BrushPoint[], brush: { diamet
 }
 
 const anyPoint = fc.record({
-  x: fc.double({ min: -40, max: 640, noNaN: true }),
-  y: fc.double({ min: -40, max: 340, noNaN: true }),
-  pressure: fc.double({ min: 0.05, max: 1, noNaN: true }),
+  x: evenly(-40, 640),
+  y: evenly(-40, 340),
+  pressure: evenly(0.05, 1),
 });
 
 describe("a stroke", () => {
@@ -57,7 +58,7 @@ describe("a stroke", () => {
       .map((points) => points.map(({ x, y, pressure }) => pen(x * 61.3, y * 57.7, pressure)));
     const hands = fc.record({
       diameter: fc.integer({ min: 8, max: 120 }),
-      hardness: fc.double({ min: 0, max: 1, noNaN: true }),
+      hardness: evenly(0, 1),
       /** Points that come together, and whether the brush's tip is drawn behind each such handful. */
       together: fc.integer({ min: 1, max: 3 }),
       tips: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
@@ -116,7 +117,7 @@ describe("a stroke", () => {
 
   it("erases what it paints, with the same edge", () => {
     fc.assert(
-      fc.property(fc.array(anyPoint, { minLength: 1, maxLength: 5 }), fc.double({ min: 0, max: 1, noNaN: true }), (points, hardness) => {
+      fc.property(fc.array(anyPoint, { minLength: 1, maxLength: 5 }), evenly(0, 1), (points, hardness) => {
         const painted = emptyCoverage({ width: 600, height: 300 });
         draw(painted, points, { diameter: 50, hardness });
         const erased = emptyCoverage({ width: 600, height: 300 });
@@ -161,7 +162,7 @@ describe("a lasso", () => {
   const area = (points: readonly Point[]) =>
     Math.abs(points.reduce((all, one, index) => all + cross(one, points[(index + 1) % points.length] ?? one), 0)) / 2;
   const cross = (one: Point, other: Point) => one.x * other.y - other.x * one.y;
-  const inside = fc.record({ x: fc.double({ min: 1, max: 299, noNaN: true }), y: fc.double({ min: 1, max: 299, noNaN: true }) });
+  const inside = fc.record({ x: evenly(1, 299), y: evenly(1, 299) });
 
   it("covers as much as geometry says, to a part of a pixel at its edge", () => {
     fc.assert(
