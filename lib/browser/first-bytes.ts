@@ -21,7 +21,7 @@ export async function readFirstBytes(src: string, most: number): Promise<Result<
 async function take({ body }: Response, most: number): Promise<FirstBytes> {
   const reader = body?.getReader();
   const bytes = new Uint8Array(most);
-  for (let held = 0; ; ) {
+  for (let held = 0; ;) {
     const { done, value = new Uint8Array() } = (await reader?.read()) ?? { done: true };
     if (done) return { bytes: bytes.subarray(0, held), isWhole: true };
     bytes.set(value.subarray(0, most - held), held);

@@ -48,7 +48,7 @@ function threeBytes(view: DataView, at: number): number {
 function ofJpeg(view: DataView): PictureSize | undefined {
   if (view.getUint16(0) !== 0xff_d8) return undefined;
   let isOnItsSide = false;
-  for (let at = 2; view.getUint8(at) === 0xff; ) {
+  for (let at = 2; view.getUint8(at) === 0xff;) {
     const marker = view.getUint8(at + 1);
     if (marker === 0xff) {
       at += 1;
