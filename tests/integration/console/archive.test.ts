@@ -57,6 +57,22 @@ test("everything that a list's filters match comes, counted beforehand", async (
   expect(Object.values(await unpack(file)).sort()).toEqual(["five", "four", "one", "six", "three", "two"]);
 });
 
+test("a service whose pages repeat themselves, or that shows no further page, ends a list instead of filling an archive for ever", async () => {
+  const ids = ["c1", "c2", "c3"];
+  let pages = 0;
+  const service = await startLittleServer(({ url }, response) => {
+    if (url.endsWith("/content")) return void response.writeHead(200).end("bytes");
+    pages += 1;
+    answerJson(response, { assets: ids.map((id) => ({ id, name: `${id}.bin`, tags: [] })) });
+  });
+  const connection = await harness.connect(service.url, "sk-secret");
+  const id = await idOf(await choose({ query: "" }, `?connection=${connection}`));
+  pages = 0;
+  const files = await unpack(await harness.request(`/api/console/archive/${id}`, { as: "viewer" }));
+  expect([Object.keys(files).sort(), pages]).toEqual([["c1.bin", "c2.bin", "c3.bin"], 2]);
+  await service.close();
+});
+
 test("a choice is its maker's own, and a wrong one is refused naming the field", async () => {
   const id = await idOf(await choose({ query: "" }));
   expect((await harness.request(`/api/console/archive/${id}`, { as: "operator" })).status).toBe(404);
