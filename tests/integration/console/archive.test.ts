@@ -44,17 +44,28 @@ test("chosen assets come as one file with unique, harmless names, and what is no
 
 test("a name is as long as a disk takes it and keeps a short ending, and what stands in it twice is stored once", async () => {
   const long = `${"n".repeat(250)}.png`;
-  const ids = [await upload(long, "four"), await upload("no.ending at all here", "five"), await upload("...", "six")];
+  const named = `m.${"e".repeat(240)}`;
+  const ids = [
+    await upload(long, "four"),
+    await upload("no.ending at all here", "five"),
+    await upload("...", "six"),
+    await upload(named, "7"),
+  ];
   const file = await harness.request(`/api/console/archive/${await idOf(await choose({ ids: [...ids, ...ids] }))}`, { as: "viewer" });
-  expect(await unpack(file)).toEqual({ [`${"n".repeat(180)}.png`]: "four", "no.ending at all here": "five", file: "six" });
+  expect(await unpack(file)).toEqual({
+    [`${"n".repeat(180)}.png`]: "four",
+    "no.ending at all here": "five",
+    file: "six",
+    [named.slice(0, 180)]: "7",
+  });
 });
 
 test("everything that a list's filters match comes, counted beforehand", async () => {
   const answer = await choose({ query: "include_tags=zipped&include_public=false" });
   const body = (await answer.json()) as { id: string; count: number; isCut: boolean };
-  expect(body).toMatchObject({ count: 6, isCut: false });
+  expect(body).toMatchObject({ count: 7, isCut: false });
   const file = await harness.request(`/api/console/archive/${body.id}`, { as: "viewer" });
-  expect(Object.values(await unpack(file)).sort()).toEqual(["five", "four", "one", "six", "three", "two"]);
+  expect(Object.values(await unpack(file)).sort()).toEqual(["7", "five", "four", "one", "six", "three", "two"]);
 });
 
 test("a service whose pages repeat themselves, or that shows no further page, ends a list instead of filling an archive for ever", async () => {
