@@ -110,9 +110,9 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
 
   async function alone(act: () => Promise<Done | undefined>): Promise<void> {
     if (isBusy || stroke) return;
-    finish();
     isBusy = true;
     sliceFrom = now();
+    while (ending) if (goOn(ending)) await breathe(nothing);
     const last = await act();
     isBusy = false;
     tell(last);
@@ -166,7 +166,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
       release();
       finish();
     },
-    /** In slices. What comes next, be it another stroke or an undo, waits for none: it finishes the rest first. */
+    /** In slices. Another stroke waits for none and finishes the rest first; an undo or a fill goes on with them before it begins. */
     async endInSlices(): Promise<void> {
       release();
       const mine = ending;

@@ -14,16 +14,15 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
 
   async function save(): Promise<void> {
     if (turn.current || drawing.state().isBusy || drawing.isStroking()) return;
-    drawing.end();
     const mine = new AbortController();
     turn.current = mine;
-    const version = drawing.version();
     setState({ kind: "packing", share: 0 });
     const copy = await drawing.snapshot();
     if (!copy) {
       turn.current = undefined;
       return setState({ kind: "idle" });
     }
+    const version = drawing.version();
     const result = await saveMask(copy, opened.refs, ports, {
       onStep: (step) => turn.current === mine && setState(step),
       signal: mine.signal,

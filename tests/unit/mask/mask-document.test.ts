@@ -119,6 +119,20 @@ describe("a large brush", () => {
     expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
   });
 
+  it("that has not quite ended is ended in slices too when it is undone, copied or filled around at once", async () => {
+    let clock = 0;
+    let pauses = 0;
+    const drawing = createMaskDocument(emptyCoverage(large), { now: () => (clock += 20), pause: async () => void (pauses += 1) });
+    drawing.begin(brush, way[0], true);
+    drawing.extend(way.slice(1), true);
+    void drawing.endInSlices();
+    const [before, copying] = [pauses, drawing.snapshot()];
+    const copy = await copying;
+    expect(pauses - before).toBeGreaterThan(10);
+    expect(Buffer.compare(copy?.data ?? new Uint8Array(), drawing.coverage.data)).toBe(0);
+    expect([copy?.data[800 * 1500 + 720], drawing.state().undo]).toEqual([255, "brush"]);
+  });
+
   it("is seen from afar where it is while it moves, and gone without a trace when it is dropped", () => {
     const drawing = createMaskDocument(emptyCoverage(large));
     const mean = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 375 + Math.floor(x / 4)] ?? -1;
