@@ -123,6 +123,22 @@ describe("a file on its way in", () => {
     expect(item().status).toMatchObject({ check: { kind: "verified" } });
   });
 
+  it("that broke off is not sent again as long as nobody can tell whether it is there", async () => {
+    const { add, answer, item, store, waiting } = line();
+    add("film.mov");
+    await answer("hash", hashed("film.mov"));
+    await answer("fromHash", unknownHash);
+    const first = await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
+    await until("it has failed", () => item().status.kind === "failed");
+    store.again(item().key);
+    await answer("byId", refused(503, "UPSTREAM_ERROR"));
+    await until("it has failed again", () => item().status.kind === "failed");
+    expect(item().status).toMatchObject({ failure: { code: "UPSTREAM_ERROR" } });
+    expect([waiting("fromHash"), waiting("send")]).toEqual([[], []]);
+    store.again(item().key);
+    expect(`film.mov ${(await answer("byId", stored())).what}`).toBe(first.what);
+  });
+
   it("that broke off and is not there is sent again under the same id, without hashing anew", async () => {
     const { add, answer, item, store, waiting } = line();
     add("film.mov");
