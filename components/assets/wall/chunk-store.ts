@@ -32,7 +32,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   let isEndSeen = false;
   /** Rows that came to the top since, which are not shown yet. */
   let lead = 0;
-  let failure: ApiFailure | undefined;
+  const failures = new Map<number, ApiFailure>();
   let wanted = { from: 0, to: 0 };
 
   function tell() {
@@ -68,10 +68,10 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     const result = await readAt(offset, CHUNK, reading.signal);
     if (reading.signal.aborted || chunks.get(number)?.reading !== reading) return;
     if (result.ok) {
-      failure = undefined;
+      failures.delete(number);
       chunks.set(number, { rows: result.value.assets, isStale: false });
     } else {
-      failure = result.failure;
+      failures.set(number, result.failure);
       if (before && before.rows.length > 0) chunks.set(number, { rows: before.rows, isStale: true });
       else chunks.delete(number);
     }
@@ -124,7 +124,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     },
     count: (): number => total ?? (isEndSeen ? seen : seen + CHUNK),
     total: () => total,
-    failure: () => failure,
+    /** Of what is in view: another part that came says nothing about it. */
+    failure: () => [...failures].find(([number]) => number * CHUNK < wanted.to && (number + 1) * CHUNK > wanted.from)?.[1],
     held: () => chunks.size,
     want,
     /** A page that somebody else read, such as the server for the first paint. `offset` begins a chunk. */
@@ -140,7 +141,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     adopt(page: AssetPage, offset = 0): void {
       for (const { reading } of chunks.values()) reading?.abort();
       for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });
-      [seen, isEndSeen, lead, failure, isAnew] = [0, false, 0, undefined, true];
+      [seen, isEndSeen, lead, isAnew] = [0, false, 0, true];
+      failures.clear();
       learn(page, offset + page.assets.length);
       chunks.set(offset / CHUNK, { rows: page.assets.slice(0, CHUNK), isStale: false });
       want(wanted.from, wanted.to);
@@ -148,7 +150,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     },
     /** What is held may be wrong: what is in view is read again now, and shown as it was until it came. */
     refresh(): void {
-      [failure, lead, isAnew] = [undefined, 0, true];
+      [lead, isAnew] = [0, true];
+      failures.clear();
       for (const [number, chunk] of chunks) {
         if (chunk.reading) giveUp(number, chunk);
         else chunks.set(number, { rows: chunk.rows, isStale: true });

@@ -100,6 +100,24 @@ describe("the rows of a long list", () => {
     expect(new Set(range.map(({ id }) => id)).size).toBe(1_150);
   });
 
+  it("that are missing are said to be, though those beside them came", async () => {
+    const { read } = service(1_000);
+    let isDown = true;
+    const half: ReadPage = async (place, signal) =>
+      isDown && place.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : read(place, signal);
+    const store = createChunkStore(half, { leads: true });
+    store.want(70, 150);
+    await rested(store, 70);
+    expect(store.failure()?.code).toBe("X");
+    store.want(300, 330);
+    await rested(store, 300);
+    expect(store.failure()).toBeUndefined();
+    isDown = false;
+    store.want(70, 150);
+    await rested(store, 130);
+    expect(store.failure()).toBeUndefined();
+  });
+
   it("are all that a range gives up to where the service refuses", async () => {
     const { read, refuse } = service(2_000);
     const store = createChunkStore(read, { leads: true });
