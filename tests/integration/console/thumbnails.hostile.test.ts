@@ -55,6 +55,8 @@ test("what its service made small stays as it is; what moves, tells where it was
   expect((await sharp(moving).metadata()).pages).toBe(3);
   expect((await sharp(await made("moving", moving)).metadata()).pages).toBeUndefined();
 
+  const behind = Buffer.concat([small, Buffer.from("what stands behind a picture")]);
+  expect((await made("behind", behind)).includes("stands behind")).toBe(false);
   const heavy = Buffer.concat([small, Buffer.alloc(1024 ** 2)]);
   expect((await made("heavy", heavy)).length).toBeLessThan(1000);
 });
