@@ -14,7 +14,8 @@ import { type Picking } from "./use-picking";
 import { useChosen } from "@/components/data-table/select-cells";
 
 type AssetTileProps = {
-  asset: AssetView;
+  /** Undefined: not read yet. */
+  asset: AssetView | undefined;
   index: number;
   count: number;
   locale: string;
@@ -39,13 +40,13 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
   const { asset, index, count, locale, connectionId, connection, edge, isNamesake, fit, isOpen, isEarly, isCurrent, motion, picking } =
     props;
   const { store } = picking;
-  const isChosen = useChosen(store, () => store.has(asset.id));
+  const isChosen = useChosen(store, () => asset !== undefined && store.has(asset.id));
   return (
     <li aria-setsize={count} aria-posinset={index + 1} data-chosen={isChosen || undefined} className="group/tile relative min-w-0">
       <a
-        href={apiPath(assetHref(asset.id, connection))}
+        href={asset && apiPath(assetHref(asset.id, connection))}
         data-index={index}
-        data-asset={asset.id}
+        data-asset={asset?.id}
         tabIndex={isCurrent ? 0 : -1}
         draggable={false}
         aria-current={isOpen ? "true" : undefined}
@@ -55,23 +56,27 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
           isChosen && "bg-accent-soft outline-2 outline-accent",
         )}
       >
-        <TilePicture
-          asset={asset}
-          connectionId={connectionId}
-          edge={edge}
-          fit={fit}
-          motion={motion}
-          isEarly={isEarly}
-          className="tile-picture"
-        />
+        {asset ? (
+          <TilePicture
+            asset={asset}
+            connectionId={connectionId}
+            edge={edge}
+            fit={fit}
+            motion={motion}
+            isEarly={isEarly}
+            className="tile-picture"
+          />
+        ) : (
+          <span className="tile-picture block rounded-sm bg-sunken" />
+        )}
         <span className="flex h-[27px] items-baseline gap-2 px-px py-1">
-          <span title={titleOf(asset)} className="min-w-0 flex-1 truncate">
-            {asset.name}
+          <span title={asset && titleOf(asset)} className="min-w-0 flex-1 truncate">
+            {asset?.name ?? " "}
           </span>
-          {beside(asset, locale, isNamesake)}
+          {asset ? beside(asset, locale, isNamesake) : null}
         </span>
       </a>
-      <SelectBox id={asset.id} name={asset.name} index={index} picking={picking} className="tile-select" />
+      {asset ? <SelectBox id={asset.id} name={asset.name} index={index} picking={picking} className="tile-select" /> : null}
     </li>
   );
 });

@@ -26,3 +26,8 @@ export function covers(a: Drawn<Shape>, b: Drawn<Shape>): boolean {
   // In the mapped middle places are not whole pixels.
   return isAlike && Math.abs(movedPx) < 0.01 && a.from <= b.from && a.to >= b.to;
 }
+
+/** Rows that come and go above move none of the others, for the page nor for the browser that paints it: room above them grows, and their box stands still. */
+export function standAt(topPx: number): { paddingTop: number; marginTop: number } {
+  return { paddingTop: Math.max(0, topPx), marginTop: Math.min(0, topPx) };
+}

@@ -11,6 +11,7 @@ import { sharedNames } from "./shared-names";
 import { type usePicking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
 import { useTilePresses } from "./use-tile-presses";
+import { standAt } from "./drawn";
 import { useWall, type Wall } from "./use-wall";
 import { WaitingTile } from "./waiting-tile";
 import { GAP_X, MOST_TILES, plainLayout, type TileSize, wallLayout, type WallLayout } from "./wall-layout";
@@ -87,7 +88,7 @@ export function Gallery({
   useEffect(() => onReady({ jumpTo, reveal, inView }), [onReady, jumpTo, reveal, inView]);
   const style = drawn
     ? {
-        top: drawn.topPx,
+        ...standAt(drawn.topPx),
         gridTemplateColumns: `repeat(${drawn.columns}, minmax(0, 1fr))`,
         columnGap: GAP_X,
         "--tile-picture": `${drawn.picturePx}px`,
@@ -112,16 +113,17 @@ export function Gallery({
           if (index !== undefined) setCurrent(index);
         }}
       >
-        <ul aria-label={t("label")} style={style} className={drawn ? "tiles absolute inset-x-0" : "tiles"}>
+        <ul aria-label={t("label")} style={style} className={drawn ? "tiles absolute inset-x-0 top-0" : "tiles"}>
           {inView().map((index) => {
             const asset = source.at(index);
             const isCurrent = index === tabbed;
-            if (!asset) return <WaitingTile key={waitingKey(index, isCurrent)} index={index} count={source.count} isCurrent={isCurrent} />;
+            // The tile that has the focus stays the same element when its asset comes.
+            if (!asset && !isCurrent) return <WaitingTile key={`waiting-${index % MOST_TILES}`} index={index} count={source.count} />;
             return (
               <AssetTile
                 key={index}
                 asset={asset}
-                isNamesake={shared.has(asset.name)}
+                isNamesake={asset !== undefined && shared.has(asset.name)}
                 index={index}
                 count={source.count}
                 locale={locale}
@@ -129,7 +131,7 @@ export function Gallery({
                 connection={connection}
                 edge={edges[size]}
                 fit={fit}
-                isOpen={asset.id === openId}
+                isOpen={openId !== undefined && asset?.id === openId}
                 isEarly={!drawn && index < startIndex + EARLY}
                 isCurrent={isCurrent}
                 motion={motion}
@@ -143,11 +145,6 @@ export function Gallery({
       <OffsetLabel wall={wall} source={source} />
     </div>
   );
-}
-
-/** Those of a leap are the elements of the screen before it, which costs less than new ones; the focus stays with the tile that has it. */
-function waitingKey(index: number, isCurrent: boolean): string | number {
-  return isCurrent ? index : `waiting-${index % MOST_TILES}`;
 }
 
 function indexOf(target: EventTarget): number | undefined {

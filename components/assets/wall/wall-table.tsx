@@ -10,6 +10,7 @@ import { assetColumns, assetRow, type AssetRow } from "./asset-columns";
 import { useWanted, type WallProps } from "./gallery";
 import { OffsetLabel } from "./offset-label";
 import { useAllKey } from "./use-all-key";
+import { standAt } from "./drawn";
 import { useWall } from "./use-wall";
 
 type WallTableProps = WallProps & { place: PlaceOf<AssetsQuery> };
@@ -55,7 +56,7 @@ export function WallTable({
         // The head stands above it, also before anything is measured: what is measured must not move afterwards.
         className="relative"
       >
-        <div style={drawn ? { top: drawn.topPx - HEAD_PX } : undefined} className={drawn ? "absolute inset-x-0" : "relative -top-[34px]"}>
+        <div style={drawn && standAt(drawn.topPx)} className={drawn ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>
           <DataTable
             caption={t("table.caption")}
             columns={columns}
