@@ -22,9 +22,12 @@ const types: ReadonlySet<string> = new Set([
   "image/apng",
   "image/webp",
   "image/gif",
-  "image/tiff",
   "image/avif",
+  // An AVIF whose major brand is the general one.
+  "image/heif",
 ]);
+/** Both orders of bytes, plain and of 64 bits. The recogniser goes on to a TIFF's directory, which mostly stands behind the pixels. */
+const tiffs: ReadonlySet<string> = new Set(["II*\0", "MM\0*", "II+\0", "MM\0+"]);
 const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 
 /** `whole`: all of it. `fill`: for a box that crops, so that a banner or a column is not drawn from a strip of a few pixels. */
@@ -44,8 +47,7 @@ type Made = {
 export async function toThumbnail(bytes: Uint8Array, edge: number, fit: ThumbnailFit = "whole"): Promise<Made | "unreadable" | undefined> {
   try {
     // Asking the decoder what it is would have a drawing drawn up already.
-    const type = await fileTypeFromBuffer(bytes.subarray(0, HEAD_BYTES));
-    if (!type || !types.has(type.mime)) return "unreadable";
+    if (!(await isPicture(bytes.subarray(0, HEAD_BYTES)))) return "unreadable";
     const image = sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: "error", pages: 1 }).timeout({ seconds: MOST_SECONDS });
     const metadata = await image.metadata();
     if (!formats.has(metadata.format)) return "unreadable";
@@ -66,6 +68,11 @@ export async function toThumbnail(bytes: Uint8Array, edge: number, fit: Thumbnai
   } catch (cause) {
     return cause instanceof Error && /pixel limit|timeout/.test(cause.message) ? undefined : "unreadable";
   }
+}
+
+async function isPicture(head: Uint8Array): Promise<boolean> {
+  if (tiffs.has(Buffer.from(head.subarray(0, 4)).toString("latin1"))) return true;
+  return types.has((await fileTypeFromBuffer(head))?.mime ?? "");
 }
 
 /** Made small by its service: to draw it again would only blur it. Whatever its frame might carry along, it is drawn anew. */

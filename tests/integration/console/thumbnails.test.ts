@@ -26,6 +26,24 @@ test("a picture becomes a WebP of the asked edge, once for many askers, and from
   expect(world.service.seen.length).toBe(before + 2);
 });
 
+test("a TIFF has one wherever its directory stands, and so has an AVIF of the general brand", async () => {
+  const [width, height] = [120, 60];
+  const noise = Buffer.from(Array.from({ length: width * height * 3 }, (_, at) => (at * 7919) % 251));
+  const picture = () => sharp(noise, { raw: { width, height, channels: 3 } });
+  const tiff = await picture().tiff({ compression: "none" }).toBuffer();
+  expect(tiff.readUInt32LE(4)).toBeGreaterThan(5000);
+  const bigTiff = await picture().tiff({ compression: "none", bigtiff: true }).toBuffer();
+  expect(bigTiff.subarray(0, 4).toString("latin1")).toBe("II+\0");
+  const avif = await picture().avif({ effort: 0 }).toBuffer();
+  avif.write("mif1", 8, "latin1");
+  for (const [name, bytes] of Object.entries({ tiff, bigTiff, avif })) {
+    world.files.set(name, { type: "application/octet-stream", bytes });
+    const answer = await world.ask(`filename=${name}&edge=128`);
+    expect([name, answer.status]).toEqual([name, 200]);
+    expect(await sharp(Buffer.from(await answer.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width, height });
+  }
+});
+
 test("a file that another takes the name of is shown as it is now, as a plain local server gives names again", async () => {
   const colour = async () => {
     const answer = await world.ask("filename=photo.png&type=input&edge=128");
