@@ -34,16 +34,17 @@ async function listFolder(upstream: Upstream, query: Record<string, unknown>, si
     return isNoFolder(files.failure) ? ok([]) : files;
   };
   const listed = await list(dir);
-  const [first] = listed.ok ? listed.value : [];
-  if (!listed.ok || !first || dir === TOP || !listed.value.every(({ path }) => path.startsWith(dir))) return listed;
+  if (!listed.ok || listed.value.length === 0 || dir === TOP || !listed.value.every(({ path }) => path.startsWith(dir))) return listed;
   const cut = listed.value.map((file) => ({ ...file, path: file.path.slice(dir.length) }));
   // From the folder on, no file of the folder itself has a slash.
   if (query.recurse !== true) return ok(cut);
-  // Either from the top, or the folder holds nothing but a folder of its own name, whose listing then has the same files.
+  // Either from the top, or the folder holds nothing but a folder of its own name, whose listing then has the same files: all of them,
+  // as from the top the shortest path of a folder is never inside the folder of its name.
   const inner = await list(dir + dir);
-  if (!inner.ok) return [400, 403].includes(inner.failure.status) ? ok(cut) : inner;
-  const isFromFolder = inner.value.some(({ path }) => path === first.path.slice(dir.length));
-  return isFromFolder ? listed : ok(cut);
+  // What was answered is shown: a path cut by mistake names no file that is there, since each of this folder begins with its name.
+  if (!inner.ok) return inner.failure.status === 401 ? inner : ok(cut);
+  const innerPaths = new Set(inner.value.map(({ path }) => path));
+  return cut.every(({ path }) => innerPaths.has(path)) ? listed : ok(cut);
 }
 
 /** A folder is there once it holds something: until then some services know nothing of it. */

@@ -42,7 +42,7 @@ test("a connection that is not there, and a service that fails, are no empty fol
 });
 
 test("a folder that holds nothing but a folder of its own name is listed as it is, by services that name paths from the folder on or from the top", async () => {
-  const stored = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json"];
+  const stored = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
   for (const base of ["folder", "top"]) {
     const other = await startLittleServer(({ url }, response) => {
       const query = new URL(url, "http://x").searchParams;
@@ -65,7 +65,23 @@ test("a folder that holds nothing but a folder of its own name is listed as it i
     expect([base, await paths("a/a/")]).toEqual([base, ["x.json"]]);
     expect([base, await paths("b/")]).toEqual([base, ["b/b/x.json", "b/y.json"]]);
     expect([base, await paths("c/")]).toEqual([base, ["y.json"]]);
+    expect([base, await paths("d/")]).toEqual([base, ["d/d/x.json", "d/x.json"]]);
     expect([base, await paths("c/", "")]).toEqual([base, ["y.json"]]);
     await other.close();
   }
+});
+
+test("a listing that was answered is shown though the question how its paths are meant is refused, unless the key is", async () => {
+  let refusal = 500;
+  const other = await startLittleServer(({ url }, response) => {
+    const dir = new URL(url, "http://x").searchParams.get("dir");
+    if (dir === "a/") return answerJson(response, [{ path: "a/x.json" }]);
+    answerJson(response, { code: "REFUSED", message: "not that folder" }, refusal);
+  });
+  const id = await harness.connect(other.url, "k");
+  const listing = () => listFiles(harness.viewerOf("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));
+  for (refusal of [400, 403, 404, 405, 422, 500]) expect(await listing()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
+  refusal = 401;
+  expect((await listing()).ok).toBe(false);
+  await other.close();
 });
