@@ -16,11 +16,17 @@ export function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
   // Of a whole upload: its other files go on coming back as asked about, and each of them would open it anew.
   const [later, setLater] = useState<ReadonlySet<number>>(new Set());
   const asked = all.filter(({ state }) => state === "asked");
-  const file = asked.find(({ batch }) => !later.has(batch));
+  const open = asked.filter(({ batch }) => !later.has(batch));
+  // What is being read is not swapped for another question, whichever file turns out to exist meanwhile.
+  const [key, setKey] = useState<number>();
+  const file = open.find((one) => one.key === key) ?? open[0];
+  if (file?.key !== key) {
+    setKey(file?.key);
+    setForAll(false);
+  }
   const others = all.filter((one) => one.batch === file?.batch && one.key !== file.key && isUnderWay(one));
   function say(answer: Answer) {
     if (file) uploads.answer(file.key, answer, isForAll);
-    setForAll(false);
   }
   return (
     <>
@@ -33,7 +39,7 @@ export function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
         isOpen={file !== undefined}
         onClose={() => {
           // Without a file it closed by itself, since nothing is left to ask.
-          if (file) setLater((before) => new Set([...before, file.batch]));
+          if (file) setLater((before) => new Set([...before, ...open.map(({ batch }) => batch)]));
         }}
         title={t("title", { path: file?.path ?? "" })}
         actions={

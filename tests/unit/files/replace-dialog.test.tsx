@@ -35,7 +35,7 @@ function listOf(...paths: string[]) {
   });
   renderInApp(<UploadsList uploads={uploads} />);
   act(() => uploads.add(named(...paths), undefined));
-  const next = () => act(async () => waiting.shift()?.());
+  const next = (at = 0) => act(async () => waiting.splice(at, 1)[0]?.());
   return { next, replaced, uploads };
 }
 
@@ -70,5 +70,38 @@ test("a dialog that closed by itself, with nothing left to ask, asks about the n
   await press("Keep what is there");
   expect(dialog()).toBeNull();
   await next();
+  expect(dialog()).toBeTruthy();
+});
+
+test("the question stays with its file when an earlier one of the list turns out to exist while it is read", async () => {
+  const { next, replaced } = listOf("a", "b");
+  await next(1);
+  expect(screen.getByRole("heading", { name: /b/ })).toBeTruthy();
+  const title = screen.getByRole("heading").textContent;
+  await next();
+  expect(screen.getByRole("heading").textContent).toBe(title);
+  await press("Replace it");
+  await vi.waitFor(() => expect(replaced).toEqual(["b"]));
+  expect(screen.getByRole("heading").textContent).not.toBe(title);
+});
+
+test("an answer for all that was never given is not ticked when the next upload asks", async () => {
+  const { next, uploads } = listOf("a", "b");
+  await next();
+  act(() => void fireEvent.click(screen.getByRole("checkbox")));
+  act(() => HTMLDialogElement.prototype.close.call(dialog()));
+  act(() => uploads.add(named("c", "d"), undefined));
+  await next(1);
+  expect(screen.getByRole<HTMLInputElement>("checkbox").checked).toBe(false);
+});
+
+test("closed, the question asks no more about any upload, and opens again by one press", async () => {
+  const { next, uploads } = listOf("a");
+  act(() => uploads.add(named("b"), undefined));
+  await next();
+  await next();
+  act(() => HTMLDialogElement.prototype.close.call(dialog()));
+  expect(dialog()).toBeNull();
+  await press("Decide about 2 files");
   expect(dialog()).toBeTruthy();
 });
