@@ -2,7 +2,7 @@
 
 import { type Rect, type Size } from "./geometry";
 
-export type Coverage = Size & { data: Uint8Array };
+export type Coverage = Size & { data: Uint8Array<ArrayBuffer> };
 
 export function emptyCoverage({ width, height }: Size): Coverage {
   return { width, height, data: new Uint8Array(width * height) };

@@ -112,10 +112,14 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     if (isBusy || stroke) return;
     isBusy = true;
     sliceFrom = now();
-    while (ending) if (goOn(ending)) await breathe(nothing);
-    const last = await act();
-    isBusy = false;
-    tell(last);
+    let last: Done | undefined;
+    try {
+      while (ending) if (goOn(ending)) await breathe(nothing);
+      last = await act();
+    } finally {
+      isBusy = false;
+      tell(last);
+    }
   }
 
   const work = (act: Act, area: AreaWork) =>

@@ -109,13 +109,13 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
 }
 
 /** In rows of a whole square, also at the right edge. */
-function copyOf({ data, width }: Coverage, { left, top, right, bottom }: Rect): Uint8Array {
+function copyOf({ data, width }: Coverage, { left, top, right, bottom }: Rect): Coverage["data"] {
   const copy = new Uint8Array(TILE * TILE);
   for (let y = top; y < bottom; y += 1) copy.set(data.subarray(y * width + left, y * width + right), (y - top) * TILE);
   return copy;
 }
 
-function packCopy(data: Uint8Array, { left, top, right, bottom }: Rect): Uint8Array {
+function packCopy(data: Coverage["data"], { left, top, right, bottom }: Rect): Uint8Array {
   return packRect({ width: TILE, height: TILE, data }, { left: 0, top: 0, right: right - left, bottom: bottom - top });
 }
 

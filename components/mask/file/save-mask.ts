@@ -26,6 +26,7 @@ export type SaveFailure =
 export type SaveStep = { kind: "packing"; share: number } | { kind: "sending"; share: number; bytes: number } | { kind: "storing" };
 
 export type SavePorts = {
+  /** Takes the coverage over: nobody else may use its pixels afterwards. */
   encode: (coverage: Coverage, onProgress: (share: number) => void, hold?: Hold) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };
@@ -46,7 +47,7 @@ export async function saveMask(
   try {
     file = await encode(coverage, (share) => onStep({ kind: "packing", share }), hold);
   } catch (error) {
-    return failed({ kind: "not-packed", reason: error instanceof Error ? error.message : String(error) });
+    return failed(notPacked(error));
   }
   if (file.size > MOST_BYTES) return failed({ kind: "too-heavy", bytes: file.size });
   const bytes = file.size;
@@ -58,6 +59,10 @@ export async function saveMask(
     if (index === refs.length - 1 || !isUnknownName(sent.failure)) return failed({ kind: "failed", failure: sent.failure });
   }
   return failed({ kind: "not-packed", reason: "the picture has no name" });
+}
+
+export function notPacked(error: unknown): SaveFailure {
+  return { kind: "not-packed", reason: error instanceof Error ? error.message : String(error) };
 }
 
 /** Services answer 400 or 404 for a reference that they cannot follow; a picture that they cannot take has a code of its own. */

@@ -26,10 +26,9 @@ function ask(task: WorkerTask, { transfer = [], onProgress }: Ask = {}): Promise
   });
 }
 
-/** Of a copy: drawing may go on meanwhile. */
-export async function encodeInWorker({ width, height, data }: Coverage, onProgress: (share: number) => void, hold?: Hold): Promise<Blob> {
-  const copy = data.slice();
-  const answer = await ask({ do: "encode", coverage: { width, height, data: copy }, hold }, { transfer: [copy.buffer], onProgress });
+/** The pixels go to the worker and are not there any more afterwards: whoever draws on gives a copy. */
+export async function encodeInWorker(coverage: Coverage, onProgress: (share: number) => void, hold?: Hold): Promise<Blob> {
+  const answer = await ask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
   if (answer.do === "encode") return answer.file;
   throw new Error(answer.do === "failed" ? answer.reason : "the worker answered another task");
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { type OpenSession } from "../file/mask-session";
-import { type SavedMask, type SaveFailure, saveMask, type SavePorts, type SaveStep } from "../file/save-mask";
+import { notPacked, type SavedMask, type SaveFailure, saveMask, type SavePorts, type SaveStep } from "../file/save-mask";
 
 export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; saved: SavedMask } | { kind: "failed"; failure: SaveFailure };
 
@@ -17,10 +17,10 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
     const mine = new AbortController();
     turn.current = mine;
     setState({ kind: "packing", share: 0 });
-    const copy = await drawing.snapshot();
-    if (!copy) {
+    const copy = await drawing.snapshot().catch(notPacked);
+    if (!copy || "kind" in copy) {
       turn.current = undefined;
-      return setState({ kind: "idle" });
+      return setState(copy ? { kind: "failed", failure: copy } : { kind: "idle" });
     }
     const version = drawing.version();
     const result = await saveMask(copy, opened.refs, ports, {

@@ -3,7 +3,7 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { failed, ok } from "@/lib/shared/result";
-import { alpha, click, drawing, press, save, show, prepareEditorPage } from "./editor-page";
+import { alpha, click, drawing, press, save, show, prepareEditorPage, size } from "./editor-page";
 
 prepareEditorPage();
 
@@ -134,6 +134,28 @@ describe("drawing", () => {
 });
 
 describe("saving", () => {
+  it("says where no copy can be made of the drawing, keeps it, and saves when asked again", async () => {
+    const { sent } = show();
+    await drawing();
+    await press("i");
+    const whole = Uint8Array;
+    vi.stubGlobal(
+      "Uint8Array",
+      new Proxy(whole, {
+        construct(target, given: unknown[], made) {
+          if (given[0] === size.width * size.height) throw new RangeError("Array buffer allocation failed");
+          const array: object = Reflect.construct(target, given, made);
+          return array;
+        },
+      }),
+    );
+    await save();
+    vi.stubGlobal("Uint8Array", whole);
+    expect(await screen.findByText(/Array buffer allocation failed/)).toBeTruthy();
+    await click("Save again");
+    expect(await alpha(sent, [10, 10])).toEqual([0]);
+  });
+
   it("says in words how far it is, until the service has answered", async () => {
     let tell: ((share: number) => void) | undefined;
     let answer: (() => void) | undefined;

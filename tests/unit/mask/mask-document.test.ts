@@ -166,6 +166,22 @@ describe("a drawing", () => {
     expect(drawing.state()).toMatchObject({ isBusy: false, undo: "fill", paintedShare: 1 });
   });
 
+  it("goes on after work that broke off, and says that it did", async () => {
+    let clock = 0;
+    let breaks = true;
+    const drawing = createMaskDocument(emptyCoverage({ width: 3000, height: 2000 }), {
+      now: () => (clock += 20),
+      pause: async () => {
+        if (breaks) throw new Error("no memory");
+      },
+    });
+    await expect(drawing.snapshot()).rejects.toThrow("no memory");
+    expect(drawing.state().isBusy).toBe(false);
+    breaks = false;
+    await drawing.invert();
+    expect([drawing.state().undo, (await drawing.snapshot())?.data[0]]).toEqual(["invert", 255]);
+  });
+
   it("gives a copy that no later stroke changes, in pieces, and none in the middle of something", async () => {
     let clock = 0;
     let pauses = 0;

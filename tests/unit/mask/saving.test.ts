@@ -1,12 +1,13 @@
 // The mask on its way out: bytes of the PNG, names of the original, refusals.
 import fc from "fast-check";
 import sharp from "sharp";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
 import { LONGEST_EDGE, MOST_BYTES, tooLarge } from "@/components/mask/file/limits";
 import { originalRef, sourceOfAsset, sourceOfFile } from "@/components/mask/file/mask-source";
 import { saveMask, type SavePorts, type SaveStep } from "@/components/mask/file/save-mask";
+import { encodeInWorker } from "@/components/mask/file/worker-client";
 import { toAssetView } from "@/lib/contract/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 
@@ -100,6 +101,24 @@ describe("what is too large", () => {
     expect(tooLarge({ width: 8193, height: 8192 })?.reason).toBe("pixels");
   });
 });
+
+it("a mask is handed to the worker that packs it, and not copied once more", async () => {
+  vi.stubGlobal("Worker", PackingWorker);
+  const coverage = emptyCoverage({ width: 3, height: 2 });
+  const file = await encodeInWorker(coverage, () => undefined);
+  vi.unstubAllGlobals();
+  expect([file.size, coverage.data.length]).toEqual([6, 0]);
+});
+
+/** Node has none: it takes what it is given, and answers with as many bytes. */
+class PackingWorker extends EventTarget {
+  postMessage(task: { coverage: Coverage }, options: StructuredSerializeOptions): void {
+    const { coverage } = structuredClone(task, options);
+    const file = new Blob([new Uint8Array(coverage.data.length)]);
+    this.dispatchEvent(new MessageEvent("message", { data: { do: "encode", file } }));
+  }
+  terminate(): void {}
+}
 
 describe("saving", () => {
   const coverage: Coverage = emptyCoverage({ width: 2, height: 2 });
