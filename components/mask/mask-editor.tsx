@@ -4,6 +4,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/button";
+import { useCloseWarning } from "@/components/ui/use-close-warning";
 import { rectangle } from "./drawing/shapes";
 import { type OpenSession } from "./file/mask-session";
 import { type SavedMask, type SavePorts } from "./file/save-mask";
@@ -54,12 +55,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
   const saving = useSave(session, ports, onSaved);
 
   useEffect(() => frame.current?.focus({ preventScroll: true }), []);
-  useEffect(() => {
-    if (!state.isUnsaved) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener("beforeunload", warn);
-    return () => window.removeEventListener("beforeunload", warn);
-  }, [state.isUnsaved]);
+  useCloseWarning(state.isUnsaved);
 
   function perform(command: Command): boolean {
     if (command.do === "letGo") {

@@ -1,6 +1,7 @@
 "use client";
 
 import { useEffect, useEffectEvent } from "react";
+import { askToStay } from "@/components/ui/use-close-warning";
 import { forgetDraft, keepDraft, readDraft } from "./draft";
 import { tabShelf } from "./shelf";
 import { isUnsent } from "./run-state";
@@ -29,7 +30,7 @@ export function useDraft(store: RunStore, memberId: string): void {
     };
     const onLeave = (event: BeforeUnloadEvent) => {
       flush();
-      if (isUnsent(store.get().opened) && !keep()) event.preventDefault();
+      if (isUnsent(store.get().opened) && !keep()) askToStay(event);
     };
     // Only while there is something to lose: a page that listens may be left out of the browser's back and forward cache.
     const guard = () => {

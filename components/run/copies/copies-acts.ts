@@ -2,6 +2,7 @@
 // Guarantees: the work belongs to the tab and not to the page: a look at a job and back finds it going on. What became of each copy is noted
 // as soon as it is known.
 
+import { askToStay } from "@/components/ui/use-close-warning";
 import { newPressKey } from "@/lib/browser/press-key";
 import { askAfter } from "../press-outcome";
 import { type RunPorts } from "../run-ports";
@@ -125,5 +126,5 @@ export function isSendingCopies(set: CopiesSet | undefined): boolean {
 
 /** Some are not sent yet: the browser asks before the page goes. */
 function keepPage(event: BeforeUnloadEvent): void {
-  event.preventDefault();
+  askToStay(event);
 }

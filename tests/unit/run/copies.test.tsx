@@ -6,6 +6,7 @@ import { ConnectionProvider } from "@/components/frame/connection-context";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { type RunPorts } from "@/components/run/run-ports";
+import { leaveUnasked } from "@/components/ui/use-close-warning";
 import { type Submission } from "@/components/run/submission";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -81,6 +82,21 @@ describe("copies of a run", () => {
     expect(screen.getByRole("link", { name: "job-2" }).getAttribute("href")).toBe("/jobs/job-2");
     // The form itself holds what it held.
     expect(screen.getByRole<HTMLInputElement>("textbox", { name: "width" }).value).toBe("512");
+  });
+
+  it("on their way are asked about before the page is left, unless somebody was asked already", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
+    const first = await nth(sent, 1);
+    const asksBeforeLeaving = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+    expect(asksBeforeLeaving()).toBe(true);
+    leaveUnasked(true);
+    expect(asksBeforeLeaving()).toBe(false);
+    leaveUnasked(false);
+    first.answer(accepted("a"));
+    (await nth(sent, 2)).answer(accepted("b"));
+    await waitFor(() => expect(asksBeforeLeaving()).toBe(false));
   });
 
   it("stop between two sends: what is under way ends, the rest is told as not sent and can be sent later", async () => {

@@ -4,6 +4,7 @@ import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
+import { leaveUnasked } from "@/components/ui/use-close-warning";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
 import { field, openText, portsTo, pressRun, show, type PromptServer } from "./page";
@@ -49,12 +50,15 @@ describe("a reload", () => {
     expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
   });
 
-  it("is asked about where the work is too large to keep, until it was run", async () => {
+  it("is asked about where the work is too large to keep, until it was run, unless somebody was asked already", async () => {
     show(portsTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("filename_prefix"), { target: { value: "x".repeat(1_000_001) } });
     const leave = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
     expect(leave()).toBe(true);
+    leaveUnasked(true);
+    expect(leave()).toBe(false);
+    leaveUnasked(false);
     pressRun();
     await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
     await screen.findByRole("link", { name: "Open job a" });
