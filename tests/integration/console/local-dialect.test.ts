@@ -160,3 +160,20 @@ test("a queue of another shape is unreadable, and not empty", async () => {
   expect([queue.status, queue.body.code]).toEqual([502, "UPSTREAM_UNREADABLE"]);
   await service.close();
 });
+
+test("a refused filter comes back as a refusal, however long the server's words about it are", async () => {
+  let words = "UNSUPPORTED_PARAM";
+  const server = await startLittleServer(({ url }, response) => {
+    if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });
+    if (url === "/api/user") return void response.writeHead(404).end();
+    answerJson(response, { error: { code: words, message: "no" } }, 400);
+  });
+  const { body } = await call("POST", "/api/console/connections", { name: "Wordy", baseUrl: server.url });
+  const filter = () => call("GET", `/api/assets?metadata_filter=${encodeURIComponent('{"a":1}')}&connection=${body.connection.id}`);
+  expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
+  words = "INVALID_FILTER";
+  expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_FILTER", message: "no" } });
+  words = "x".repeat(1_000_000);
+  expect((await filter()).status).toBe(400);
+  await server.close();
+});

@@ -51,15 +51,20 @@ const otherTranslations: readonly Translation[] = [
     async speak({ pass, url }) {
       const answer = await pass();
       if (answer.status === 503) return notThere("This local server runs without its asset library (--enable-assets).");
-      const isRefused = answer.status === 400 && url.searchParams.has("metadata_filter") && (await isUnsupported(answer.clone()));
-      return isRefused ? translated({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400) : answer;
+      return answer.status === 400 && url.searchParams.has("metadata_filter") ? refusedFilter(answer) : answer;
     },
   },
 ];
 
-async function isUnsupported(answer: Response): Promise<boolean> {
+/** Read once and handed on: of two readers, one that stops early would wait for the other. A refusal of any length stays one. */
+async function refusedFilter(answer: Response): Promise<Response> {
   const bytes = await readBytes(answer.body, LONGEST_REFUSAL);
-  return bytes !== undefined && new TextDecoder().decode(bytes).includes("UNSUPPORTED_PARAM");
+  const text = bytes && new TextDecoder().decode(bytes);
+  if (text?.includes("UNSUPPORTED_PARAM"))
+    return translated({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
+  const headers = new Headers(answer.headers);
+  headers.delete("content-length");
+  return new Response(text, { status: answer.status, headers });
 }
 
 const translations: readonly Translation[] = [...jobTranslations, ...queueTranslations, ...historyTranslations, ...otherTranslations];
