@@ -56,9 +56,12 @@ function isMedia(type: string): boolean {
   return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !type.startsWith("image/svg");
 }
 
+/** Only names that stand there whole: half a name is another file's. */
 function nameOf(disposition: string | null): string {
-  const plain = disposition?.match(/;\s*(filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600}))/i);
+  // Quoted words are cut apart first, so that nothing inside them is taken for a parameter.
+  const parts = disposition?.match(/(?:"(?:[^"\\]|\\.)*"?|[^";])+/g)?.map((part) => part.trim()) ?? [];
+  const plain = parts.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
   // The real name, where the plain one can only stand for it.
-  const exact = disposition?.match(/;\s*(filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000})/i);
-  return [plain, exact].map((name) => (name ? `; ${name[1]}` : "")).join("");
+  const exact = parts.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
+  return [plain, exact].map((name) => (name === undefined ? "" : `; ${name}`)).join("");
 }

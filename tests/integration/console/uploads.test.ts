@@ -193,3 +193,23 @@ test("a refused submission keeps the shape that makers of workflows know, beside
   });
   expect(body.node_errors["1"].errors[0].type).toBe("required_input_missing");
 });
+
+const plain = '; filename="a;b.png"';
+test.each([
+  ["with a name inside its quotes", `inline; filename="a.pdf; filename*=UTF-8''b.exe"`, `; filename="a.pdf; filename*=UTF-8''b.exe"`],
+  ["with a letter that has to be written otherwise", `inline${plain}; filename*=UTF-8''photo%20(1).png`, plain],
+  ["with a longer name than any", `inline${plain}; filename*=UTF-8''${"%20".repeat(2001)}`, plain],
+  ["twice", `inline${plain}; filename*=UTF-8''%C3%A4.png`, `${plain}; filename*=UTF-8''%C3%A4.png`],
+  ["the exact one first", "inline; filename*=UTF-8''%C3%A4.png ; filename=a.png", "; filename=a.png; filename*=UTF-8''%C3%A4.png"],
+  ["behind another word in quotes", `inline; title="; filename=b.exe"${plain}`, plain],
+  ["with a quote inside", String.raw`inline; filename="a\"; filename*=UTF-8''b.exe"`, ""],
+  ["alone", plain.slice(2), plain],
+])("a name that a service tells %s is handed on whole, or not at all", async (_, told, name) => {
+  const other = await startLittleServer((__, response) =>
+    response.writeHead(200, { "content-type": "image/png", "content-disposition": told }).end("x"),
+  );
+  const id = await harness.connect(other.url, "k");
+  const answer = await harness.request(`/api/view?filename=a&connection=${id}`, { as: "viewer" });
+  expect(answer.headers.get("content-disposition")).toBe(`inline${name}`);
+  await other.close();
+});
