@@ -1,19 +1,30 @@
-// Word that an asset was made or found in this tab, for lists that would show it.
-// Guarantees: a list that is not on the screen hears nothing, and asks anew when it comes.
+// Word that an asset was made, found or changed in this tab, for lists that would show it.
+// Guarantees: a list that is not on the screen hears nothing, and asks anew when it comes; hundreds at once are heard of a few times,
+// the last of them never passed over.
 
 import { useEffect, useEffectEvent } from "react";
 
-const listeners = new Set<(assetId: string) => void>();
+/** A list that is read anew for each of many would never be read to its end. */
+const GATHER_MS = 400;
+const listeners = new Set<() => void>();
 
-export function tellStored(assetId: string): void {
-  for (const listener of listeners) listener(assetId);
+export function tellStored(): void {
+  for (const listener of listeners) listener();
 }
 
-export function useStoredAssets(onStored: (assetId: string) => void): void {
+export function useStoredAssets(onStored: () => void): void {
   const told = useEffectEvent(onStored);
   useEffect(() => {
-    const listener = (assetId: string) => told(assetId);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const tell = () => {
+      timer = undefined;
+      told();
+    };
+    const listener = () => void (timer ??= setTimeout(tell, GATHER_MS));
     listeners.add(listener);
-    return () => void listeners.delete(listener);
+    return () => {
+      listeners.delete(listener);
+      clearTimeout(timer);
+    };
   }, []);
 }

@@ -55,7 +55,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     setUnknown(answer.ok && !asset);
     if (asset) {
       setMade(asset);
-      tellStored(asset.id);
+      tellStored();
     }
     if (!written.ok) setFailure(written.failure);
   }

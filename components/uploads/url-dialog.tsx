@@ -69,7 +69,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
       else if (answer.value.task_id !== undefined) count.started += 1;
       else {
         count.already += 1;
-        if (answer.value.id) tellStored(answer.value.id);
+        if (answer.value.id) tellStored();
       }
     }
     setBusy(false);

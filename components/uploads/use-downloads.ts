@@ -16,7 +16,7 @@ const told = new Set<string>();
 function readDownloads(answer: DownloadTasks): DownloadTasks {
   for (const { id, state, assetId } of answer.tasks) {
     if (state === "working") told.add(id);
-    else if (told.delete(id) && state === "completed" && assetId) tellStored(assetId);
+    else if (told.delete(id) && state === "completed" && assetId) tellStored();
   }
   return answer;
 }
