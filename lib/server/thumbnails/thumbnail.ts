@@ -19,10 +19,13 @@ export type ThumbnailSubject = { asset: string } | { filename: string; subfolder
 
 const MOST_BYTES = 64 * 1024 ** 2;
 const LIMIT_MS = 15_000;
-/** Each holds one file whole while it is made: this bounds the memory that a wall of pictures can take. */
 const MADE_AT_ONCE = 6;
 /** For each connection its own: a service that hangs holds up nobody else's pictures. */
 const turnsOf = new Map<string, Turns>();
+/** Each holds one file whole while it is made: this bounds the memory, however many connections there are. */
+const large = createTurns(12);
+/** What is announced as no more waits for no other connection's large files, which may be long in coming. */
+const SMALL_BYTES = 4 * 1024 ** 2;
 
 /** No service shrinks to more: beyond it, the file itself is asked for. */
 const MOST_SHRUNK = 1024;
@@ -81,8 +84,12 @@ async function make(
 }
 
 async function shrunk(answer: Response, edge: number, fit: ThumbnailFit) {
-  const bytes = await readWhole(answer);
-  return bytes && (await toThumbnail(bytes, edge, fit));
+  const isSmall = Number(answer.headers.get("content-length") ?? Infinity) <= SMALL_BYTES;
+  const work = async () => {
+    const bytes = await readWhole(answer, isSmall ? SMALL_BYTES : MOST_BYTES);
+    return bytes && (await toThumbnail(bytes, edge, fit));
+  };
+  return isSmall ? work() : large(work);
 }
 
 type Opening = { edge: number; signal: AbortSignal };
@@ -137,9 +144,9 @@ async function preview(access: Access, previewUrl: string, opening: Opening): Pr
   return openAddress(options, url, { signal: inTime(access, opening.signal) });
 }
 
-async function readWhole(answer: Response): Promise<Uint8Array | undefined> {
+async function readWhole(answer: Response, mostBytes: number): Promise<Uint8Array | undefined> {
   try {
-    return await readBytes(answer.body, MOST_BYTES);
+    return await readBytes(answer.body, mostBytes);
   } catch {
     // The other side broke off, or the time is up: there is no preview now.
     return undefined;

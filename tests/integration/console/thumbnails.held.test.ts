@@ -1,0 +1,47 @@
+// The bound on the files that all connections together hold while their thumbnails are made.
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+
+let harness: Awaited<ReturnType<typeof createHarness>>;
+let png: Buffer;
+beforeAll(async () => {
+  harness = await createHarness({ upstreamLimits: { readMs: 15_000 } });
+  png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+});
+afterAll(() => harness.dispose());
+
+test("of all connections together twelve large files are held at once; a small one does not wait for them", async () => {
+  const held: (() => void)[] = [];
+  const service = await startLittleServer(({ url }, response) => {
+    if (url.includes("small")) return void response.setHeader("content-length", png.length).end(png);
+    response.writeHead(200, { "content-type": "image/png" });
+    // No length is announced.
+    if (url.includes("whole")) return void response.end(png);
+    response.write(png.subarray(0, 40));
+    held.push(() => void response.end(png.subarray(40)));
+  });
+  const [one, two, three] = await Promise.all(["1", "2", "3"].map((key) => harness.connect(service.url, key)));
+  const get = async (connection: string | undefined, file: string, signal?: AbortSignal) =>
+    (await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${file}&edge=256`, { as: "viewer", signal })).status;
+  const large = [one, two].flatMap((each) => Array.from({ length: 6 }, (_, at) => get(each, `${at}.png`)));
+  await until("twelve are asked for", () => held.length === 12);
+  let answered: number | undefined;
+  const leaving = new AbortController();
+  const waiting = get(three, "whole.png").then((status) => (answered = status));
+  const left = get(three, "whole-too.png", leaving.signal);
+  await until("the others are asked for", () => service.seen.length === 14);
+  for (let at = 0; at < 10; at += 1) expect(await get(three, `small${at}.png`)).toBe(200);
+  expect(answered).toBeUndefined();
+  leaving.abort();
+  held.shift()?.();
+  expect(await waiting).toBe(200);
+  await left;
+  for (const end of held) end();
+  expect(await Promise.all(large)).toEqual(Array(12).fill(200));
+  await service.close();
+}, 30_000);
