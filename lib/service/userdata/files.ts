@@ -65,8 +65,8 @@ export function createUserFiles(folders: { userdata: string; temp: string }, max
       await makeParent(target, folders.userdata);
       if (source !== target) {
         await place(source, target, overwrite);
-        // A link leaves the source. After a rename it is gone: what has its name on a disk that knows no case is the target itself.
-        if (!overwrite) await rm(source, { force: true });
+        // A link leaves the source. After a rename it is gone, or what has its name on a disk that knows no case is the target itself.
+        if (!overwrite || (await isSecondName(source, target))) await rm(source, { force: true });
         await syncFolder(dirname(target));
         await syncFolder(dirname(source));
       }
@@ -141,6 +141,17 @@ async function describe(path: string): Promise<{ size: number; modified: number 
     return found.isFile() ? { size: found.size, modified: Math.floor(found.mtimeMs) } : undefined;
   } catch (error) {
     if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+}
+
+/** Of one file: renaming one of its names to the other succeeds and does nothing. A file that is told twice by one name has one link. */
+async function isSecondName(source: string, target: string): Promise<boolean> {
+  try {
+    const [left, moved] = await Promise.all([source, target].map((path) => lstat(path)));
+    return left !== undefined && moved !== undefined && left.nlink > 1 && left.ino === moved.ino && left.dev === moved.dev;
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return false;
     throw error;
   }
 }

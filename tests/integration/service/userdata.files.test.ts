@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { link, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -59,6 +59,16 @@ describe("user data files", () => {
     expect((await client.call("POST", "/api/userdata/keep.txt/move/keep.txt?overwrite=false")).status).toBe(200);
     expect((await client.call("POST", "/api/userdata/nobody.txt/move/keep.txt")).status).toBe(404);
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+
+  it("moves one of two names of the same file onto the other, which is then the only one", async () => {
+    await client.call("POST", "/api/userdata/twin%2Fone.txt", "twin");
+    const own = (await readdir(bench.folder, { recursive: true })).find((path) => path.endsWith(join("twin", "one.txt"))) ?? "";
+    const path = join(bench.folder, own);
+    await link(path, join(path, "..", "two.txt"));
+    expect((await client.call("POST", "/api/userdata/twin%2Fone.txt/move/twin%2Ftwo.txt")).status).toBe(200);
+    expect((await client.get("/api/userdata?dir=twin%2F")).body).toMatchObject([{ path: "two.txt", size: 4 }]);
+    expect((await client.get("/api/userdata/twin%2Ftwo.txt")).text).toBe("twin");
   });
 
   it("never shows half a file: a reader has the old one whole or the new one whole", async () => {
