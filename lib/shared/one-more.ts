@@ -1,19 +1,31 @@
 // Many wishes for the same act, such as reading a list anew after each of three hundred changes, become few acts.
-// Guarantees: one runs at a time; a wish that came while one ran is met by one that begins after it. Must never: lose the last wish.
+// Guarantees: one runs at a time; a wish that came while one ran is met by one that begins after it, also where that one failed (then it
+// is the next one that tells how it went). Must never: lose the last wish.
 
 /** Calls that come while the act runs are met together, by one more. */
 export function oneMore(act: () => Promise<unknown>): () => Promise<void> {
   let isWished = false;
-  let running: Promise<void> | undefined;
+  let isRunning = false;
+  let running = Promise.resolve();
   async function run(): Promise<void> {
-    do {
-      isWished = false;
-      await act();
-    } while (isWished);
+    isRunning = true;
+    try {
+      do {
+        isWished = false;
+        try {
+          await act();
+        } catch (error) {
+          if (!isWished) throw error;
+        }
+      } while (isWished);
+    } finally {
+      // In the same turn as the last look at the wishes: one that comes later begins anew.
+      isRunning = false;
+    }
   }
   return () => {
     isWished = true;
-    running ??= run().finally(() => (running = undefined));
+    if (!isRunning) running = run();
     return running;
   };
 }

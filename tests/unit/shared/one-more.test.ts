@@ -23,3 +23,28 @@ test("an act that failed stands in no later one's way", async () => {
   await call();
   expect(count).toBe(2);
 });
+
+test("a wish that came while an act failed is met by one more, which tells how it went", async () => {
+  const acts: { end: () => void; fail: (reason: Error) => void }[] = [];
+  const call = oneMore(() => new Promise<void>((end, fail) => acts.push({ end, fail })));
+  const first = call();
+  const second = call();
+  const ended = Promise.all([first, second]);
+  acts[0]?.fail(new Error("lost"));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(acts).toHaveLength(2);
+  acts[1]?.end();
+  await ended;
+});
+
+test("a wish of the very moment after the last act is met", async () => {
+  for (let turns = 0; turns < 6; turns++) {
+    let count = 0;
+    const call = oneMore(async () => void count++);
+    const first = call();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    const second = call();
+    await Promise.all([first, second]);
+    expect([turns, count]).toEqual([turns, 2]);
+  }
+});
