@@ -20,7 +20,7 @@ const storageOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 export type SourcePolicy = {
-  /** As the configuration names them, for people. */
+  /** For people: the hosts by name. Origins are counted only, as they may lie inside the network. */
   named: string;
   isPermitted(url: URL): boolean;
   /** The configuration names this very origin: whatever its address is, it is meant. */
@@ -35,7 +35,7 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
   const isTrustedOrigin = (url: URL) => isAnonymous(url) && origins.has(url.origin);
   const isPermitted = (url: URL) => isTrustedOrigin(url) || (isPlain(url) && hosts.some((host) => isUnder(url, host)));
   return {
-    named: namesOf(entries),
+    named: namesOf(hosts, origins.size),
     isTrustedOrigin,
     isPermitted,
     mayLeadTo: (source, target) =>
@@ -62,10 +62,10 @@ export function insideTheNetwork(field?: string): ServiceError {
     : new ServiceError("UNSUPPORTED_SOURCE", `${field}: the ${sentence}`, { field });
 }
 
-function namesOf(entries: readonly string[]): string {
-  if (entries.length === 0) return "from nowhere";
-  const more = entries.length - MOST_NAMED;
-  return `only from ${entries.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+function namesOf(hosts: readonly string[], untold: number): string {
+  if (hosts.length === 0) return untold === 0 ? "from nowhere" : "only from places that its operator chose";
+  const more = Math.max(0, hosts.length - MOST_NAMED) + untold;
+  return `only from ${hosts.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function isPlain(url: URL): boolean {

@@ -46,6 +46,10 @@ describe("the policy of sources", () => {
     const many = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
     expect(refused(many)).toMatch(/ host-9\.example and 20 more\.$/);
     expect(refused([])).toBe("source_url: this service downloads from nowhere.");
+    // Whoever has a key need not know how the network is laid out.
+    const inner = ["http://10.1.2.3:8080", "https://store.internal:8443"];
+    expect(refused(["models.example", ...inner])).toBe("source_url: this service downloads only from models.example and 2 more.");
+    expect(refused(inner)).toBe("source_url: this service downloads only from places that its operator chose.");
   });
 
   it("opens a storage with its source only: a configuration that leaves the source out leaves both out", () => {
