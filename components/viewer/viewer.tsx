@@ -63,7 +63,8 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
     const act = keys[event.key];
     if (!act) return false;
     event.preventDefault();
-    act(event.repeat);
+    // Held down, only the pages go on turning.
+    if (!event.repeat || event.key.startsWith("Arrow")) act(event.repeat);
     return true;
   };
   const next = itemAt(slideshow.isPlaying ? (at + 1) % count : at + 1);

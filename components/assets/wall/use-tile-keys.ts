@@ -24,6 +24,8 @@ type TileKeys = {
 };
 
 const moving = new Set(["j", "k"]);
+/** Held down they do it once. */
+const acting = new Set(["x", " ", "i", "Enter"]);
 
 /** Arrows, j and k move over the whole list, with shift they choose on the way; x chooses, i opens beside the wall, Enter the page, and Space shows it in full. */
 export function useTileKeys({
@@ -59,6 +61,7 @@ export function useTileKeys({
       focus(current !== undefined && wall.container.current?.querySelector(`a[data-index="${current}"]`) ? current : wall.firstIndex());
       return true;
     }
+    if (event.repeat && acting.has(key)) return true;
     const asset = source.at(here);
     if (key === "x") picking.toggle(here);
     else if (key === " ") onView(here);

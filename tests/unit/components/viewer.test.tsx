@@ -251,6 +251,15 @@ it("Space plays and pauses from the picture, presses a button where one has the 
   expect(screen.getByRole("button", { name: "Play a slideshow" })).toBeDefined();
 });
 
+it("only arrows go on while they are held: a held Space plays the slideshow once", async () => {
+  show();
+  await press(" ");
+  for (const _ of [1, 2, 3]) await hold(" ");
+  expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
+  await hold("ArrowRight");
+  expect(shown()).toBe("2 of 4");
+});
+
 it("a finger drawn aside turns the page while the whole picture is seen, and moves the picture where it is zoomed", async () => {
   show();
   await arrive("one.png");
