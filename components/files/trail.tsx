@@ -2,7 +2,8 @@
 
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { Fragment, useState } from "react";
+import { Fragment, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { type Crumb } from "./crumbs";
 
 type TrailProps = { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string };
@@ -15,9 +16,15 @@ const way = "rounded-sm font-normal text-ink-2 hover:text-ink";
 export function Trail({ title, crumbs, hrefOf }: TrailProps) {
   const t = useTranslations("files");
   const [isWhole, setWhole] = useState(false);
+  const first = useRef<HTMLAnchorElement>(null);
   const hidden = isWhole || crumbs.length <= SHOWN + 1 ? 0 : crumbs.length - SHOWN;
   const current = crumbs.at(-1);
   if (!current) return title;
+  function showWhole() {
+    flushSync(() => setWhole(true));
+    // The button goes with its press: whoever pressed it by key goes on from what appears.
+    first.current?.focus();
+  }
   return (
     <span className="flex min-w-0 flex-wrap items-center">
       <Link href={hrefOf("/")} className={way}>
@@ -26,15 +33,15 @@ export function Trail({ title, crumbs, hrefOf }: TrailProps) {
       {hidden > 0 ? (
         <>
           <Slash />
-          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={() => setWhole(true)} className={`${way} px-1`}>
+          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={showWhole} className={`${way} px-1`}>
             …
           </button>
         </>
       ) : null}
-      {crumbs.slice(hidden, -1).map(({ name, dir }) => (
+      {crumbs.slice(hidden, -1).map(({ name, dir }, at) => (
         <Fragment key={dir}>
           <Slash />
-          <Link href={hrefOf(dir)} title={dir} className={`${way} max-w-48 truncate max-sm:max-w-28`}>
+          <Link ref={at === 0 ? first : undefined} href={hrefOf(dir)} title={dir} className={`${way} max-w-48 truncate max-sm:max-w-28`}>
             {name}
           </Link>
         </Fragment>
