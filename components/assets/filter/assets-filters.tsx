@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { type PlaceOf } from "@/components/frame/use-place";
 import { chipStyle } from "@/components/ui/chip";
 import { cn } from "@/components/ui/cn";
@@ -29,6 +29,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
   const { query, hrefOf, go } = place;
   const conditions = readFilter(query.metadata_filter).length;
   const close = () => setOpen(undefined);
+  const more = useRef<HTMLButtonElement>(null);
   return (
     <>
       <NameField name={query.name_contains ?? ""} onName={(name) => go({ name_contains: name || undefined })} />
@@ -44,12 +45,14 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
               if (event.metaKey || event.ctrlKey || event.shiftKey) return;
               event.preventDefault();
               go(withNextTagState(query, tag));
+              // Any tag but the interface's own goes with this press, and would take the focus with it.
+              if (state === "exclude" && !isOwn(tag)) more.current?.focus();
             }}
             aria-label={t(`filter.tag.${state}`, { tag })}
             className={chipStyle(
               state === "include",
-              // Where room is short, what filters nothing stands in the dialog alone.
-              cn("max-w-48", state === "any" && "max-[1399px]:hidden", state === "exclude" && "border-control line-through"),
+              // Where room is short, what filters nothing stands in the dialog alone, once the focus has left it.
+              cn("max-w-48", state === "any" && "max-[1399px]:not-focus:hidden", state === "exclude" && "border-control line-through"),
             )}
           >
             <span className="truncate">{tag}</span>
@@ -57,6 +60,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
         );
       })}
       <button
+        ref={more}
         type="button"
         aria-haspopup="dialog"
         aria-label={t("filter.addTagLabel")}
@@ -84,4 +88,8 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
       ) : null}
     </>
   );
+}
+
+function isOwn(tag: string): boolean {
+  return ownTags.some((own) => own === tag);
 }

@@ -1,0 +1,38 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { useState } from "react";
+import { afterEach, expect, it } from "vitest";
+import { AssetsFilters } from "@/components/assets/filter/assets-filters";
+import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
+import { renderInApp } from "../components/render";
+
+afterEach(cleanup);
+
+function Filters({ excluded }: { excluded: string }) {
+  const [query, setQuery] = useState(() => assetsQuerySchema.parse({ exclude_tags: excluded }));
+  const go = (change: Partial<AssetsQuery>) => setQuery({ ...query, ...change });
+  return <AssetsFilters place={{ query, isMoving: false, hrefOf: () => "/assets", go }} connectionId="a" seenTags={() => []} />;
+}
+
+/** Presses the tag as a key does, which leaves the focus on it. */
+async function forget(tag: string): Promise<HTMLElement> {
+  renderInApp(<Filters excluded={tag} />);
+  const link = screen.getByText(tag).closest("a");
+  if (!link) throw new Error("a tag is a link");
+  link.focus();
+  await act(async () => void fireEvent.click(link));
+  return link;
+}
+
+it("a tag that leaves the bar with its third press hands the focus to the button that adds tags", async () => {
+  await forget("portrait");
+  expect(screen.queryByText("portrait")).toBeNull();
+  expect(document.activeElement).toBe(screen.getByRole("button", { name: "Filter by tags" }));
+});
+
+it("a tag of the interface keeps the focus with its third press, also where room is short", async () => {
+  const link = await forget("output");
+  expect(document.activeElement).toBe(link);
+  // Widths are the stylesheet's, which jsdom does not read: nothing hides what has the focus.
+  expect(link.className.split(" ").filter((name) => name.endsWith(":hidden") && !name.includes("not-focus:"))).toEqual([]);
+});
