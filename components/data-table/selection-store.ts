@@ -7,6 +7,7 @@ export function createSelection() {
   let listed: readonly string[] = [];
   let ids: ReadonlySet<string> = new Set();
   let isMatching = false;
+  let leftOut: ReadonlySet<string> = new Set();
   let anchor: string | undefined;
   const listeners = new Set<() => void>();
   const tell = () => {
@@ -15,8 +16,10 @@ export function createSelection() {
   const become = (next: ReadonlySet<string>, matching = false) => {
     ids = next;
     isMatching = matching;
+    leftOut = new Set();
     tell();
   };
+  const has = (id: string) => (isMatching ? !leftOut.has(id) : ids.has(id));
   return {
     subscribe(listener: () => void): () => void {
       listeners.add(listener);
@@ -29,16 +32,16 @@ export function createSelection() {
     },
     ids: () => ids,
     isMatching: () => isMatching,
-    has: (id: string) => isMatching || ids.has(id),
+    has,
     /** How much of the page is chosen. */
     share(): "none" | "some" | "all" {
       if (ids.size === 0 || listed.length === 0) return "none";
-      const count = listed.filter((id) => isMatching || ids.has(id)).length;
+      const count = listed.filter(has).length;
       return count === 0 ? "none" : count === listed.length ? "all" : "some";
     },
     /** With `isRange`, everything from the last one pressed to this one. */
     choose(id: string, isOn: boolean, isRange = false): void {
-      const next = new Set(isMatching ? listed : ids);
+      const next = new Set(isMatching ? listed.filter(has) : ids);
       for (const each of isRange ? between(listed, anchor, id) : [id]) {
         if (isOn) next.add(each);
         else next.delete(each);
@@ -50,6 +53,11 @@ export function createSelection() {
     replace: (chosen: Iterable<string>) => become(new Set(chosen)),
     choosePage: () => become(new Set(listed)),
     chooseMatching: () => become(new Set(listed), true),
+    /** Of all that match not these; whoever says so finds out which the others are, and chooses those. */
+    leaveOut(these: Iterable<string>): void {
+      leftOut = new Set(these);
+      tell();
+    },
     clear: () => {
       anchor = undefined;
       if (ids.size > 0 || isMatching) become(new Set());

@@ -13,7 +13,7 @@ export type AssetsSource = {
   /** What is held, in order. */
   rows: () => AssetView[];
   /** These, read where they are not held; fewer where the service refuses. */
-  range: (from: number, to: number) => Promise<AssetView[]>;
+  range: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
   /** These rest in view. */
   want: (from: number, to: number) => void;
   /** New ones wait above. */

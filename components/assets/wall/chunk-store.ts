@@ -13,8 +13,6 @@ import { MOST_AT_ONCE } from "../read-assets";
 export const CHUNK = 60;
 export const MOST_CHUNKS = 24;
 
-const forever = new AbortController().signal;
-
 export type ReadPage = (place: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
 export type ChunkStore = ReturnType<typeof createChunkStore>;
 
@@ -110,14 +108,14 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     },
     version: () => version,
     at,
-    /** These, read beside what is held where some are not; fewer where the service refuses. */
-    async range(from: number, to: number): Promise<AssetView[]> {
+    /** These, read beside what is held where some are not; fewer where the service refuses, or nobody wants them any more. */
+    async range(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {
       const held = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
       if (held.length === to - from) return held;
       const found: AssetView[] = [];
       for (let offset = from; offset < to; offset += MOST_AT_ONCE) {
-        const page = await readAt(offset, Math.min(MOST_AT_ONCE, to - offset), forever);
-        if (!page.ok) break;
+        const page = await readAt(offset, Math.min(MOST_AT_ONCE, to - offset), signal);
+        if (!page.ok || signal.aborted) break;
         found.push(...page.value.assets);
       }
       return found;

@@ -1,6 +1,6 @@
 // Choosing by place in a list that is mostly not in memory: one by one, as a range, as a band, and all but one.
-// Guarantees: a range or a band reaches what was not read yet, up to a bound that is told; the later of two readings counts; what was let
-// go of while it was read does not come back.
+// Guarantees: a range or a band reaches what was not read yet, up to a bound that is told; the later of two readings counts, and the other
+// is given up; what was let go of or taken out while it was read does not come back.
 
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { type AssetView } from "@/lib/contract/asset-view";
@@ -22,31 +22,49 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
   /** What is chosen beside the last range, as long as nobody has chosen anything since. */
   let beside: ReadonlySet<string> = new Set();
   let written: ReadonlySet<string> | undefined;
-  let turn = 0;
+  let reading: AbortController | undefined;
+  /** What was chosen or taken out by hand while something is read; it counts more than what comes. */
+  const meanwhile = new Map<string, boolean>();
 
   function know(assets: readonly AssetView[]) {
     for (const asset of assets) known.set(asset.id, asset);
   }
   function write(before: ReadonlySet<string>, assets: readonly AssetView[]) {
     know(assets);
-    beside = before;
-    store.replace([...before, ...assets.map(({ id }) => id)]);
+    const next = new Set([...before, ...assets.map(({ id }) => id)]);
+    for (const [id, isOn] of meanwhile) {
+      if (isOn) next.add(id);
+      else next.delete(id);
+    }
+    beside = meanwhile.size > 0 ? next : before;
+    store.replace(next);
     written = store.ids();
   }
-  /** Undefined where it does not count any more. */
-  async function read(from: number, to: number, meant: number): Promise<AssetView[] | undefined> {
-    turn += 1;
-    const mine = turn;
-    const wasAny = store.ids().size > 0;
-    onReading(true);
-    const assets = (await source?.range(from, to)) ?? [];
-    if (mine !== turn) return undefined;
+  function stop() {
+    if (!reading) return;
+    reading.abort();
+    reading = undefined;
+    meanwhile.clear();
     onReading(false);
-    if (wasAny && store.ids().size === 0) return undefined;
+  }
+  /** `take` is left out where something else counts by then. */
+  async function read(from: number, to: number, meant: number, take: (assets: readonly AssetView[]) => void): Promise<void> {
+    stop();
+    const mine = new AbortController();
+    reading = mine;
+    onReading(true);
+    const assets = (await source?.range(from, to, mine.signal)) ?? [];
+    if (mine.signal.aborted) return;
     const count = assets.length;
     if (count < meant) onShort({ why: count < to - from ? "unread" : count === MOST_IN_RANGE ? "bound" : "page", count, meant });
-    return assets;
+    take(assets);
+    stop();
   }
+
+  // Whoever lets go of everything, wherever they press, does not get it back.
+  store.subscribe(() => {
+    if (store.ids().size === 0 && !store.isMatching()) stop();
+  });
 
   return {
     /** The list as it stands. */
@@ -57,15 +75,14 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
       if (!source || !asset) return;
       anchor = index;
       know([asset]);
-      if (!store.isMatching()) return store.choose(asset.id, !store.has(asset.id));
-      const to = Math.min(source.count, MOST_IN_RANGE);
-      void read(0, to, Math.max(source.count, source.total ?? 0)).then((assets) => {
-        if (assets)
-          write(
-            new Set(),
-            assets.filter(({ id }) => id !== asset.id),
-          );
-      });
+      const isOn = !store.has(asset.id);
+      if (store.isMatching() && !reading) {
+        const to = Math.min(source.count, MOST_IN_RANGE);
+        void read(0, to, Math.max(source.count, source.total ?? 0), (assets) => write(new Set(), assets));
+      }
+      if (reading) meanwhile.set(asset.id, isOn);
+      if (store.isMatching()) store.leaveOut([...meanwhile].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
+      else store.choose(asset.id, isOn);
     },
     /** Everything from the last one chosen to this one, in place of the range before; what was not read yet is read. */
     async extend(index: number): Promise<void> {
@@ -73,19 +90,19 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
       if (anchor === undefined || store.ids().size === 0) {
         anchor = index;
         const asset = source.at(index);
+        stop();
         return asset && write(new Set(), [asset]);
       }
       const before = store.ids();
       const kept = before === written ? beside : before;
       const from = index < anchor ? Math.max(index, anchor + 1 - MOST_IN_RANGE) : anchor;
       const to = index < anchor ? anchor + 1 : Math.min(index + 1, anchor + MOST_IN_RANGE);
-      const assets = await read(from, to, Math.abs(index - anchor) + 1);
-      // Whoever has chosen others meanwhile keeps them.
-      if (assets) write(store.ids() === before ? kept : store.ids(), assets);
+      await read(from, to, Math.abs(index - anchor) + 1, (assets) => write(kept, assets));
     },
     /** A rubber band while it is drawn: these, as far as they are at hand, beside what was chosen when it began. */
     band(indices: readonly number[], before: ReadonlySet<string>): void {
       anchor = indices[0] ?? anchor;
+      stop();
       write(
         before,
         indices.flatMap((index) => source?.at(index) ?? []),
@@ -96,15 +113,16 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
       const [from, last] = [indices[0], indices.at(-1)];
       if (from === undefined || last === undefined || indices.every((index) => source?.at(index))) return;
       anchor = from;
-      const assets = await read(from, Math.min(last + 1, from + MOST_IN_RANGE), last + 1 - from);
-      if (assets)
+      await read(from, Math.min(last + 1, from + MOST_IN_RANGE), last + 1 - from, (assets) =>
         write(
           before,
           indices.flatMap((index) => assets[index - from] ?? []),
-        );
+        ),
+      );
     },
     /** All that match, on whatever page. */
     all(): void {
+      stop();
       store.list(source?.rows().map(({ id }) => id) ?? []);
       store.chooseMatching();
     },
@@ -115,8 +133,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
     },
     /** Another question is another list. */
     letGo(): void {
-      turn += 1;
-      onReading(false);
+      stop();
       store.clear();
       known.clear();
       anchor = undefined;

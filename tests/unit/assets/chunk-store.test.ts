@@ -32,6 +32,7 @@ function service(length: number) {
     },
   };
 }
+const wanted = new AbortController().signal;
 const rested = (store: { at: (index: number) => AssetView | undefined }, index: number) =>
   until(`row ${index}`, () => store.at(index) !== undefined);
 
@@ -95,7 +96,7 @@ describe("the rows of a long list", () => {
     store.want(0, 60);
     await rested(store, 0);
     ids.unshift("new0", "new1", "new2");
-    const range = await store.range(50, 1_200);
+    const range = await store.range(50, 1_200, wanted);
     expect([range.length, range[0]?.id, range.at(-1)?.id]).toEqual([1_150, "a50", "a1199"]);
     expect(new Set(range.map(({ id }) => id)).size).toBe(1_150);
   });
@@ -124,8 +125,20 @@ describe("the rows of a long list", () => {
     store.want(0, 60);
     await rested(store, 0);
     refuse({ status: 503, code: "X", message: "down" });
-    expect(await store.range(0, 60)).toHaveLength(60);
-    expect(await store.range(0, 90)).toEqual([]);
+    expect(await store.range(0, 60, wanted)).toHaveLength(60);
+    expect(await store.range(0, 90, wanted)).toEqual([]);
+  });
+
+  it("of a range that nobody wants any more are asked for no further", async () => {
+    const { read, asked, aborted, hold } = service(5_000);
+    const store = createChunkStore(read, { leads: true });
+    const open = hold();
+    const control = new AbortController();
+    const range = store.range(0, 3_000, control.signal);
+    control.abort();
+    open();
+    await range;
+    expect([asked, aborted]).toEqual([[0], [0]]);
   });
 
   it("are shown as they were while they are read again, and a length that shrank is believed", async () => {

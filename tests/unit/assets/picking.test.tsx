@@ -16,18 +16,21 @@ const asset = (index: number): AssetView => ({
   ...{ id: `a${index}`, name: `${index}.png`, kind: "image", tags: [], immutable: false, metadata: {} },
 });
 type Held = { from: number; to: number };
+type Outside = { open: (() => void)[]; signals: AbortSignal[]; isSlow: boolean };
 
 /** A list of which only some is at hand; `range` reads the rest, as far as the service gives it. */
-function listOf(count: number, held: Held, readable = count): AssetsSource & { open: (() => void)[]; isSlow: boolean } {
+function listOf(count: number, held: Held, readable = count): AssetsSource & Outside {
   const isHeld = (index: number) => index >= held.from && index < held.to;
   const made = {
     open: [] as (() => void)[],
+    signals: [] as AbortSignal[],
     isSlow: false,
     ...{ version: 1, count, total: count, newCount: 0, failure: undefined, atMs: 0, everyMs: 1000, offset: 0, isEmpty: false },
     at: (index: number) => (isHeld(index) ? asset(index) : undefined),
     indexOf: (id: string) => Number(id.slice(1)),
     rows: () => Array.from({ length: held.to - held.from }, (_, at) => asset(held.from + at)),
-    async range(from: number, to: number) {
+    async range(from: number, to: number, signal: AbortSignal) {
+      made.signals.push(signal);
       if (made.isSlow) await new Promise<void>((go) => made.open.push(go));
       return Array.from({ length: Math.max(0, Math.min(to, readable) - from) }, (_, at) => asset(from + at));
     },
@@ -49,6 +52,11 @@ function pickingOf(source: AssetsSource): Picking {
   return first;
 }
 const ids = (picking: Picking) => [...picking.store.ids()].map((id) => Number(id.slice(1))).sort((a, b) => a - b);
+const arrive = (list: Outside, reading?: Promise<unknown>) =>
+  act(async () => {
+    list.open.splice(0).forEach((go) => go());
+    await reading;
+  });
 const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
 describe("a range", () => {
@@ -88,6 +96,61 @@ describe("a range", () => {
     list.isSlow = false;
     await act(() => picking.extend(20));
     expect(ids(picking)).toEqual([20]);
+  });
+
+  it("that is let go of while it is read stays let go of, also where another is chosen before it comes", async () => {
+    const list = listOf(1000, { from: 0, to: 60 });
+    const picking = pickingOf(list);
+    act(() => picking.toggle(0));
+    list.isSlow = true;
+    const late = picking.extend(900);
+    act(() => picking.store.clear());
+    act(() => picking.toggle(7));
+    await arrive(list, late);
+    expect(ids(picking)).toEqual([7]);
+  });
+
+  it("that is still read takes nothing from a band drawn meanwhile, nor from all that match", async () => {
+    const list = listOf(1000, { from: 0, to: 60 });
+    const picking = pickingOf(list);
+    act(() => picking.toggle(0));
+    list.isSlow = true;
+    const beforeBand = picking.extend(900);
+    act(() => picking.band([20, 21], new Set()));
+    await arrive(list, beforeBand);
+    expect(ids(picking)).toEqual([20, 21]);
+    const beforeAll = picking.extend(900);
+    act(() => picking.all());
+    await arrive(list, beforeAll);
+    expect(picking.store.isMatching()).toBe(true);
+  });
+
+  it("comes beside what was chosen by hand while it was read, and without what was taken out by hand", async () => {
+    const list = listOf(1000, { from: 0, to: 60 });
+    const picking = pickingOf(list);
+    act(() => [50, 2, 10].forEach(picking.toggle));
+    await act(() => picking.extend(14));
+    list.isSlow = true;
+    const backwards = picking.extend(5);
+    act(() => picking.toggle(40));
+    act(() => picking.toggle(50));
+    act(() => picking.toggle(10));
+    await arrive(list, backwards);
+    expect(ids(picking)).toEqual([2, ...upTo(5, 10), 40]);
+    list.isSlow = false;
+    await act(() => picking.extend(11));
+    expect(ids(picking)).toEqual([2, ...upTo(5, 10), 10, 11, 40]);
+  });
+
+  it("that another one replaces is read no further", async () => {
+    const list = listOf(1000, { from: 0, to: 60 });
+    const picking = pickingOf(list);
+    act(() => picking.toggle(0));
+    list.isSlow = true;
+    const all = [picking.extend(700), picking.extend(800), picking.extend(900)];
+    expect(list.signals.map(({ aborted }) => aborted)).toEqual([true, true, false]);
+    await arrive(list, Promise.all(all));
+    expect(ids(picking)).toEqual(upTo(0, 901));
   });
 
   it("says how many of it are chosen, where it is longer than a range may be or the service gives less", async () => {
@@ -162,4 +225,27 @@ it("one taken out of all that match leaves all others chosen, read or not", asyn
   await waitFor(() => expect(ids(picking)).toEqual(upTo(0, 300).filter((index) => index !== 7)));
   expect(picking.store.isMatching()).toBe(false);
   expect(picking.chosen()).toHaveLength(299);
+});
+
+it("two taken out of all that match in quick succession are both left out, seen to be at once, and put back as quickly", async () => {
+  const list = listOf(300, { from: 0, to: 60 });
+  const picking = pickingOf(list);
+  act(() => picking.toggle(0));
+  act(() => picking.all());
+  list.isSlow = true;
+  act(() => picking.toggle(7));
+  act(() => picking.toggle(9));
+  act(() => picking.toggle(11));
+  act(() => picking.toggle(11));
+  expect([7, 8, 9, 10, 11].filter((index) => picking.store.has(`a${index}`))).toEqual([8, 10, 11]);
+  expect(list.signals).toHaveLength(1);
+  await arrive(list);
+  expect(ids(picking)).toEqual(upTo(0, 300).filter((index) => index !== 7 && index !== 9));
+  expect(picking.store.isMatching()).toBe(false);
+  act(() => picking.all());
+  expect(picking.store.has("a7")).toBe(true);
+  act(() => picking.toggle(3));
+  act(() => picking.store.clear());
+  await arrive(list);
+  expect([ids(picking), picking.store.isMatching()]).toEqual([[], false]);
 });
