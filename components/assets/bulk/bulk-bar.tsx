@@ -26,7 +26,7 @@ type BulkBarProps = {
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
-  /** What lies between two that were chosen is being read. */
+  /** What is to be selected is being read. */
   isReading: boolean;
   total: number | undefined;
   /** Takes all that match; absent where no more do. */
@@ -78,36 +78,41 @@ export function BulkBar({
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {isReading ? <span role="status">{t("reading")}</span> : null}
             {onAll ? <SelectionButton onClick={onAll}>{t("all", { total })}</SelectionButton> : null}
-            {rights.canTag ? <SelectionButton onClick={() => setAsking("addTags")}>{t("addTags")}</SelectionButton> : null}
-            {rights.can("tags.remove") ? (
-              <SelectionButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</SelectionButton>
-            ) : null}
-            {only && hasFiles ? (
-              <SelectionButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>{t("download")}</SelectionButton>
-            ) : null}
-            {only || !hasFiles ? null : (
-              <SelectionButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</SelectionButton>
-            )}
-            {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
-              <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
-            ) : null}
-            <SelectionButton onClick={() => copyThese("ids")}>{t("copyIds")}</SelectionButton>
-            {named ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
-            {rights.canTag && named && named.length <= MOST_IN_RUN ? (
-              <Link
-                href={runHref(
-                  named.map(({ id }) => id),
-                  connection,
-                )}
-                prefetch={false}
-                className={selectionItem}
-              >
-                {t("useInRun")}
-              </Link>
-            ) : null}
-            {rights.can("assets.delete") ? (
-              <SelectionButton onClick={() => bulk.start({ kind: "delete" }, selected)}>{t("delete")}</SelectionButton>
-            ) : null}
+            {/* What is selected is not yet what was meant: nothing is done with it until it is. */}
+            <span inert={isReading} className={`contents ${isReading ? "[&>*]:opacity-50" : ""}`}>
+              {rights.canTag ? <SelectionButton onClick={() => setAsking("addTags")}>{t("addTags")}</SelectionButton> : null}
+              {rights.can("tags.remove") ? (
+                <SelectionButton onClick={() => setAsking("removeTags")}>{t("removeTags")}</SelectionButton>
+              ) : null}
+              {only && hasFiles ? (
+                <SelectionButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>
+                  {t("download")}
+                </SelectionButton>
+              ) : null}
+              {only || !hasFiles ? null : (
+                <SelectionButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</SelectionButton>
+              )}
+              {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
+                <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
+              ) : null}
+              <SelectionButton onClick={() => copyThese("ids")}>{t("copyIds")}</SelectionButton>
+              {named ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
+              {rights.canTag && named && named.length <= MOST_IN_RUN ? (
+                <Link
+                  href={runHref(
+                    named.map(({ id }) => id),
+                    connection,
+                  )}
+                  prefetch={false}
+                  className={selectionItem}
+                >
+                  {t("useInRun")}
+                </Link>
+              ) : null}
+              {rights.can("assets.delete") ? (
+                <SelectionButton onClick={() => bulk.start({ kind: "delete" }, selected)}>{t("delete")}</SelectionButton>
+              ) : null}
+            </span>
           </span>
         </SelectionBar>
       )}

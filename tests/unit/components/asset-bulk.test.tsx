@@ -209,6 +209,21 @@ it("whoever leaves the page while it goes on is told what was done until then", 
   await waitFor(() => expect(currentToasts().map(({ text }) => text)).toEqual(["4 deleted, 97 left as they were"]));
 });
 
+it("while it is read what is to be selected nothing can be done with it but let go of it, or take all that match", () => {
+  const onClear = vi.fn();
+  const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear, total: 5000, onAll: vi.fn() };
+  const bar = (isReading: boolean) => <BulkBar selected={{ kind: "named", assets: many(2) }} {...common} isReading={isReading} />;
+  const usable = () => {
+    const all = within(screen.getByRole("region")).getAllByRole("button");
+    return all.filter((button) => button.closest("[inert]") === null).map(({ textContent }) => textContent);
+  };
+  const { rerender } = renderInApp(bar(true));
+  expect(screen.getByRole("status").closest("[inert]")).toBeNull();
+  expect(usable()).toEqual(["Select all 5,000 that match", "Esc"]);
+  rerender(inApp(bar(false)));
+  expect(usable()).toContain("Delete");
+});
+
 it("of all that match the ids and links are read to the last, and a hundred thousand can be tagged by one press", async () => {
   const texts: string[] = [];
   vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void texts.push(text) } });
