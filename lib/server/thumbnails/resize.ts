@@ -43,8 +43,11 @@ type Made = {
   wantedEdge?: number;
 };
 
-/** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not opened, as of too many pixels. */
-export async function toThumbnail(bytes: Uint8Array, edge: number, fit: ThumbnailFit = "whole"): Promise<Made | "unreadable" | undefined> {
+/** `signal`: nobody waits for it any more, and what is not begun is not drawn. */
+type Wanted = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
+
+/** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not drawn, as of too many pixels. */
+export async function toThumbnail(bytes: Uint8Array, { edge, fit = "whole", signal }: Wanted): Promise<Made | "unreadable" | undefined> {
   try {
     // Asking the decoder what it is would have a drawing drawn up already.
     if (!(await isPicture(bytes.subarray(0, HEAD_BYTES)))) return "unreadable";
@@ -56,13 +59,16 @@ export async function toThumbnail(bytes: Uint8Array, edge: number, fit: Thumbnai
     const isCropped = fit === "fill" && longer > shorter * LONGEST_RATIO;
     if (longer <= edge && !isCropped && isThumbnail(bytes, metadata, edge)) return { thumbnail: bytes };
     const box = isCropped ? cropped(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
-    const draw = () =>
-      image
+    const draw = async () => {
+      if (signal.aborted) return undefined;
+      return image
         .autoOrient()
         .resize({ ...box, withoutEnlargement: true })
         .webp({ quality: 80 })
         .toBuffer();
+    };
     const thumbnail = await (width * height > HEAVY_PIXELS ? heavy(draw) : draw());
+    if (!thumbnail) return undefined;
     const least = edge / LONGEST_RATIO;
     return { thumbnail, ...(isCropped && shorter < least && { wantedEdge: Math.ceil((least * longer) / Math.max(1, shorter)) }) };
   } catch (cause) {

@@ -62,32 +62,32 @@ export function getThumbnail(
   return cache.get({ name, isPassing: !isFixed, asker }, (signal) => turns(() => make(access, subject, { edge, fit, signal })));
 }
 
-async function make(
-  access: Access,
-  subject: ThumbnailSubject,
-  wanted: { edge: number; fit: ThumbnailFit; signal: AbortSignal },
-): Promise<Result<Uint8Array, Failure>> {
-  const { edge, fit, signal } = wanted;
+type Making = { edge: number; fit: ThumbnailFit; signal: AbortSignal };
+
+async function make(access: Access, subject: ThumbnailSubject, wanted: Making): Promise<Result<Uint8Array, Failure>> {
+  const { edge, signal } = wanted;
   // Nobody waits for it any more: its turn is the next one's.
   if (signal.aborted) return failed(callerWentAway());
   const opened = await open(access, subject, { edge, signal });
   if (!opened.ok) return opened;
   const isPage = /^text\/html|json/.test(opened.value.headers.get("content-type") ?? "");
-  const made = await shrunk(opened.value, edge, fit);
+  const made = await shrunk(opened.value, wanted);
   if (made === undefined) return failed(nothing);
   // A page in the place of a file is an outage's, and says nothing of the file.
   if (made === "unreadable") return failed(isPage ? nothing : noPicture);
   // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
   const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, { edge: made.wantedEdge, signal });
-  const better = larger?.ok ? await shrunk(larger.value, edge, fit) : undefined;
+  const better = larger?.ok ? await shrunk(larger.value, wanted) : undefined;
+  // Given up on the way to the better one: the strip is not to be kept in its place.
+  if (signal.aborted) return failed(callerWentAway());
   return ok((typeof better === "object" ? better : made).thumbnail);
 }
 
-async function shrunk(answer: Response, edge: number, fit: ThumbnailFit) {
+async function shrunk(answer: Response, wanted: Making) {
   const isSmall = Number(answer.headers.get("content-length") ?? Infinity) <= SMALL_BYTES;
   const work = async () => {
     const bytes = await readWhole(answer, isSmall ? SMALL_BYTES : MOST_BYTES);
-    return bytes && (await toThumbnail(bytes, edge, fit));
+    return bytes && (await toThumbnail(bytes, wanted));
   };
   return isSmall ? work() : large(work);
 }

@@ -1,6 +1,7 @@
 // The bound on the files that all connections together hold while their thumbnails are made.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { toThumbnail } from "@/lib/server/thumbnails/resize";
 import { createHarness } from "@/tests/support/harness";
 import { startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
@@ -40,8 +41,18 @@ test("of all connections together twelve large files are held at once; a small o
   leaving.abort();
   held.shift()?.();
   expect(await waiting).toBe(200);
-  await left;
+  expect(await left).toBe(404);
   for (const end of held) end();
   expect(await Promise.all(large)).toEqual(Array(12).fill(200));
   await service.close();
+}, 30_000);
+
+test("what nobody waits for any more is not drawn when its turn comes", async () => {
+  const heavy = await sharp({ create: { width: 5200, height: 5200, channels: 3, background: "red" } })
+    .png({ compressionLevel: 1 })
+    .toBuffer();
+  const [staying, leaving] = [new AbortController(), new AbortController()];
+  const drawn = [staying, leaving].map(({ signal }) => toThumbnail(heavy, { edge: 128, signal }));
+  leaving.abort();
+  expect(await Promise.all(drawn)).toEqual([{ thumbnail: expect.any(Uint8Array) }, undefined]);
 }, 30_000);
