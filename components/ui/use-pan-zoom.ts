@@ -125,7 +125,11 @@ export function usePanZoom(options: PanZoomOptions) {
       event.stopPropagation();
     },
   };
-  return { frame, size, view, isFitted: moved === undefined || moved === "fitted", placeOf, handlers, ...acts };
+  /** Of a move that is another's: nothing moves here, and a pinch that comes of it begins where the finger is. */
+  const note = (event: PointerEvent) => {
+    if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, placeOf(event));
+  };
+  return { frame, size, view, isFitted: moved === undefined || moved === "fitted", placeOf, note, handlers, ...acts };
 }
 
 function distance(one: Point, other: Point): number {

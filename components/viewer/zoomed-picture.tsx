@@ -91,7 +91,7 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
           swipe.down(event);
           handlers.onPointerDown(event);
         }}
-        onPointerMove={(event) => (swipe.move(event) ? undefined : handlers.onPointerMove(event))}
+        onPointerMove={(event) => (swipe.move(event) ? zoom.note(event) : handlers.onPointerMove(event))}
         onPointerUp={(event) => {
           swipe.up(event);
           handlers.onPointerUp(event);

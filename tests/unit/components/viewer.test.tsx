@@ -14,9 +14,14 @@ afterEach(backToTheBrowser);
 
 /** jsdom has none. */
 class Finger extends MouseEvent {
-  readonly pointerId = 7;
+  readonly pointerId: number;
   readonly pointerType = "touch";
-  readonly isPrimary = true;
+  readonly isPrimary: boolean;
+  constructor(type: string, { pointerId = 7, isPrimary = true, ...rest }: PointerEventInit) {
+    super(type, rest);
+    this.pointerId = pointerId;
+    this.isPrimary = isPrimary;
+  }
 }
 
 const items = [
@@ -258,6 +263,25 @@ it("only arrows go on while they are held: a held Space plays the slideshow once
   expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
   await hold("ArrowRight");
   expect(shown()).toBe("2 of 4");
+});
+
+it("a second finger that joins a swipe begins a pinch from where the first one is", async () => {
+  show();
+  await arrive("one.png");
+  HTMLElement.prototype.setPointerCapture = () => undefined;
+  const picture = screen.getByRole("group", { name: /Picture/ });
+  const touch = (type: string, clientX: number, more: PointerEventInit = {}) =>
+    act(async () => void fireEvent(picture, new Finger(type, { clientX, clientY: 200, bubbles: true, ...more })));
+  const transform = () => [...screen.getByAltText("one.png").style.transform.matchAll(/-?[\d.]+/g)].map(([n]) => Number(n).toFixed(3));
+  const before = transform();
+  await touch("pointerdown", 300);
+  await touch("pointermove", 260);
+  expect(transform()).not.toEqual(before);
+  await touch("pointerdown", 400, { pointerId: 8, isPrimary: false });
+  await touch("pointermove", 260);
+  expect(transform()).toEqual(before);
+  await touch("pointermove", 200);
+  expect(transform()).not.toEqual(before);
 });
 
 it("a finger drawn aside turns the page while the whole picture is seen, and moves the picture where it is zoomed", async () => {
