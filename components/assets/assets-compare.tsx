@@ -31,13 +31,17 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   const errors = useTranslations("errors");
   const t = useTranslations("viewer.comparing");
   const ids = [...new Set(named.split(","))].slice(0, MOST_COMPARED);
-  const { data } = useSWRImmutable(connectionId === undefined ? null : ["assets.compared", connectionId, ...ids], () =>
-    Promise.all(
-      ids.map(async (id): Promise<Result<AssetView, ApiFailure>> => {
-        const known = find(id);
-        return known ? ok(known) : await readAsset(id, connectionId);
-      }),
-    ),
+  const { data, mutate } = useSWRImmutable(
+    connectionId === undefined ? null : ["assets.compared", connectionId, ...ids],
+    () =>
+      Promise.all(
+        ids.map(async (id): Promise<Result<AssetView, ApiFailure>> => {
+          const known = find(id);
+          return known ? ok(known) : await readAsset(id, connectionId);
+        }),
+      ),
+    // An answer that has come is not given again to who comes back at once: it may be a failure.
+    { dedupingInterval: 0 },
   );
   const found = data?.flatMap((read) => (read.ok ? [read.value] : []));
   const [failure] = data?.flatMap((read) => (read.ok ? [] : [read.failure])) ?? [];
@@ -47,6 +51,11 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
     if (failure) showToast({ tone: "bad", text: `${t("lost", { count: lost })} ${failureText(errors, failure)}` });
     if (!isPossible) onClose();
   }, [failure, lost, isPossible, t, errors, onClose]);
+  const hasFailed = failure !== undefined;
+  useEffect(() => {
+    // Whoever comes back asks anew for what could not be had.
+    if (hasFailed) return () => void mutate(undefined, { revalidate: false });
+  }, [hasFailed, mutate]);
   if (!found || !isPossible) return null;
   const items = found.map((asset) => toViewerItem(asset, { connectionId, connection }));
   return <Compare items={items} readWorkflow={workflowsOf(connectionId)} onClose={onClose} />;
