@@ -7,6 +7,7 @@ import { Picture } from "@/components/ui/picture";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { pictureUrl } from "./asset-urls";
+import { extensionOf } from "./extension-of";
 import { KindIcon } from "./kind-icon";
 
 type AssetPictureProps = {
@@ -30,8 +31,7 @@ const doubled = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 /** The preview, or a placeholder of the same size that says what kind of file it is. Nothing is asked for where there can be no picture. */
 export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isPlain = false, eager, fit, className }: AssetPictureProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
-  const extension = /\.([a-z0-9]{1,11})$/i.exec(asset.name)?.[1]?.toUpperCase();
-  const kind = extension ?? <KindName kind={asset.kind} />;
+  const kind = extensionOf(asset) ?? <KindName kind={asset.kind} />;
   const plate = { kind: asset.kind, words: kind, alt, isPlain };
   const urlOf = (size: ThumbnailEdge) => pictureUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
   return (

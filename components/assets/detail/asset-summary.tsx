@@ -3,6 +3,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
+import { extensionOf } from "../extension-of";
 import { usePictureSize } from "./use-picture-size";
 
 type AssetSummaryProps = {
@@ -23,8 +24,8 @@ export function AssetSummary({ asset, connectionId, isShownWhole = false }: Asse
 }
 
 /** As people call it: the extension, else what the media type says, unless that is only "some bytes". */
-function formatOf({ name, mimeType }: AssetView): string | undefined {
-  const extension = /\.([a-z0-9]{1,11})$/i.exec(name)?.[1];
+function formatOf(asset: AssetView): string | undefined {
+  const { mimeType } = asset;
   const type = mimeType === "application/octet-stream" ? undefined : mimeType?.split("/").at(-1)?.split(/[;+]/)[0];
-  return (extension ?? type)?.toUpperCase();
+  return extensionOf(asset) ?? type?.toUpperCase();
 }

@@ -7,6 +7,7 @@ import { assetsHref } from "@/components/assets/assets-address";
 import { AssetsEmpty } from "@/components/assets/assets-empty";
 import { AssetPicture } from "@/components/assets/asset-picture";
 import { AssetFacts } from "@/components/assets/detail/asset-facts";
+import { AssetSummary } from "@/components/assets/detail/asset-summary";
 import { AssetTile } from "@/components/assets/wall/asset-tile";
 import { createMotion } from "@/components/assets/wall/motion";
 import { sharedNames } from "@/components/assets/wall/shared-names";
@@ -96,6 +97,24 @@ describe("outputs that jobs call alike", () => {
   it("are known by when they came where no job made them", () => {
     const one = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
     expect(tileOf(one, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
+  });
+});
+
+describe("the format of an asset", () => {
+  it.each([
+    ["Sofa no.2", "image/png", "PNG"],
+    ["Portrait of J.Doe", "image/jpeg", "JPEG"],
+    ["Portrait of J.md", "image/png", "PNG"],
+    ["Offer v1.2", "application/pdf", "PDF"],
+    ["hero.jpg", "image/jpeg", "JPG"],
+    ["chair.glb", "model/gltf-binary", "GLB"],
+    ["layers.psd", "image/vnd.adobe.photoshop", "PSD"],
+    ["settings.toml", "text/plain", "TOML"],
+    ["model.safetensors", "application/octet-stream", "SAFETENSORS"],
+    ["scan.tiff", undefined, "TIFF"],
+  ])("of %s, which is said to be %s, is %s", (name, mimeType, format) => {
+    const { container } = show(<AssetSummary asset={asset("a", { name, mimeType })} isShownWhole />);
+    expect(container.textContent).toBe(format);
   });
 });
 

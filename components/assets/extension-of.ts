@@ -1,0 +1,14 @@
+// The ending of an asset's name, where it is one that says a format. "Sofa no.2" and "Portrait of J.Doe" have none:
+// digits alone say nothing, and what a media type says plainly is not denied by an ending that nobody knows.
+
+import { type AssetView } from "@/lib/contract/asset-view";
+import { kindOfName, mediaKindOf } from "@/lib/contract/media-kind";
+
+const plain = new Set(["image", "video", "audio", "3d"]);
+
+export function extensionOf({ name, mimeType = "" }: Pick<AssetView, "name" | "mimeType">): string | undefined {
+  const said = mediaKindOf({ names: [], types: [mimeType] });
+  const isPlain = plain.has(said) && !/\/(x-|vnd\.)/i.test(mimeType);
+  if (isPlain && kindOfName(name) !== said) return undefined;
+  return /\.(?=\d*[a-z])([a-z0-9]{1,11})$/i.exec(name)?.[1]?.toUpperCase();
+}
