@@ -7,7 +7,7 @@ import { clipped, outward, type Point, type Rect } from "./geometry";
 import { TILE } from "./tiles";
 
 /** One square that a stroke has reached. */
-export type Touched = { before: Uint8Array; amount: Uint8Array; rect: Rect };
+export type Touched = { before: Uint8Array<ArrayBuffer>; amount: Uint8Array; rect: Rect };
 /** Half a plane, seen from the part's beginning: x * nx + y * ny is at most `most`. */
 type Bound = { nx: number; ny: number; most: number };
 /** `a` and `b` are the radius at its two ends. */
