@@ -196,16 +196,26 @@ test.each([
   "https://[::1]/x.png",
   "https://localhost/x.png",
   "http://8.8.8.8/x.png",
-  "https://user:word@8.8.8.8/x.png",
   "https://2130706433/x.png",
   "https://[::ffff:127.0.0.1]/x.png",
   "https://[64:ff9b::7f00:1]/x.png",
+])("the guard does not open a preview at %s", async (address) => {
+  world.previews.set("bad", address);
+  const answer = await world.ask("asset=bad&edge=128");
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  const told = await answer.text();
+  // That nothing answers there would be no refusal.
+  expect(told).toContain("never opened");
+  expect(told).not.toContain("x.png");
+});
+
+test.each([
   "ftp://8.8.8.8/x.png",
   "file:///etc/passwd?x.png",
   "blob:https://desk.test/x.png",
   "javascript:alert(1)",
   "data:image/png;base64,xx",
-])("a preview at %s is not opened", async (address) => {
+])("there is no preview at %s", async (address) => {
   world.previews.set("bad", address);
   const answer = await world.ask("asset=bad&edge=128");
   expect(answer.status).toBeGreaterThanOrEqual(400);
