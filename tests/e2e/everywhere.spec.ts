@@ -93,7 +93,8 @@ test("a reader of Chinese has the whole page in it, and whoever chooses keeps th
   // One language travels: the words of the other are not in the page.
   expect(await page.content()).not.toContain("Leave it empty to keep the key");
 
-  await page.goto(`${desk.url}/settings/account`);
+  // By the link, so that the page is alive when it is chosen in.
+  await page.getByRole("link", { name: "账户" }).click();
   await page.getByRole("combobox", { name: "语言" }).selectOption({ label: "English" });
   await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
   await expect(page.locator("html")).toHaveAttribute("lang", "en");
