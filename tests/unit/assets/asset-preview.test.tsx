@@ -3,17 +3,10 @@ import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { AssetPreview } from "@/components/assets/detail/asset-preview";
 import { type AssetView } from "@/lib/contract/asset-view";
+import { standInForSizes } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 
-beforeEach(() => {
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  );
-});
+beforeEach(standInForSizes);
 afterEach(cleanup);
 afterEach(() => vi.unstubAllGlobals());
 

@@ -3,24 +3,11 @@
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { AssetsCompare } from "@/components/assets/assets-compare";
+import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 
-beforeEach(() => {
-  // jsdom knows the element, and neither its methods nor sizes of anything.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-  };
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  );
-});
+beforeEach(standInForDialogs);
+beforeEach(standInForSizes);
 afterEach(cleanup);
 afterEach(() => vi.unstubAllGlobals());
 

@@ -4,27 +4,14 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { AssetsViewer } from "@/components/assets/assets-viewer";
 import { type AssetsSource } from "@/components/assets/wall/assets-source";
 import { type AssetView } from "@/lib/contract/asset-view";
+import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 import { inApp, renderInApp } from "../components/render";
 
 const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
 const nothing = () => undefined;
 
-beforeEach(() => {
-  // jsdom knows the element, and neither its methods nor sizes of anything.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-  };
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  );
-});
+beforeEach(standInForDialogs);
+beforeEach(standInForSizes);
 afterEach(cleanup);
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,27 +1,14 @@
 // What the tests of the viewer and of its comparison share: pictures, what their jobs were given, and a browser that jsdom is not.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
+import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 import { type ViewerItem } from "@/components/viewer/viewer-item";
 
 /** Its clock stands still, too. */
 export function standInForTheBrowser(): void {
   vi.useFakeTimers();
-  // jsdom knows these elements, and neither their methods nor sizes of anything.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    if (!this.open) return;
-    this.open = false;
-    this.dispatchEvent(new Event("close"));
-  };
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      disconnect() {}
-    },
-  );
+  standInForDialogs();
+  standInForSizes();
 }
 
 export function backToTheBrowser(): void {

@@ -1,0 +1,24 @@
+// What jsdom knows by name and cannot do: dialogs that open, and elements that have a size.
+import { vi } from "vitest";
+
+/** Until `vi.unstubAllGlobals`. */
+export function standInForSizes(): void {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  );
+}
+
+export function standInForDialogs(): void {
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    if (!this.open) return;
+    this.open = false;
+    this.dispatchEvent(new Event("close"));
+  };
+}
