@@ -1,13 +1,12 @@
-// The pixels of a mask: strokes, areas, fill, history. Brute force and arithmetic are the judges.
+// The pixels of a mask: strokes, areas, fill. Brute force and arithmetic are the judges.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clearAll, paintShape } from "@/components/mask/drawing/area-work";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { floodFill } from "@/components/mask/drawing/flood";
-import { between, type Point, type Rect, wholeOf } from "@/components/mask/drawing/geometry";
+import { between, type Point, type Rect } from "@/components/mask/drawing/geometry";
 import { lasso, rectangle } from "@/components/mask/drawing/shapes";
 import { beginStroke, type BrushPoint } from "@/components/mask/drawing/stroke";
-import { packTile, tilesIn, unpackTile } from "@/components/mask/drawing/tiles";
 import { evenly } from "@/tests/support/evenly";
 
 const at = ({ data, width }: Coverage, x: number, y: number) => data[y * width + x];
@@ -275,34 +274,8 @@ describe("fill", () => {
   });
 });
 
-describe("a square of the history", () => {
-  it("comes back as it was, whatever is in it", () => {
-    const runs = fc.array(fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 1, max: 9000 }), fc.boolean()), { maxLength: 20 });
-    fc.assert(
-      fc.property(runs, fc.constantFrom(256, 300, 7), (parts, width) => {
-        const coverage = emptyCoverage({ width, height: 290 });
-        const bytes = parts.flatMap(([value, count, isNoise]) =>
-          Array.from({ length: count }, (_, index) => (isNoise ? (value * (index + 7) * 31) & 255 : value)),
-        );
-        coverage.data.set(bytes.slice(0, coverage.data.length));
-        const before = coverage.data.slice();
-        const packed = tilesIn(coverage, wholeOf(coverage)).map((index) => [index, packTile(coverage, index)] as const);
-        coverage.data.fill(9);
-        for (const [index, tile] of packed) unpackTile(coverage, index, tile);
-        expect(Buffer.compare(coverage.data, before)).toBe(0);
-      }),
-      { numRuns: 40 },
-    );
-  });
-
-  it("of one value takes four bytes, and noise no more than itself and three", () => {
-    const coverage = emptyCoverage({ width: 256, height: 256 });
-    expect(packTile(coverage, 0).length).toBe(4);
-    coverage.data.forEach((_, index) => (coverage.data[index] = (index * 2654435761) >>> 24));
-    expect(packTile(coverage, 0).length).toBeLessThanOrEqual(65_536 + 3);
-  });
-
-  it("is not kept by Clear where nothing was painted", () => {
+describe("Clear", () => {
+  it("keeps no square where nothing was painted", () => {
     const coverage = emptyCoverage({ width: 1024, height: 1024 });
     draw(coverage, [pen(100, 100)], { diameter: 20, hardness: 1 });
     const work = clearAll(coverage);
