@@ -2,6 +2,7 @@
 // Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
+import { handleUpgrades } from "@/lib/http/upgrades";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
 import { runningComposition, waitForComposition } from "@/lib/server/running";
@@ -40,6 +41,7 @@ async function main(): Promise<void> {
   lingerAfterRefusals(server);
   continueLate(server);
   refuseUnparsed(server);
+  handleUpgrades(server);
   stopOnSignals(server);
   const port = await listen(server, asked);
   const env = { ...asked, port };
@@ -50,7 +52,8 @@ async function main(): Promise<void> {
   process.env.NEXT_MANUAL_SIG_HANDLE = "1";
 
   const { default: next } = await import("next");
-  const app = next({ dev: false, dir: env.root, hostname: env.host, port, httpServer: server });
+  // Next puts an upgrade handler of its own on the server it is given, which keeps sockets: it gets one that never listens.
+  const app = next({ dev: false, dir: env.root, hostname: env.host, port, httpServer: createServer() });
   await app.prepare();
   const current = await waitForComposition(INSTRUMENTATION_MS);
   await current.ready;

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
+import { handleUpgrades } from "@/lib/http/upgrades";
 import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
 import { closeServer } from "./close-server";
 import { continueLate } from "./continue-late";
@@ -81,6 +82,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   lingerAfterRefusals(server);
   continueLate(server);
   refuseUnparsed(server);
+  handleUpgrades(server);
   // Uploads may take hours: the service itself ends a body that stands still. Headers have to come in that time too.
   server.requestTimeout = 0;
   server.headersTimeout = requestTimeoutMs;
