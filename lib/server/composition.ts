@@ -50,7 +50,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const store = openStore(env.dataDir);
   const capabilities = createCapabilityMemory(now);
   const sendHttp = createHttpSend();
-  const sendLocal = speakLocal(sendHttp);
+  const sendLocal = speakLocal(sendHttp, now);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;

@@ -1,5 +1,6 @@
 // A plain local server behind the console: recognised when it is saved, and then like any other connection.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { getJob } from "@/lib/server/queries/jobs";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
@@ -45,6 +46,23 @@ test("a workflow is run without a key and without an Origin, and its job is list
     expect(jobs).toMatchObject({ status: 200, body: { jobs: [{ id: body.prompt_id, status: "pending" }], pagination: { total: 1 } } });
   }
   expect(local.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+});
+
+test("a job that its server had made before comes with its outputs: the submission tells whose it is", async () => {
+  reset();
+  const prompt = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "cached", seed: 12345678901234567890n } } };
+  const picture = { filename: "cached_00001_.png", subfolder: "", type: "output" };
+  const sent = { as: "owner", method: "POST", body: writeExactJson({ prompt }), headers: { "content-type": "application/json" } } as const;
+  const run = async () => {
+    const { prompt_id }: { prompt_id: string } = await (await harness.request(at("/api/prompt"), sent)).json();
+    local.begin();
+    local.end({ "9": { images: [picture] } });
+    return (await get(`/api/jobs/${prompt_id}`)).body;
+  };
+  expect((await run()).outputs).toEqual({ "9": { images: [picture] } });
+  expect((await run()).outputs).toEqual({ "9": { images: [picture] } });
+  const [, again] = local.seen.filter(({ url, method }) => method === "POST" && url === "/api/prompt").slice(-2);
+  expect(again?.body.toString()).toContain("12345678901234567890");
 });
 
 test("a filter that a local server ignores is refused in words instead of shown as if it had worked", async () => {

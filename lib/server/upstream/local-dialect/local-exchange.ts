@@ -6,6 +6,7 @@ import "server-only";
 import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
 import { type Send } from "../send";
 import { readBytes } from "../streams";
+import { type EndedMemory } from "./ended-jobs";
 
 const MOST_BYTES = 64 * 1024 ** 2;
 
@@ -14,6 +15,10 @@ export type LocalExchange = {
   url: URL;
   /** What the pattern of the path caught, as it stands in the path. */
   caught: readonly string[];
+  /** Where the server is: what comes before /api. */
+  base: string;
+  /** What was read before of the jobs that have ended at the servers there are. */
+  ended: EndedMemory;
   /** The request as it is, but for its parameters where `change` says so (then it must have no body). */
   pass(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** A call to the same server; `path` begins with /api. */
@@ -27,13 +32,15 @@ export type Translation = {
   speak(exchange: LocalExchange): Promise<Response>;
 };
 
-export function openExchange(send: Send, request: Request, caught: RegExpExecArray): LocalExchange {
+export function openExchange(send: Send, request: Request, caught: RegExpExecArray, ended: EndedMemory): LocalExchange {
   const url = new URL(request.url);
   const base = url.href.slice(0, url.href.length - url.search.length - caught[0].length);
   return {
     request,
     url,
     caught: caught.slice(1),
+    base,
+    ended,
     pass(change) {
       if (!change) return send(request);
       const target = new URL(url);
@@ -44,6 +51,8 @@ export function openExchange(send: Send, request: Request, caught: RegExpExecArr
       const target = new URL(base + path);
       for (const [name, value] of Object.entries(query)) target.searchParams.set(name, String(value));
       const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity" });
+      const key = request.headers.get("x-api-key");
+      if (key !== null) headers.set("x-api-key", key);
       if (json !== undefined) headers.set("content-type", "application/json");
       const method = json === undefined ? "GET" : "POST";
       const body = json === undefined ? undefined : writeExactJson(json);
@@ -52,7 +61,7 @@ export function openExchange(send: Send, request: Request, caught: RegExpExecArr
   };
 }
 
-type Read = { ok: true; value: unknown } | { ok: false; answer: Response };
+export type Read<T = unknown> = { ok: true; value: T } | { ok: false; answer: Response };
 
 export async function readLocal(answer: Response): Promise<Read> {
   if (answer.status >= 300) return { ok: false, answer };
@@ -68,6 +77,11 @@ export async function readLocal(answer: Response): Promise<Read> {
 /** An answer in the interface's words. */
 export function translated(value: unknown, status = 200): Response {
   return new Response(writeExactJson(value), { status, headers: { "content-type": "application/json" } });
+}
+
+/** The path itself is not there, as in an older version: what is missing below a known path is told in JSON. */
+export function isNoRoute({ status, headers }: Response): boolean {
+  return status === 404 && !/\bjson\b/i.test(headers.get("content-type") ?? "");
 }
 
 /** What a local server does not have, said in one line. */

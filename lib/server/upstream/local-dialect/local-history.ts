@@ -2,25 +2,10 @@
 
 import "server-only";
 import { z } from "zod";
-import { type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
+import { extraSchema, type HistoryEntry, historySchema } from "./local-entries";
+import { isNoRoute, type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
 
-const promptSchema = z.tuple([z.number(), z.string(), z.unknown(), z.unknown(), z.unknown()]).rest(z.unknown());
-const entrySchema = z.looseObject({
-  prompt: promptSchema,
-  outputs: z.unknown().optional(),
-  status: z.unknown().optional(),
-  meta: z.unknown().optional(),
-});
-const historySchema = z.record(z.string(), entrySchema);
-const extraSchema = z
-  .looseObject({
-    create_time: z.number().optional(),
-    extra_pnginfo: z.looseObject({ workflow: z.looseObject({ id: z.string().optional() }).optional().catch(undefined) }).optional(),
-  })
-  .catch({});
 const totalSchema = z.looseObject({ pagination: z.looseObject({ total: z.number() }) });
-
-type Entry = z.infer<typeof entrySchema>;
 
 const ENDED = "completed,failed,cancelled";
 const USUAL_ITEMS = 200;
@@ -35,12 +20,14 @@ export const historyTranslations: readonly Translation[] = [
       const wanted = Number(searchParams.get("max_items") ?? USUAL_ITEMS);
       const total = await countEnded(exchange);
       if (total instanceof Response) return total;
-      const first = Math.max(0, total - offset - wanted);
-      const count = Math.min(wanted, total - offset);
+      const first = total === undefined ? undefined : Math.max(0, total - offset - wanted);
+      const count = total === undefined ? offset + wanted : Math.min(wanted, total - offset);
       if (count <= 0) return translated({ history: [] });
-      const read = await readLocal(await exchange.ask("/api/history", { query: { max_items: count, offset: first } }));
+      const query = { max_items: count, ...(first !== undefined && { offset: first }) };
+      const read = await readLocal(await exchange.ask("/api/history", { query }));
       if (!read.ok) return read.answer;
-      const entries = Object.entries(historySchema.parse(read.value)).reverse();
+      const newest = Object.entries(historySchema.parse(read.value)).reverse();
+      const entries = first === undefined ? newest.slice(offset) : newest;
       return translated({ history: entries.map(([id, entry]) => toEntry(id, entry)) });
     },
   },
@@ -62,8 +49,9 @@ export const historyTranslations: readonly Translation[] = [
   {
     method: "POST",
     path: /\/api\/history$/,
-    async speak({ pass }) {
+    async speak({ pass, base, ended }) {
       const answer = await pass();
+      ended.forget(base);
       if (answer.status >= 300) return answer;
       await answer.body?.cancel();
       return translated({ code: "OK", message: "The history was changed." });
@@ -71,12 +59,15 @@ export const historyTranslations: readonly Translation[] = [
   },
 ];
 
-async function countEnded({ ask }: LocalExchange): Promise<number | Response> {
-  const read = await readLocal(await ask("/api/jobs", { query: { status: ENDED, limit: 1 } }));
+/** Undefined: a version before /api/jobs, whose history is counted from its newest end by reading it from there. */
+async function countEnded({ ask }: LocalExchange): Promise<number | undefined | Response> {
+  const answer = await ask("/api/jobs", { query: { status: ENDED, limit: 1 } });
+  if (isNoRoute(answer)) return void (await answer.body?.cancel());
+  const read = await readLocal(answer);
   return read.ok ? totalSchema.parse(read.value).pagination.total : read.answer;
 }
 
-function toEntry(id: string, { prompt: [priority, promptId, , extraData], outputs, status, meta }: Entry) {
+function toEntry(id: string, { prompt: [priority, promptId, , extraData], outputs, status, meta }: HistoryEntry) {
   const { create_time, extra_pnginfo, ...extra } = extraSchema.parse(extraData);
   // The whole graph of the editor is left out of lists, as the interface does.
   const { workflow, ...pngInfo } = extra_pnginfo ?? {};

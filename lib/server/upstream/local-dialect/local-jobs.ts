@@ -3,7 +3,9 @@
 import "server-only";
 import { z } from "zod";
 import { toMilliseconds } from "@/lib/contract/times";
-import { notThere, readLocal, type Translation, translated } from "./local-exchange";
+import { queueSchema, wholeOf } from "./local-entries";
+import { isNoRoute, type LocalExchange, notThere, readLocal, type Translation, translated } from "./local-exchange";
+import { listOlderJobs, olderJob } from "./older-jobs";
 
 const sortFields: Readonly<Record<string, string>> = { create_time: "created_at", execution_time: "execution_duration" };
 
@@ -20,25 +22,53 @@ export const jobTranslations: readonly Translation[] = [
   {
     method: "GET",
     path: /\/api\/jobs$/,
-    async speak({ url, pass }) {
+    async speak(exchange) {
+      const { url, pass } = exchange;
       // Passed on, it would be ignored: the list would look filtered and not be.
       if (url.searchParams.has("output_type")) return notThere("A local server does not filter its jobs by kind of output.");
-      return pass((query) => {
+      const answer = await pass((query) => {
         const field = sortFields[query.get("sort_by") ?? ""];
         if (field !== undefined) query.set("sort_by", field);
       });
+      if (!isNoRoute(answer)) return answer;
+      await answer.body?.cancel();
+      return listOlderJobs(exchange);
     },
   },
   {
     method: "GET",
+    path: /\/api\/jobs\/([^/]+)$/,
+    speak: readJob,
+  },
+  {
+    method: "GET",
     path: /\/api\/job\/([^/]+)\/status$/,
-    async speak({ ask, caught }) {
-      const read = await readLocal(await ask(`/api/jobs/${caught[0] ?? ""}`));
+    async speak(exchange) {
+      const read = await readLocal(await readJob(exchange));
       if (!read.ok) return read.answer;
       return translated(toStatus(jobSchema.parse(read.value)));
     },
   },
 ];
+
+/** What waits or runs has its graph in the queue alone, at the versions whose details leave it out. */
+async function readJob(exchange: LocalExchange): Promise<Response> {
+  const id = decodeURIComponent(exchange.caught[0] ?? "");
+  const answer = await exchange.ask(`/api/jobs/${encodeURIComponent(id)}`);
+  if (isNoRoute(answer)) {
+    await answer.body?.cancel();
+    return olderJob(exchange, id);
+  }
+  const read = await readLocal(answer);
+  if (!read.ok) return read.answer;
+  const job = jobSchema.parse(read.value);
+  if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return translated(job);
+  const queue = await readLocal(await exchange.ask("/api/queue"));
+  if (!queue.ok) return queue.answer;
+  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+  const item = [...queue_running, ...queue_pending].find((one) => one[1] === id);
+  return translated({ ...job, ...(item && wholeOf(item)) });
+}
 
 function toStatus(job: z.infer<typeof jobSchema>) {
   const created = toMilliseconds(job.create_time);

@@ -3,17 +3,13 @@
 
 import "server-only";
 import { z } from "zod";
-import { type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
+import { extraSchema, type QueueItem, queueSchema } from "./local-entries";
+import { type LocalExchange, type Read, readLocal, type Translation, translated } from "./local-exchange";
 
-/** [priority, job id, graph, extra_data, ids of the output nodes] */
-const itemSchema = z.tuple([z.number(), z.string(), z.unknown(), z.unknown(), z.unknown()]).rest(z.unknown());
-const queueSchema = z.looseObject({ queue_running: z.array(itemSchema), queue_pending: z.array(itemSchema) });
-const extraSchema = z.looseObject({ create_time: z.number().optional() }).catch({});
 const bodySchema = z.looseObject({ delete: z.array(z.string()).optional(), clear: z.boolean().optional() });
-const historySchema = z.record(z.string(), z.unknown()).catch({});
+const idsSchema = z.record(z.string(), z.unknown()).catch({});
 
 type Queue = z.infer<typeof queueSchema>;
-type Read<T> = { ok: true; value: T } | { ok: false; answer: Response };
 
 /** Enough for whatever may have begun and ended between two looks. */
 const RECENT_ENTRIES = 200;
@@ -58,14 +54,14 @@ async function readQueue({ ask }: LocalExchange): Promise<Read<Queue>> {
 
 async function recentIds({ ask }: LocalExchange): Promise<string[]> {
   const read = await readLocal(await ask("/api/history", { query: { max_items: RECENT_ENTRIES } }));
-  return read.ok ? Object.keys(historySchema.parse(read.value)) : [];
+  return read.ok ? Object.keys(idsSchema.parse(read.value)) : [];
 }
 
-function idsOf(items: Queue["queue_pending"]): string[] {
+function idsOf(items: QueueItem[]): string[] {
   return items.map((item) => item[1]);
 }
 
-function toTuple([, id, graph, extra, outputs]: Queue["queue_pending"][number], index: number) {
+function toTuple([, id, graph, extra, outputs]: QueueItem, index: number) {
   const { create_time } = extraSchema.parse(extra);
   return [index + 1, id, graph, Array.isArray(outputs) ? outputs : [], create_time === undefined ? {} : { create_time }];
 }

@@ -5,8 +5,10 @@
 
 import "server-only";
 import { z } from "zod";
+import { parseExactJson } from "@/lib/contract/exact-json";
 import { type Send } from "../send";
 import { readBytes } from "../streams";
+import { createEndedMemory } from "./ended-jobs";
 import { notThere, openExchange, readLocal, type Translation, translated } from "./local-exchange";
 import { historyTranslations } from "./local-history";
 import { jobTranslations } from "./local-jobs";
@@ -15,7 +17,22 @@ import { queueTranslations } from "./local-queue";
 const LARGEST_EDGE = "res";
 const LONGEST_REFUSAL = 64 * 1024;
 
+/** The name under which the console submits. Nobody listens under it, but without one a job that was cached tells nothing of its outputs. */
+const CLIENT_ID = "lightdesk";
+const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
+
 const otherTranslations: readonly Translation[] = [
+  {
+    method: "POST",
+    path: /\/api\/prompt$/,
+    async speak({ request, pass, ask, ended }) {
+      const given = promptSchema.safeParse(parseExactJson(await request.clone().text()));
+      if (!given.success) return pass();
+      // Versions before /api/jobs note no time of their own; later ones write theirs over it.
+      const extra_data = { ...given.data.extra_data, create_time: ended.now() };
+      return ask("/api/prompt", { json: { client_id: CLIENT_ID, ...given.data, extra_data } });
+    },
+  },
   {
     // Whoever reaches a local server may use it.
     method: "GET",
@@ -69,14 +86,15 @@ async function refusedFilter(answer: Response): Promise<Response> {
 
 const translations: readonly Translation[] = [...jobTranslations, ...queueTranslations, ...historyTranslations, ...otherTranslations];
 
-export function speakLocal(send: Send): Send {
+export function speakLocal(send: Send, now: () => number): Send {
+  const ended = createEndedMemory(now);
   return async (request) => {
     const { pathname } = new URL(request.url);
     for (const { method, path, speak } of translations) {
       const caught = method === "*" || method === request.method ? path.exec(pathname) : null;
       if (!caught) continue;
       try {
-        return await speak(openExchange(send, request, caught));
+        return await speak(openExchange(send, request, caught, ended));
       } catch (error) {
         if (!(error instanceof z.ZodError)) throw error;
         return translated(null); // no operation is answered by it: the reader of answers refuses it by its shape

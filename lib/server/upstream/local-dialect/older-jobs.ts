@@ -1,0 +1,99 @@
+// Jobs of a local server from before /api/jobs (0.3.64 is one): its queue and its history, as one list with the interface's filters.
+// Guarantees: the thousand newest of those that ended are listed; of the history only what is new is read again.
+
+import "server-only";
+import { z } from "zod";
+import { jobsQuerySchema } from "@/lib/contract/schemas/job";
+import { detailsOf, historySchema, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
+import { type LocalExchange, type Read, readLocal, translated } from "./local-exchange";
+
+/** How many entries are asked for, first to last: an answer beyond what may be held in memory is asked for again with fewer. */
+const READINGS = [1000, 200, 40];
+const MOST_ENDED = 1000;
+/** One entry says whether anything has ended since, a few more say what. */
+const PEEKS = [1, 20];
+
+export async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
+  const query = jobsQuerySchema.parse(Object.fromEntries(exchange.url.searchParams));
+  const wants = (status: LocalJob["status"]) => query.status === undefined || query.status.some((word) => word === status);
+  const queue = await readLocal(await exchange.ask("/api/queue"));
+  if (!queue.ok) return queue.answer;
+  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+  const wantsEnded = ["completed", "failed", "cancelled"].some(wants);
+  const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: [] };
+  if (!ended.ok) return ended.answer;
+  const moving = [
+    ...queue_pending.map((item) => toQueuedJob(item, "pending")),
+    ...queue_running.map((item) => toQueuedJob(item, "in_progress")),
+  ];
+  // A job that ended between the two readings stands in both.
+  const over = new Set(ended.value.map(({ id }) => id));
+  const jobs = [...moving.filter(({ id }) => !over.has(id)), ...ended.value]
+    .filter(({ status, workflow_id }) => wants(status) && (query.workflow_id === undefined || workflow_id === query.workflow_id))
+    .map((job) => ({ job, key: sortKey(job, query.sort_by) }))
+    .sort((one, other) => (query.sort_order === "asc" ? one.key - other.key : other.key - one.key))
+    .map(({ job }) => job);
+  const page = jobs.slice(query.offset, query.offset + query.limit);
+  const has_more = query.offset + page.length < jobs.length;
+  return translated({ jobs: page, pagination: { offset: query.offset, limit: query.limit, total: jobs.length, has_more } });
+}
+
+export async function olderJob({ ask }: LocalExchange, id: string): Promise<Response> {
+  const history = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
+  if (!history.ok) return history.answer;
+  const entry = historySchema.parse(history.value)[id];
+  if (entry) return translated(detailsOf(id, entry));
+  const queue = await readLocal(await ask("/api/queue"));
+  if (!queue.ok) return queue.answer;
+  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+  const running = queue_running.find((one) => one[1] === id);
+  const item = running ?? queue_pending.find((one) => one[1] === id);
+  if (!item) return translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
+  return translated({ ...toQueuedJob(item, running ? "in_progress" : "pending"), ...wholeOf(item) });
+}
+
+/** Newest first. */
+async function readEnded(exchange: LocalExchange): Promise<Read<readonly LocalJob[]>> {
+  const { base, ended } = exchange;
+  const known = ended.of(base);
+  for (const count of known ? PEEKS : []) {
+    const read = await readNewest(exchange, count);
+    if (!read.ok) return read;
+    const at =
+      known?.length === 0 && read.value.length < count ? read.value.length : read.value.findIndex(({ id }) => id === known?.[0]?.id);
+    if (at < 0) continue;
+    const newestFirst = [...read.value.slice(0, at), ...(known ?? [])].slice(0, MOST_ENDED);
+    ended.extend(base, newestFirst);
+    return { ok: true, value: newestFirst };
+  }
+  for (const count of READINGS) {
+    const read = await readNewest(exchange, count);
+    if (!read.ok && read.tooLarge && count !== READINGS.at(-1)) continue;
+    if (read.ok) ended.keep(base, read.value);
+    return read;
+  }
+  throw new Error("there is a last reading");
+}
+
+type Newest = { ok: true; value: LocalJob[] } | { ok: false; answer: Response; tooLarge: boolean };
+
+async function readNewest({ ask }: LocalExchange, count: number): Promise<Newest> {
+  const read = await readLocal(await ask("/api/history", { query: { max_items: count } }));
+  if (!read.ok) return { ...read, tooLarge: false };
+  if (read.value === undefined) return { ok: false, answer: translated(null), tooLarge: true };
+  const entries = z.record(z.string(), z.unknown()).parse(read.value);
+  return {
+    ok: true,
+    value: Object.entries(historySchema.parse(entries))
+      .map(([id, entry]) => toEndedJob(id, entry))
+      .reverse(),
+  };
+}
+
+/** As newer versions sort: what tells no time counts as nothing. */
+function sortKey(job: LocalJob, field: "create_time" | "execution_time"): number {
+  const numeric = (name: string) => (typeof job[name] === "number" ? job[name] : 0);
+  if (field === "create_time") return numeric("create_time");
+  const [start, end] = [numeric("execution_start_time"), numeric("execution_end_time")];
+  return start > 0 && end > 0 ? end - start : 0;
+}

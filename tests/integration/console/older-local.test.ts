@@ -1,0 +1,123 @@
+// A local server from before /api/jobs: its queue and its history stand for the list, the details and the pages of the history.
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
+
+let harness: Harness;
+let local: LocalServer;
+let connection: string;
+let now = Date.now();
+beforeAll(async () => {
+  harness = await createHarness({ now: () => now });
+  local = await startLocalServer(undefined, { isOld: true });
+  const saved = await call("POST", "/api/console/connections", { name: "Old", baseUrl: local.url, shared: true });
+  connection = saved.body.connection.id;
+});
+afterEach(() => local.restart());
+afterAll(async () => {
+  await local.close();
+  await harness.dispose();
+});
+
+async function call(method: string, path: string, json?: unknown) {
+  const answer = await harness.request(path, { as: "owner", method, json });
+  return { status: answer.status, body: await answer.json() };
+}
+const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
+const get = (path: string) => call("GET", at(path));
+const submit = async (prompt: object = { "1": { class_type: "SaveImage", inputs: {} } }, extra_data = {}) => {
+  now += 1000;
+  const { body } = await call("POST", at("/api/prompt"), { prompt, extra_data });
+  return String(body.prompt_id);
+};
+const idsOf = (answer: { body: { jobs: { id: string }[] } }) => answer.body.jobs.map(({ id }) => id);
+
+test("waiting, running and ended jobs stand in one list, with their states, times and pictures", async () => {
+  const ended = await submit();
+  local.begin();
+  const picture = { filename: "a_00001_.png", subfolder: "", type: "output" };
+  local.end({ "1": { text: ["said"], images: [{ filename: "t.png", subfolder: "", type: "temp" }, picture] } });
+  const stopped = await submit();
+  local.begin();
+  local.interrupt("1");
+  const running = await submit();
+  local.begin();
+  const waiting = await submit();
+  const { status, body } = await get("/api/jobs");
+  expect(status).toBe(200);
+  expect(body.jobs).toMatchObject([
+    { id: waiting, status: "pending", create_time: now },
+    { id: running, status: "in_progress", create_time: now - 1000 },
+    { id: stopped, status: "cancelled" },
+    { id: ended, status: "completed", outputs_count: 2, preview_output: { ...picture, nodeId: "1", mediaType: "images" } },
+  ]);
+  expect(body.pagination).toMatchObject({ total: 4, has_more: false });
+  expect(body.jobs[3].execution_end_time - body.jobs[3].execution_start_time).toBe(1000);
+});
+
+test("the list is filtered by state and workflow, sorted both ways and paged", async () => {
+  const ids: string[] = [];
+  for (const id of ["w1", "w2", "w1", "w2"]) {
+    ids.push(await submit({ [id]: { class_type: "SaveImage", inputs: {} } }, { extra_pnginfo: { workflow: { id } } }));
+    if (ids.length < 4) local.begin();
+    if (ids.length < 4) local.end();
+  }
+  const [first, second, third, last] = ids;
+  expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([third, second, first]);
+  expect(idsOf(await get("/api/jobs?status=pending,failed"))).toEqual([last]);
+  expect(idsOf(await get("/api/jobs?workflow_id=w1&sort_order=asc"))).toEqual([first, third]);
+  const page = await get("/api/jobs?sort_order=asc&offset=1&limit=2");
+  expect([idsOf(page), page.body.pagination]).toEqual([[second, third], { offset: 1, limit: 2, total: 4, has_more: true }]);
+  expect((await get("/api/jobs?sort_by=execution_time&status=completed")).body.jobs).toHaveLength(3);
+});
+
+test("what ends is listed at once, what is removed here is gone at once, and what others removed within a minute", async () => {
+  const ids = [];
+  for (let count = 0; count < 3; count++) {
+    ids.push(await submit({ [count]: { class_type: "SaveImage", inputs: {} } }));
+    local.begin();
+    local.end();
+    expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([...ids].reverse());
+  }
+  const before = local.seen.length;
+  await get("/api/jobs?status=completed");
+  // Nothing has ended since: one entry is read, not the whole history.
+  expect(
+    local.seen
+      .slice(before)
+      .filter(({ url }) => url.startsWith("/api/history"))
+      .map(({ url }) => url),
+  ).toEqual(["/api/history?max_items=1"]);
+  await call("POST", at("/api/history"), { delete: [ids[1]] });
+  expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([ids[2], ids[0]]);
+  local.place.history.delete(ids[0] ?? "");
+  now += 61_000;
+  expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([ids[2]]);
+});
+
+test("a job's details hold its graph while it waits, while it runs and when it has ended; one that is gone is not there", async () => {
+  const prompt = { "7": { class_type: "SaveImage", inputs: { filename_prefix: "whole" } } };
+  const id = await submit(prompt);
+  for (const [state, move] of [
+    ["pending", local.begin],
+    ["in_progress", () => local.end()],
+    ["completed", () => undefined],
+  ] as const) {
+    expect((await get(`/api/jobs/${id}`)).body).toMatchObject({ id, status: state, workflow: { prompt } });
+    move();
+  }
+  expect((await get(`/api/job/${id}/status`)).body).toMatchObject({ id, status: "completed" });
+  local.restart();
+  expect((await get(`/api/jobs/${id}`)).status).toBe(404);
+});
+
+test("the pages of the history come newest first there too", async () => {
+  const ids = [];
+  for (let count = 0; count < 3; count++) {
+    ids.push(await submit({ [count]: { class_type: "SaveImage", inputs: {} } }));
+    local.begin();
+    local.end();
+  }
+  const { body } = await get("/api/history_v2?max_items=2&offset=1");
+  expect(body.history.map(({ prompt_id }: { prompt_id: string }) => prompt_id)).toEqual([ids[1], ids[0]]);
+});
