@@ -101,7 +101,9 @@ function presentControl({ node, name, value, spec }: Present, { graph, catalogue
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
   // Whatever the service calls it: what fills a screen is no matter for one line.
   if (spec?.kind === "text" && typeof value === "string" && value.length > LONGEST_LINE) return { kind: "long-text" };
-  if (spec && spec.kind !== "connection") return specControl(spec);
+  // A box that is ticked or not shows nothing but true and false.
+  const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
+  if (spec && spec.kind !== "connection" && isShown) return specControl(spec);
   return guessedControl(node.class_type, name, value);
 }
 

@@ -11,14 +11,15 @@ type NumberControlProps = ControlProps & { integer: boolean };
  * What is no number goes into the graph as it stands: what is seen is what is sent, and the service names the field.
  */
 export function NumberControl({ value, integer, onChange, className, ...rest }: NumberControlProps) {
-  const [draft, setDraft] = useState(String(value ?? ""));
+  const text = value === undefined ? "" : String(value);
+  const [draft, setDraft] = useState(text);
   const isOurs = Object.is(toValue(draft), value);
   return (
     <Input
       {...rest}
       inputMode={integer ? "numeric" : "decimal"}
       autoComplete="off"
-      value={isOurs ? draft : String(value ?? "")}
+      value={isOurs ? draft : text}
       onChange={({ target }) => {
         setDraft(target.value);
         onChange(toValue(target.value));

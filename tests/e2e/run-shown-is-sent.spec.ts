@@ -1,0 +1,227 @@
+// What stands in the form is what leaves: every control of a form compared with the body of the request, after every way that a form comes to be.
+import { readdirSync, readFileSync } from "node:fs";
+import { type Page, type Request } from "@playwright/test";
+import { drop, sample, workflow } from "./support/files";
+import { submit } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
+type Shown = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
+
+const messages: { answer: { anyway: string } } = JSON.parse(readFileSync("lib/messages/en/run.json", "utf8"));
+const samples = readdirSync("public/samples")
+  .filter((name) => name.endsWith(".json"))
+  .map((name) => name.replace(".json", ""));
+
+const formReady = (page: Page) => page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true });
+const dropZone = (page: Page) => page.getByText("Drop a workflow file here");
+
+/** Each control of the form, by the id that it has there. */
+function shownIn(page: Page): Promise<Record<string, Shown>> {
+  return page.evaluate(() => {
+    const read = (element: Element): Shown | undefined => {
+      if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
+      if (element instanceof HTMLTextAreaElement) return { kind: "text", value: element.value };
+      if (!(element instanceof HTMLInputElement)) return undefined;
+      return element.type === "checkbox"
+        ? { kind: "switch", value: String(element.checked) }
+        : { kind: "text", value: element.title || element.value };
+    };
+    const controls = [...document.querySelectorAll("[id^='field-']")].flatMap((element) => {
+      const shown = read(element);
+      return shown ? [[element.id, shown] as const] : [];
+    });
+    const ids = controls.map(([id]) => id);
+    if (new Set(ids).size !== ids.length) throw new Error("one input has two fields");
+    return Object.fromEntries(controls);
+  });
+}
+
+/** Presses Run, keeps what leaves from the service, and says of every control what it shows and what was sent. */
+async function compare(page: Page): Promise<{ shown: Record<string, string>; sent: Record<string, string> }> {
+  await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
+  const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
+  const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
+  const anyway = page.getByRole("button", { name: messages.answer.anyway });
+  if ((await run.getAttribute("aria-disabled")) !== "true") await run.click();
+  const isRefused = await Promise.race([leaving.then(() => false), anyway.waitFor().then(() => true)]);
+  if (isRefused) await anyway.click();
+  const request = await leaving;
+  const controls = await shownIn(page);
+  const values = sentIn(request);
+  const sent = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
+  expect(Object.keys(controls).sort()).toEqual([...values.keys()].sort());
+  // A choice that the service does not offer says so behind its value.
+  const valueOf = (id: string, { kind, value }: Shown) => (kind === "choice" && value.startsWith(`${sent[id]} (`) ? sent[id] : value);
+  return { shown: Object.fromEntries(Object.entries(controls).map(([id, shown]) => [id, valueOf(id, shown) ?? ""])), sent };
+}
+
+/** A line break is one sign in a text area, whatever the file had. */
+function sentIn(request: Request): Map<string, string> {
+  const { prompt }: { prompt: Graph } = request.postDataJSON();
+  return new Map(
+    Object.entries(prompt).flatMap(([id, { inputs }]) =>
+      Object.entries(inputs).flatMap(([name, value]) =>
+        typeof value === "object" && value !== null ? [] : [[`field-${id}-${name}`, String(value).replaceAll(/\r\n?/g, "\n")] as const],
+      ),
+    ),
+  );
+}
+
+async function expectShownIsSent(page: Page): Promise<Record<string, string>> {
+  const { shown, sent } = await compare(page);
+  expect(shown).toEqual(sent);
+  return sent;
+}
+
+const POEM = 'a lighthouse at dusk\nwaves, "salt" \\ spray\n\n  third line';
+
+/** Thirty of one line and thirty of several, in the order in which a catalogue might have them, and the nodes that have two or three prompts. */
+function manyTexts(): { graph: Graph; catalogue: unknown } {
+  const names = Array.from({ length: 60 }, (_, index) => `part_${index + 1}`);
+  const isLong = (index: number) => index % 2 === 1;
+  const texts = names.map((name, index) => [name, isLong(index) ? `${name} of a long text` : index % 3 === 0 ? "" : `${name} in one line`]);
+  const text = (multiline: boolean) => ["STRING", { multiline, default: "" }];
+  const sdxl = { text_g: "wide shot", text_l: POEM, width: 1024, height: 1024, crop_w: 0, ascore: 6.5 };
+  return {
+    graph: {
+      "1": { class_type: "ManyTexts", inputs: Object.fromEntries(texts) },
+      "2": { class_type: "CLIPTextEncodeSDXL", inputs: sdxl },
+      "3": {
+        class_type: "CLIPTextEncodeFlux",
+        inputs: { clip_l: "short", t5xxl: 7, guidance: 3.5, is_on: true, off: "yes", mode: "soft", seed: null },
+      },
+      "4": {
+        class_type: "ManyTexts",
+        inputs: { part_1: "two\nlines in an input of one", part_2: "windows\r\nline", part_3: " ends with a space " },
+      },
+      "5": { class_type: "ShowAll", inputs: { one: ["1", 0], two: ["2", 0], three: ["3", 0], four: ["4", 0] } },
+    },
+    catalogue: {
+      ManyTexts: { input: { optional: Object.fromEntries(names.map((name, index) => [name, text(isLong(index))])) }, output: ["STRING"] },
+      CLIPTextEncodeSDXL: { input: { required: { text_g: text(true), text_l: text(true), width: ["INT", {}] } }, output: ["CONDITIONING"] },
+      CLIPTextEncodeFlux: {
+        input: {
+          required: {
+            clip_l: text(true),
+            t5xxl: text(true),
+            is_on: ["BOOLEAN", {}],
+            off: ["BOOLEAN", {}],
+            seed: ["INT", {}],
+            mode: [["hard", "soft"], {}],
+          },
+        },
+        output: ["CONDITIONING"],
+      },
+      ShowAll: { input: { required: { one: ["*", {}] } }, output: [], output_node: true },
+    },
+  };
+}
+
+/** Answers the list of nodes when it is let go, as a service far away does. */
+async function holdCatalogue(page: Page, catalogue?: unknown): Promise<() => void> {
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  await page.route("**/api/object_info*", async (route) => {
+    await gate;
+    await (catalogue === undefined ? route.continue() : route.fulfill({ json: catalogue }));
+  });
+  return letGo;
+}
+
+for (const name of samples) {
+  test(`${name} sends what it shows, dropped on a fresh page and after a reload`, async ({ signedIn: page, desk }) => {
+    await page.goto(`${desk.url}/run`);
+    await drop(dropZone(page), sample(name));
+    await expect(formReady(page)).toBeVisible();
+    const first = await expectShownIsSent(page);
+    await page.reload();
+    await expect(formReady(page)).toBeVisible();
+    expect(await expectShownIsSent(page)).toEqual(first);
+  });
+}
+
+test("sixty texts are shown whenever the list of nodes comes, and sent as they are shown", async ({ signedIn: page, desk }) => {
+  const { graph, catalogue } = manyTexts();
+  const letGo = await holdCatalogue(page, catalogue);
+  await page.goto(`${desk.url}/run`);
+  await drop(dropZone(page), workflow("texts.json", graph));
+  await expect(formReady(page)).toBeVisible();
+  const before = await shownIn(page);
+  // Somebody types already.
+  const typing = page.locator("#field-2-text_g");
+  await typing.click();
+  await typing.press("End");
+  await page.keyboard.type(", fog");
+  const listed = page.waitForResponse("**/api/object_info*");
+  letGo();
+  await listed;
+  await expect(page.locator("select#field-3-mode")).toBeVisible();
+  await page.keyboard.type(" rolls in");
+  await expect(typing).toHaveValue("wide shot, fog rolls in");
+  const sent = await expectShownIsSent(page);
+  expect(sent["field-1-part_60"]).toBe("part_60 of a long text");
+  expect(sent["field-2-text_l"]).toBe(POEM);
+  expect(sent["field-4-part_1"]).toBe("two\nlines in an input of one");
+  expect(Object.keys(sent)).toEqual(expect.arrayContaining(Object.keys(before)));
+
+  // Typed, and reloaded at once.
+  await page.locator("#field-1-part_60").fill("last\nchange");
+  await page.locator("#field-1-part_1").fill("a filled one");
+  await page.reload();
+  await expect(page.locator("select#field-3-mode")).toBeVisible();
+  const again = await expectShownIsSent(page);
+  expect(again).toMatchObject({
+    "field-1-part_60": "last\nchange",
+    "field-1-part_1": "a filled one",
+    "field-2-text_g": "wide shot, fog rolls in",
+  });
+
+  // Taken back with the keys, and by going back to a workflow that was closed.
+  const last = page.locator("#field-1-part_2");
+  await last.focus();
+  await last.press("End");
+  await page.keyboard.type("!");
+  await page.keyboard.press("Control+z");
+  expect(await expectShownIsSent(page)).toEqual(again);
+  await last.fill("kept");
+  await page.getByRole("button", { name: "Close the workflow" }).click();
+  await page.getByRole("button", { name: "Back to texts" }).click();
+  expect(await expectShownIsSent(page)).toEqual({ ...again, "field-1-part_2": "kept" });
+});
+
+test("a pinned text is shown once, and is what is sent", async ({ signedIn: page, desk }) => {
+  const { graph, catalogue } = manyTexts();
+  const letGo = await holdCatalogue(page, catalogue);
+  await page.goto(`${desk.url}/run`);
+  await drop(dropZone(page), workflow("texts.json", graph));
+  await page.getByRole("button", { name: /^Pin text_g of/ }).click();
+  await page.getByRole("button", { name: /^Pin clip_l of/ }).click();
+  letGo();
+  await expect(page.locator("select#field-3-mode")).toBeVisible();
+  const pinned = page.getByRole("region", { name: "Pinned" });
+  await expect(pinned.getByRole("textbox", { name: "text_g" })).toHaveValue("wide shot");
+  await pinned.getByRole("textbox", { name: "clip_l" }).fill("one\ntwo");
+  expect(await expectShownIsSent(page)).toMatchObject({ "field-3-clip_l": "one\ntwo", "field-2-text_g": "wide shot" });
+  await page.reload();
+  await expect(page.locator("select#field-3-mode")).toBeVisible();
+  expect(await expectShownIsSent(page)).toMatchObject({ "field-3-clip_l": "one\ntwo" });
+});
+
+test("Edit & run of a past job shows the texts that ran, and sends what they become", async ({ signedIn: page, desk }) => {
+  const graph: Graph = {
+    "1": { class_type: "PrimitiveString", inputs: { value: "short" } },
+    "2": { class_type: "StringConcatenate", inputs: { string_a: ["1", 0], string_b: "and more", delimiter: ", " } },
+    "3": { class_type: "PreviewAny", inputs: { source: ["2", 0] } },
+  };
+  const id = await submit(page.request, desk, graph, { name: "Two texts" });
+  const letGo = await holdCatalogue(page);
+  await page.goto(`${desk.url}/jobs/${id}`);
+  await page.getByRole("link", { name: "Edit & run" }).first().click();
+  await expect(formReady(page)).toBeVisible();
+  letGo();
+  await expect(page.locator("textarea#field-2-string_b")).toHaveValue("and more");
+  expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": "and more", "field-2-delimiter": ", " });
+  await page.locator("#field-2-string_b").fill(POEM);
+  expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": POEM });
+});
