@@ -48,5 +48,6 @@ function contentPolicy(nonce: string): string {
 }
 
 export const config = {
-  matcher: ["/((?!api(?:/|$)|_next/static|_next/image|favicon\\.ico|icon|samples/|.*\\.(?:png|svg|ico|webp|json|txt|woff2)$).*)"],
+  // What is excluded are files, by their places: an address that only ends like one is a page, and is not found on one.
+  matcher: ["/((?!api(?:/|$)|_next/static/|favicon\\.ico$|icon\\.svg$|samples/).*)"],
 };

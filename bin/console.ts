@@ -1,23 +1,19 @@
 // The console's own HTTP server around Next: it owns the sockets, so that a stop can let what is in flight end.
 // Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo } from "node:net";
-import { handleUpgrades } from "@/lib/http/upgrades";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { keepDots } from "@/lib/http/keep-dots";
+import { judgeEncoding, sayLength, sayRefusals } from "@/lib/http/next-answers";
+import { refuse } from "@/lib/http/refusals";
+import { hostsOf } from "@/lib/http/request-line";
+import { createHttpServer, stopOnSignals } from "@/lib/http/server";
+import { stillStarting } from "@/lib/http/still-starting";
+import { LENGTH_HEADER } from "@/lib/server/bff/answers";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
 import { runningComposition, waitForComposition } from "@/lib/server/running";
-import { closeServer } from "./close-server";
-import { continueLate } from "./continue-late";
-import { keepDots } from "./keep-dots";
-import { lingerAfterRefusals } from "./linger";
-import { refuseHost } from "./refuse-host";
-import { refuseMalformed } from "./refuse-malformed";
-import { refuseUnparsed } from "./refuse-unparsed";
-import { sayLength } from "./say-length";
-import { sayRefusals } from "./say-refusals";
-import { stillStarting } from "./still-starting";
 
 const GRACE_MS = 10_000;
+const STOP_MS = 50_000;
 const INSTRUMENTATION_MS = 20_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -25,25 +21,27 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 async function main(): Promise<void> {
   const asked = readEnv();
   let handle: Handle = async (request, response) => stillStarting(request, response);
-  const server = createServer({ requireHostHeader: false }, (request, response) => {
-    if (refuseHost(request, response) || refuseMalformed(request, response)) return;
+  const { requestTimeoutMs: patienceMs, connectionsPerAddress } = asked.service;
+  const bounds = { patienceMs, isBehindProxy: asked.trustProxy, connectionsPerAddress };
+  const isPage = (path: string) => !/^\/api(\/|$)/.test(path);
+  let port = asked.port;
+  const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage }, (request, response) => {
+    const malformed = judgeEncoding(request);
+    if (malformed) return refuse(request, response, malformed);
     request.url = keepDots(request.url ?? "/");
-    sayLength(response);
-    sayRefusals(request, response, (path) => methodsOf(path, server, asked.host));
+    sayLength(response, LENGTH_HEADER);
+    sayRefusals(request, response, (path) => methodsOf(localUrl({ host: asked.host, port }) + path));
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`a request broke: ${explain(error)}\n`);
       response.destroy();
     });
   });
-  // Uploads may take hours; a peer that stops moving is ended by the client's or the service's own limit.
-  server.requestTimeout = 0;
-  lingerAfterRefusals(server);
-  continueLate(server);
-  refuseUnparsed(server);
-  handleUpgrades(server);
-  stopOnSignals(server);
-  const port = await listen(server, asked);
+  stopOnSignals(async () => {
+    await server.close(GRACE_MS);
+    await runningComposition()?.stop();
+  }, STOP_MS);
+  port = await server.listen(asked.port, asked.host);
   const env = { ...asked, port };
   // Next, next-auth and the composition read these; all three must see one truth.
   process.env.PORT = String(port);
@@ -64,19 +62,6 @@ async function main(): Promise<void> {
   if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
 }
 
-/** From the first moment on: a Ctrl-C during the start ends it as cleanly as one later. */
-function stopOnSignals(server: Server): void {
-  let stopping = false;
-  const stop = async () => {
-    if (stopping) return;
-    stopping = true;
-    await closeServer(server, GRACE_MS);
-    await runningComposition()?.stop();
-    process.exit(0);
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop().catch(fail));
-}
-
 function addressOf(request: IncomingMessage, env: Env): string {
   const forwarded = env.trustProxy ? request.headers["x-forwarded-for"] : undefined;
   // The last entry is the one that our own proxy wrote; the ones before it are the client's word.
@@ -88,29 +73,13 @@ function addressOf(request: IncomingMessage, env: Env): string {
 }
 
 /** Next knows which methods a route exports and tells it to OPTIONS alone. */
-async function methodsOf(path: string, server: Server, host: string): Promise<string | undefined> {
-  const port = portOf(server.address());
-  if (port === undefined) return undefined;
+async function methodsOf(url: string): Promise<string | undefined> {
   try {
-    const answer = await fetch(localUrl({ host, port }) + path, { method: "OPTIONS" });
+    const answer = await fetch(url, { method: "OPTIONS" });
     return answer.headers.get("allow") ?? undefined;
   } catch {
     return undefined; // the refusal stands without it
   }
-}
-
-function listen(server: Server, env: Env): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(env.port, env.host, () => {
-      server.off("error", reject);
-      resolve(portOf(server.address()) ?? env.port);
-    });
-  });
-}
-
-function portOf(address: AddressInfo | string | null): number | undefined {
-  return typeof address === "object" && address !== null ? address.port : undefined;
 }
 
 function explain(error: unknown): string {

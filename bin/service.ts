@@ -2,23 +2,19 @@
 //   (nothing)                          serves the interface and prints `Service: URL` when it is ready
 //   keys create --user NAME            prints the new key alone on its last line
 //   keys list | keys revoke PREFIX | users set-status NAME active|waitlisted      work while the service runs
-import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
-import { handleUpgrades } from "@/lib/http/upgrades";
+import { incomingBody } from "@/lib/http/incoming-body";
+import { keepDots } from "@/lib/http/keep-dots";
+import { hostsOf } from "@/lib/http/request-line";
+import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
-import { closeServer } from "./close-server";
-import { continueLate } from "./continue-late";
-import { incomingBody } from "./incoming-body";
-import { lingerAfterRefusals } from "./linger";
-import { keepDots } from "./keep-dots";
-import { refuseHost } from "./refuse-host";
-import { refuseUnparsed } from "./refuse-unparsed";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
 const GRACE_MS = 10_000;
+const STOP_MS = 50_000;
 
 const usage = "Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted";
 
@@ -72,33 +68,23 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const listener = getRequestListener((request, { incoming, outgoing }) => service.fetch(request, incomingBody(incoming, outgoing)), {
     errorHandler: refuseUnread,
   });
-  const { requestTimeoutMs } = env.settings;
-  const checkEveryMs = Math.min(30_000, requestTimeoutMs / 2);
-  const server = createServer({ connectionsCheckingInterval: checkEveryMs, requireHostHeader: false }, (request, response) => {
-    if (refuseHost(request, response)) return;
+  const { requestTimeoutMs, connectionsPerAddress } = env.settings;
+  const bounds = { patienceMs: requestTimeoutMs, isBehindProxy: false, connectionsPerAddress };
+  const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false }, (request, response) => {
     request.url = keepDots(request.url ?? "/");
     void listener(request, response);
   });
-  lingerAfterRefusals(server);
-  continueLate(server);
-  refuseUnparsed(server);
-  handleUpgrades(server);
-  // Uploads may take hours: the service itself ends a body that stands still. Headers have to come in that time too.
-  server.requestTimeout = 0;
-  server.headersTimeout = requestTimeoutMs;
-  // The port first: a second start on it must not wait for locks and sweeps to learn that it is taken.
-  const port = await listen(server, env);
-  await service.start();
-
-  let isStopping = false;
-  const stop = async () => {
-    if (isStopping) return;
-    isStopping = true;
-    await closeServer(server, GRACE_MS);
+  let starting = Promise.resolve();
+  stopOnSignals(async () => {
+    await server.close(GRACE_MS);
+    // One that failed has nothing to stop, and is told below.
+    await starting.catch(() => undefined);
     await service.stop();
-    process.exit(0);
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
+  }, STOP_MS);
+  // The port first: a second start on it must not wait for locks and sweeps to learn that it is taken.
+  const port = await server.listen(env.port, env.host);
+  starting = service.start();
+  await starting;
   const host = env.host === "0.0.0.0" || env.host === "::" ? "127.0.0.1" : env.host;
   process.stdout.write(`Service: ${env.publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
 }
@@ -110,17 +96,6 @@ function refuseUnread(error: unknown): Response {
       ? [400, "BAD_REQUEST", "The address is not as it should be."]
       : [500, "INTERNAL", "The service failed to answer this request."];
   return Response.json({ code, message }, { status, headers: { connection: "close" } });
-}
-
-function listen(server: Server, env: ServiceEnv): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(env.port, env.host, () => {
-      server.off("error", reject);
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : env.port);
-    });
-  });
 }
 
 function fail(message: string): void {

@@ -45,6 +45,7 @@ const schema = z.object({
   LIGHTDESK_MAX_IDS_PER_CALL: whole(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
   LIGHTDESK_MAX_TAGS_PER_ASSET: whole(1, 10_000, "the most tags of an asset, from 1 to 10000").default(100),
   LIGHTDESK_REQUEST_TIMEOUT_SECONDS: whole(1, 86_400, "how many seconds a body may stand still, from 1 to 86400").default(60),
+  LIGHTDESK_CONNECTIONS_PER_ADDRESS: whole(1, 1e6, "how many connections one address may hold, from 1 to 1000000").optional(),
   LIGHTDESK_USER_QUOTA_BYTES: whole(1, 1e15, "the most bytes that one user may store").optional(),
   LIGHTDESK_RETENTION_DAYS: whole(1, 36_500, "after how many days an ended job leaves the history").optional(),
   LIGHTDESK_RETENTION_JOBS: whole(1, 1e9, "how many ended jobs of a user stay in the history").optional(),
@@ -72,6 +73,8 @@ export type ServiceSettings = {
   maxTagsPerAsset: number;
   /** How long a body may stand still. */
   requestTimeoutMs: number;
+  /** Without it a quarter of what all may hold together. */
+  connectionsPerAddress?: number;
   /** Without it a user may store as much as fits. */
   userQuotaBytes?: number;
   /** Without it age removes nothing. */
@@ -108,6 +111,7 @@ export function readServiceSettings(source: Source): SettingsReading {
       maxIdsPerCall: values.LIGHTDESK_MAX_IDS_PER_CALL,
       maxTagsPerAsset: values.LIGHTDESK_MAX_TAGS_PER_ASSET,
       requestTimeoutMs: values.LIGHTDESK_REQUEST_TIMEOUT_SECONDS * 1000,
+      connectionsPerAddress: values.LIGHTDESK_CONNECTIONS_PER_ADDRESS,
       userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
       retentionDays: values.LIGHTDESK_RETENTION_DAYS,
       retentionJobs: values.LIGHTDESK_RETENTION_JOBS,

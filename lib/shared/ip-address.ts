@@ -13,6 +13,17 @@ export function isPublicAddress(text: string): boolean {
   return (address.bits === 32 || isWithin(address, globalUnicast)) && !isWithin(address, reserved);
 }
 
+/**
+ * Whom limits count as one: an IPv4 address, or the 64 leading bits of an IPv6 address, which is the least that anybody is given. IPv4 in
+ * IPv6 clothes is the IPv4 address; what is no address stands for itself.
+ */
+export function networkOf(text: string): string {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
+  if (mapped !== undefined && parseFour(mapped) !== undefined) return mapped;
+  const address = parseAddress(text.replace(/%.*$/, ""));
+  return address?.bits === 128 ? `${(address.value >> 64n).toString(16)}::/64` : text;
+}
+
 /** False for what is no address. */
 export function isInNetworks(text: string, list: readonly Network[]): boolean {
   const address = parseAddress(text);

@@ -1,45 +1,174 @@
 // What somebody without an account can do with sockets alone, to either server as it really runs.
-import { mkdtemp, rm } from "node:fs/promises";
+import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openRaw, readRaw } from "../support/raw-http";
-import { startProcess, type Started } from "../support/start-process";
-import { until } from "../support/until";
+import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
+import { startProcess, type Started } from "@/tests/support/start-process";
+import { until } from "@/tests/support/until";
 
 const servers = [
-  { name: "console", script: "dist/console.mjs", label: "Lightdesk" },
-  { name: "service", script: "dist/service.mjs", label: "Service" },
+  { name: "console", script: "dist/console.mjs", label: "Lightdesk", large: "/samples/photo.png" },
+  { name: "service", script: "dist/service.mjs", label: "Service", large: "/api/openapi.json" },
 ];
+const DESCRIPTORS = 256;
+const MIB = 1024 ** 2;
 
 let dataDir: string;
 let running: Started | undefined;
+const opened: ReturnType<typeof openRaw>[] = [];
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-attacks-"));
 });
 afterEach(async () => {
+  for (const { socket } of opened.splice(0)) socket.destroy();
   await running?.stop("SIGKILL");
   await rm(dataDir, { recursive: true, force: true });
 });
 
-describe.each(servers)("the $name", ({ script, label }) => {
-  async function start(settings: Record<string, string> = {}): Promise<Started & { url: string }> {
-    running = startProcess(script, { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1", ...settings });
-    return { ...running, url: await running.printed(label) };
+type Running = Started & { url: string; host: string };
+
+function attack({ url }: Running, bytes: string, options?: Parameters<typeof openRaw>[1]) {
+  const one = openRaw(url, options);
+  opened.push(one);
+  one.socket.write(bytes);
+  return one;
+}
+
+const descriptorsOf = async ({ pid }: Running) => (await readdir(`/proc/${pid}/fd`)).length;
+const memoryOf = async ({ pid }: Running) => Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+const health = ({ url }: Running) => fetch(`${url}/api/health`).then(({ status }) => status);
+
+describe.each(servers)("the $name", ({ script, label, large }) => {
+  async function start(settings: Record<string, string> = {}, descriptors?: number): Promise<Running> {
+    const all = { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1", ...settings };
+    running = startProcess(script, all, [], { descriptors });
+    const url = await running.printed(label);
+    return { ...running, url, host: new URL(url).host };
   }
 
-  it("refuses WebSockets where none is spoken, holds none of them, and ends at SIGTERM while more are asked for", async () => {
+  it("refuses WebSockets where none is spoken, and holds none of them", async () => {
     const server = await start();
-    const paths = ["/", "/jobs", "/api/jobs", "/_next/webpack-hmr", "/nothing"];
-    const asked = paths.map((path) => {
-      const one = openRaw(server.url);
-      one.socket.write(`GET ${path} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
-      return one;
-    });
-    for (const { socket, heard } of asked) {
-      await until("it is refused and ended", () => socket.closed);
+    for (const path of ["/", "/jobs", "/api/jobs", "/_next/webpack-hmr", "/nothing"]) {
+      const bytes = `GET ${path} HTTP/1.1\r\nHost: ${server.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+      const { socket, heard } = attack(server, bytes, { isHalfOpen: true });
+      await until("it is refused and ended", () => socket.readableEnded);
       expect(readRaw(heard()).status).toBe(404);
     }
+    const before = await descriptorsOf(server);
+    await until("the server let go of those that ignore its FIN", async () => (await descriptorsOf(server)) <= before - 5);
+  });
+
+  it("ends at SIGTERM while bodies, headers and answers stand still", async () => {
+    const server = await start({ LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "600" });
+    attack(server, "GET /api/health HTTP/1.1\r\nHost:");
+    attack(server, `POST /api/console/set-up HTTP/1.1\r\nHost: ${server.host}\r\nContent-Length: 9000\r\n\r\n{`, { isHalfOpen: true });
+    const { socket } = attack(server, `GET ${large} HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(10), { isHalfOpen: true });
+    socket.pause();
+    expect(await health(server)).toBe(200);
     expect(await server.stop("SIGTERM")).toBe(0);
+  });
+
+  it("answers one request of a connection at a time, and ends a connection that sends ahead without reading", async () => {
+    const server = await start();
+    await health(server);
+    const before = await memoryOf(server);
+    const flood = `GET ${large} HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(100);
+    const attackers = Array.from({ length: 50 }, () => attack(server, flood));
+    for (const { socket } of attackers) socket.pause();
+    await until("all are ended", async () => {
+      for (const { socket } of attackers) socket.resume();
+      return attackers.every(({ socket }) => socket.closed);
+    });
+    expect(await health(server)).toBe(200);
+    expect((await memoryOf(server)) - before).toBeLessThan(200 * MIB);
+    const few = await sendRaw(
+      server.url,
+      `GET /api/health HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(4) +
+        `GET /api/health HTTP/1.1\r\nHost: ${server.host}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(few.match(/HTTP\/1\.1 200/g)).toHaveLength(5);
+  });
+
+  it("ends a connection whose answer is not read in time, and one that never asks", async () => {
+    const server = await start();
+    const before = await descriptorsOf(server);
+    const silent = attack(server, "");
+    const slow = attack(server, "GET /api/health HTTP/1.1\r\nHost: x\r\nX-Slow: ", { isHalfOpen: true });
+    // More than the buffers of both systems hold together: the rest waits here.
+    const unread = Array.from({ length: 16 }, () => attack(server, `GET ${large} HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(16)));
+    for (const { socket } of unread) socket.pause();
+    await until("it answers them", async () => (await descriptorsOf(server)) > before + 10);
+    await until("none is held", async () => (await descriptorsOf(server)) <= before);
+    await until("the silent one is ended", () => silent.socket.closed);
+    expect(readRaw(slow.heard()).status).toBe(408);
+  });
+
+  it("leaves others served when one address takes all connections that it can get", async () => {
+    const server = await start({ LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "600" }, DESCRIPTORS);
+    const attackers = Array.from({ length: 2 * DESCRIPTORS }, () => attack(server, "GET /", { from: "127.0.0.2" }));
+    await until("the rest of them is refused", () => attackers.filter(({ socket }) => socket.closed).length > DESCRIPTORS);
+    expect(await descriptorsOf(server)).toBeLessThan(DESCRIPTORS / 2);
+    expect(await health(server)).toBe(200);
+    for (const { socket } of attackers) socket.destroy();
+    const freed = () => sendRaw(server.url, `GET /api/health HTTP/1.0\r\n\r\n`).then((text) => text.includes("200"));
+    await until("the address is served again", freed);
+    expect(await server.stop("SIGTERM")).toBe(0);
+  });
+
+  it.each([
+    ["an address of another server", "GET http://elsewhere.example/api/health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
+    ["TRACE", "TRACE /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
+    ["a name that is not this machine's", "GET /api/health HTTP/1.1\r\nHost: rebound.example\r\n\r\n", 421, "MISDIRECTED_REQUEST"],
+    ["garbage", "hello\r\n\r\n", 400, "BAD_REQUEST"],
+  ])("refuses %s in words", async (_name, bytes, status, code) => {
+    const server = await start();
+    const answer = readRaw(await sendRaw(server.url, bytes));
+    expect({ status: answer.status, body: JSON.parse(answer.body) }).toMatchObject({ status, body: { code } });
+    expect(answer.head.toLowerCase()).toContain("content-security-policy: default-src 'none'");
+    const options = await sendRaw(server.url, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    expect(readRaw(options)).toMatchObject({ status: 204, head: expect.stringMatching(/allow: GET, HEAD/i) });
+  });
+});
+
+describe("the console", () => {
+  it("takes GET and HEAD for its pages, reads no body of others, and has a content policy on every answer", async () => {
+    running = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1" });
+    const url = await running.printed("Lightdesk");
+    const { host } = new URL(url);
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const answer = readRaw(await sendRaw(url, `${method} /jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9000000\r\n\r\nsome`));
+      expect({ method, status: answer.status }).toEqual({ method, status: 405 });
+      expect(answer.head).toMatch(/allow: GET, HEAD/i);
+    }
+    for (const path of [
+      "/",
+      "/sign-in",
+      "/jobs/x.png",
+      "/jobs/x.json",
+      "/icon.svg",
+      "/samples/photo.png",
+      "/nothing",
+      "/api/health",
+      "/api/nothing",
+    ]) {
+      const answer = await fetch(url + path, { redirect: "manual" });
+      const policy = answer.headers.get("content-security-policy") ?? "";
+      expect(policy, path).toMatch(/default-src '(self|none)'/);
+      expect(policy.match(/default-src/g), path).toHaveLength(1);
+    }
+    const missing = await fetch(`${url}/set-up/x.png`);
+    expect(missing.headers.get("content-security-policy")).toContain("'nonce-");
+  });
+
+  it("refuses a body of megabytes with 413 and writes no error of its own about it", async () => {
+    running = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1" });
+    const url = await running.printed("Lightdesk");
+    for (const path of ["/api/console/set-up", "/api/auth/callback/credentials"]) {
+      const body = `{"a":"${"x".repeat(3 * MIB)}"}`;
+      const answer = await fetch(url + path, { method: "POST", headers: { "content-type": "application/json", origin: url }, body });
+      expect(answer.status).toBe(413);
+    }
+    expect(running.output()).not.toMatch(/TypeError|failed to pipe/);
   });
 });

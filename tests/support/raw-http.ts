@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
+type Raw = { socket: Socket; heard(): string };
 export type RawAnswer = { status: number; head: string; body: string };
 
 /** Sends bytes as they are; resolves with all that came back before the connection ended. */
@@ -12,10 +13,10 @@ export async function sendRaw(url: string, bytes: string | Buffer): Promise<stri
   return heard();
 }
 
-/** For a conversation; whoever opens it ends it. */
-export function openRaw(url: string): { socket: Socket; heard(): string } {
+/** For a conversation; whoever opens it ends it. `from`: an address of this machine's own to come from. `isHalfOpen`: leaves FINs unanswered. */
+export function openRaw(url: string, { from, isHalfOpen = false }: { from?: string; isHalfOpen?: boolean } = {}): Raw {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, localAddress: from, allowHalfOpen: isHalfOpen });
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => void chunks.push(chunk));
   socket.on("error", () => undefined); // ended in the middle of our sending: "close" tells

@@ -18,7 +18,7 @@ export function openUpload(request: Request, operation: Operation): Result<Count
     return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
   }
   const announced = request.headers.get("content-length");
-  const contentLength = announced !== null && /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
+  const contentLength = announced !== null && /^\d+$/.test(announced) ? Math.min(Number(announced), Number.MAX_SAFE_INTEGER) : undefined;
   if (request.body === null && operation.body?.kind === "multipart") return failed(refusal("MISSING_FILE", "The upload is empty."));
   let broken: "client-gone" | "truncated" | undefined;
   const reader = (request.body ?? new Blob([]).stream()).getReader();

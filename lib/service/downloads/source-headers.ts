@@ -22,9 +22,10 @@ export function readUnsatisfiedLength(headers: Headers): number | undefined {
   return total === undefined ? undefined : Number(total);
 }
 
+/** However many digits it has: what is beyond counting is beyond every bound, and is not the same as not said. */
 export function readLength(headers: Headers, name = "content-length"): number | undefined {
   const text = one(headers, name)?.trim() ?? "";
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
 }
 
 /** For If-Range: a strong entity tag or a date; a weak tag must not be used there (RFC 9110, 13.1.5). */

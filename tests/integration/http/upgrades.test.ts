@@ -19,7 +19,7 @@ async function listening(handlers: Record<string, UpgradeHandler> = {}): Promise
     request.on("data", (text: string) => (body += text));
     request.on("end", () => response.end(`${request.method} ${request.url} ${body} ${request.headers.upgrade ?? "plain"}`));
   });
-  handleUpgrades(server, handlers);
+  handleUpgrades(server, handlers, () => undefined);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -63,6 +63,7 @@ describe("downloads from hostile sources", () => {
     "/teapot": (response) => response.writeHead(418).end(),
     "/part": (response) => response.writeHead(206, { "content-range": "bytes 0-3/4" }).end("fine"),
     "/declares-much": (response) => response.writeHead(200, { "content-length": String(MOST + 1) }).write("x"),
+    "/declares-beyond-counting": (response) => response.writeHead(200, { "content-length": "1000000000000000" }).write("some"),
     "/never-ends": pourForever,
     "/encoded": (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("fine")),
     "/wants-identity": (response, headers) => {
@@ -148,6 +149,7 @@ describe("downloads from hostile sources", () => {
     ["/hangs-up", "no answer"],
     ["/part", "whole file"],
     ["/declares-much", "larger than the 2000000 bytes"],
+    ["/declares-beyond-counting", "larger than the 2000000 bytes"],
     ["/never-ends", "larger than the 2000000 bytes"],
     ["/encoded", "encoded (gzip)"],
     ["/broken-promise", "other bytes than it had promised"],

@@ -24,7 +24,7 @@ afterAll(async () => {
 const form = "Content-Type: multipart/form-data; boundary=b\r\n";
 
 describe("a sender that waits to be asked for its body", () => {
-  const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${headers}\r\n`;
+  const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${headers}\r\n`;
 
   it.each([
     ["without a key", "/api/assets", () => `${form}Content-Length: 500\r\n`, 401],
@@ -79,7 +79,10 @@ describe("the host of a request", () => {
     ["with a port that is none", "GET /api/health HTTP/1.1\r\nHost: a:99999\r\n\r\n", "names no host"],
   ])("that is %s is refused in words, and the connection ends", async (_name, bytes, words) => {
     const answer = await sendRaw(service.url, bytes);
-    expect(refused(answer)).toEqual({ status: 400, body: { code: "BAD_REQUEST", message: expect.stringContaining(words) } });
+    expect(refused(answer)).toEqual({
+      status: 400,
+      body: { code: "BAD_REQUEST", message: expect.stringContaining(words), request_id: expect.any(String) },
+    });
   });
 
   it("may be left out by HTTP/1.0, and is then the address that was asked", async () => {
@@ -88,12 +91,12 @@ describe("the host of a request", () => {
     expect(readRaw(answer).body).toContain(`"preview_url":"${service.url}/api/view`);
   });
 
-  it.each(["a", "A.Example.com:80", "127.0.0.1:1", "[::1]:65535", "xn--bcher-kva.example"])("may be %s", async (host) => {
+  it.each(["localhost", "LocalHost:80", "127.0.0.1:1", "127.8.8.8", "[::1]:65535", "a.localhost"])("may be %s", async (host) => {
     expect(await sendRaw(service.url, `GET /api/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200/);
   });
 
   it("of an address with a backslash does not matter: that is refused in words", async () => {
-    const answer = await sendRaw(service.url, "GET /api\\user HTTP/1.1\r\nHost: a\r\n\r\n");
+    const answer = await sendRaw(service.url, "GET /api\\user HTTP/1.1\r\nHost: localhost\r\n\r\n");
     expect(refused(answer)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
   });
 });

@@ -22,7 +22,7 @@ describe("on a real connection", () => {
   });
 
   const heard = (text: string) => sendRaw(service.url, text);
-  const head = (path: string, more: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n${more}\r\n`;
+  const head = (path: string, more: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n${more}\r\n`;
 
   it("a body that does not come is 408 and the connection ends, JSON, an upload and user data alike", async () => {
     const json = head("/api/prompt", "Content-Type: application/json\r\nContent-Length: 100\r\n");
@@ -34,7 +34,7 @@ describe("on a real connection", () => {
   });
 
   it("headers that do not come are ended in that time too", async () => {
-    expect(await heard(`GET /api/user HTTP/1.1\r\nHost: x\r\nX-API`)).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await heard(`GET /api/user HTTP/1.1\r\nHost: localhost\r\nX-API`)).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   it("what is too large is 413 to a client that is still sending, of every kind", async () => {

@@ -40,7 +40,7 @@ const plain = (content?: string) => file(`name="file"; filename="a.txt"`, conten
 async function send(body: string | Buffer, { type = "multipart/form-data; boundary=b", isChunked = false } = {}) {
   const bytes = Buffer.from(body);
   const length = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${bytes.length}`;
-  const head = `POST /api/assets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nConnection: close\r\nContent-Type: ${type}\r\n${length}\r\n\r\n`;
+  const head = `POST /api/assets HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nConnection: close\r\nContent-Type: ${type}\r\n${length}\r\n\r\n`;
   const chunks = isChunked ? [...bytes].map((byte) => Buffer.from([0x31, 13, 10, byte, 13, 10])).concat(Buffer.from("0\r\n\r\n")) : [bytes];
   const answer = readRaw(await sendRaw(service.url, Buffer.concat([Buffer.from(head), ...chunks])));
   const text = /transfer-encoding: chunked/i.test(answer.head) ? (answer.body.split("\r\n")[1] ?? "") : answer.body;
@@ -177,7 +177,7 @@ describe("many and broken clients", () => {
     ["right behind its headers", 0],
   ])("one that goes away %s leaves nothing, and others are not troubled", async (_name, bytes) => {
     const { socket } = openRaw(service.url);
-    const head = `POST /api/assets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 9000000\r\n\r\n`;
+    const head = `POST /api/assets HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 9000000\r\n\r\n`;
     socket.write(`${head}--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n${"x".repeat(bytes)}`);
     if (bytes > 0) await until("it has begun", async () => (await readdir(join(dataDir, "service", "tmp"))).length === 1);
     socket.resetAndDestroy();

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keepDots } from "@/bin/keep-dots";
+import { keepDots } from "@/lib/http/keep-dots";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 
 describe("paths of user data", () => {

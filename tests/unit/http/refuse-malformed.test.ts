@@ -1,8 +1,13 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { refuseMalformed } from "@/bin/refuse-malformed";
+import { judgeEncoding } from "@/lib/http/next-answers";
+import { refuse } from "@/lib/http/refusals";
 
-const server = createServer((request, response) => void (refuseMalformed(request, response) || response.writeHead(204).end()));
+const server = createServer((request, response) => {
+  const malformed = judgeEncoding(request);
+  if (malformed) refuse(request, response, malformed);
+  else response.writeHead(204).end();
+});
 let origin = "";
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,11 +1,33 @@
-// What Next refuses by itself below /api, before any handler of ours: a method that the address has not, or that nobody knows. Next answers
-// these without a body.
-// Guarantees: the envelope of every other refusal, with an id and, for 405, the methods that the address has; an answer with a body of its own is
-// left alone.
+// Where Next answers by itself, and not as the console does: a path that is not encoded as it should be (a fault of its own, to Next), methods
+// that an address has not or that nobody knows (no body), and the length of a body (left out).
+// Guarantees: the envelope of every other refusal, with an id and, for 405, the methods that the address has; an answer with a body of its
+// own is left alone.
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { type Refused } from "./refusals";
 
-/** The methods of an address, as its OPTIONS says; undefined where nobody does. */
+/** Of an address whose path cannot be read. */
+export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefined {
+  try {
+    decodeURIComponent(url.split(/[?#]/)[0] ?? "");
+    return undefined;
+  } catch {
+    return {
+      status: 400,
+      code: "BAD_REQUEST",
+      message: "The address is not encoded as it should be: a part of it was cut off or changed.",
+    };
+  }
+}
+
+/** The length stands in its own header, and the one that carried it through Next (`carrier`) does not go out. */
+export function sayLength(response: ServerResponse, carrier: string): void {
+  const { setHeader } = response;
+  response.setHeader = (name, value) =>
+    name === carrier ? setHeader.call(response, "content-length", String(value)) : setHeader.call(response, name, value);
+}
+
 export type AskMethods = (path: string) => Promise<string | undefined>;
 
 type Refusal = { code: string; message: string };
@@ -45,7 +67,7 @@ export function sayRefusals(request: IncomingMessage, response: ServerResponse, 
   async function refuse(status: number, refusal: Refusal): Promise<void> {
     const allow = status === 405 ? await askMethods(url) : undefined;
     const id = randomUUID();
-    const body = JSON.stringify({ ...refusal, request_id: id });
+    const body = writeExactJson({ ...refusal, request_id: id });
     const headers = { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" };
     const length = { "content-length": Buffer.byteLength(body) };
     writeHead.call(response, status, { ...headers, "x-request-id": id, ...length, ...(allow && { allow }) });

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import { afterEach, expect, test } from "vitest";
-import { sayRefusals } from "@/bin/say-refusals";
+import { sayRefusals } from "@/lib/http/next-answers";
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,6 +1,7 @@
 // What a console answers between its first open socket and its first page: 503, to people as a page that asks again by itself.
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { isForPeople, plainPage } from "./plain-page";
 
 const AGAIN_SECONDS = 1;
@@ -15,7 +16,7 @@ const said = { code: "STARTING", message: "Lightdesk is starting. Ask again in a
 
 export function stillStarting(request: IncomingMessage, response: ServerResponse): void {
   const isPage = isForPeople(request);
-  const body = isPage ? page : JSON.stringify({ ...said, request_id: randomUUID() });
+  const body = isPage ? page : writeExactJson({ ...said, request_id: randomUUID() });
   response
     .writeHead(503, {
       "content-type": isPage ? "text/html; charset=utf-8" : "application/json",

@@ -1,0 +1,81 @@
+// Refusals below every route: what is no HTTP, or no request that either server takes.
+// Guarantees: the envelope of every other refusal, with an id, or a page for a person outside /api; the connection ends, since what follows on
+// it may be the body of what was refused.
+// Must never: say back what was sent.
+import { randomUUID } from "node:crypto";
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { type Duplex } from "node:stream";
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { isForPeople, plainPage } from "./plain-page";
+
+export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
+
+/** Of every answer that says nothing else of itself: what is shown may load nothing, run nothing and stand in no frame. */
+export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+  "x-content-type-options": "nosniff",
+};
+const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+export function refuse(request: IncomingMessage, response: ServerResponse, { status, code, message, headers }: Refused): void {
+  const id = randomUUID();
+  const isPage = isForPeople(request) && !/^\/api(\/|$)/.test(request.url ?? "");
+  const body = isPage
+    ? plainPage({ title: titleOf(status), text: message, more: '<p><a href="/">Open Lightdesk</a></p>\n' })
+    : writeExactJson({ code, message, request_id: id });
+  response.writeHead(status, {
+    ...ANSWER_HEADERS,
+    ...(isPage && { "content-security-policy": PAGE_POLICY }),
+    "content-type": isPage ? "text/html; charset=utf-8" : "application/json",
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+    "x-request-id": id,
+    connection: "close",
+    ...headers,
+  });
+  // A body, if there is one, is not read.
+  response.end(request.method === "HEAD" ? undefined : body);
+}
+
+function titleOf(status: number): string {
+  if (status === 421) return "This is not the address of Lightdesk";
+  return status === 405 ? "This page takes no such request" : "There is no such page";
+}
+
+const LINGER_MS = 1000;
+
+/** On a socket that no request and no parser has any more. A client that is still sending gets to hear it; none keeps the socket. */
+export function endSocket(socket: Duplex, { status, code, message }: Refused): void {
+  if (!socket.writable) return void socket.destroy();
+  const body = writeExactJson({ code, message, request_id: randomUUID() });
+  const headers = { ...ANSWER_HEADERS, "content-type": "application/json", "content-length": Buffer.byteLength(body), connection: "close" };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on("error", () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
+  // Closing with bytes unread would reset the connection before the answer is read.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(timer));
+}
+
+/** Bytes that are no HTTP, headers that are too large or too slow, expectations and tunnels: without handlers Node answers without a body. */
+export function refuseUnparsed(server: Server, isBusy: (socket: Duplex) => boolean): void {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    // Behind a request in work a refusal would be taken for its answer.
+    if (error.code === "ECONNRESET" || isBusy(socket)) return void socket.destroy();
+    endSocket(
+      socket,
+      unparsed[error.code ?? ""] ?? { status: 400, code: "BAD_REQUEST", message: "The request is not HTTP as it should be." },
+    );
+  });
+  server.on("checkExpectation", (request, response) =>
+    refuse(request, response, { status: 417, code: "EXPECTATION_FAILED", message: "Only 100-continue is understood in Expect." }),
+  );
+  server.on("connect", (_request, socket) => endSocket(socket, { status: 405, code: "METHOD_NOT_ALLOWED", message: "This is no proxy." }));
+}
+
+const unparsed: Readonly<Record<string, Refused>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, code: "HEADERS_TOO_LARGE", message: "The address and headers are larger than 16 KiB." },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: "REQUEST_TIMEOUT", message: "The headers did not come in time." },
+  HPE_INVALID_URL: { status: 400, code: "BAD_REQUEST", message: "The address holds characters that must be percent-encoded." },
+};

@@ -1,0 +1,108 @@
+// The HTTP server of either command: what is bounded, judged and refused before a route, and how it ends.
+// Guarantees: every answer carries a content policy; a stop takes no new connection, lets what is in flight end within the grace, and then
+// leaves no socket, whatever a client does.
+// Must never: know a route.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { boundConnections, shareDescriptors } from "./connections";
+import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
+import { judgeRequest, type RequestRules } from "./request-line";
+import { continueLate, lingerAfterRefusals } from "./unread-bodies";
+import { handleUpgrades, type UpgradeHandler } from "./upgrades";
+
+export type HttpOptions = RequestRules & {
+  /** How long headers may take, and how long an answer may go unread. */
+  patienceMs: number;
+  /** Everybody comes through one: no address has a bound of its own. */
+  isBehindProxy: boolean;
+  /** In place of a quarter of what all may have. */
+  connectionsPerAddress?: number;
+  /** WebSockets by their path. */
+  upgrades?: Readonly<Record<string, UpgradeHandler>>;
+};
+
+export type HttpServer = {
+  /** Resolves with the port. */
+  listen(port: number, host: string): Promise<number>;
+  close(graceMs: number): Promise<void>;
+};
+
+const CHECK_EVERY_MS = 5000;
+
+export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void): HttpServer {
+  const { patienceMs, isBehindProxy, upgrades = {} } = options;
+  const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, patienceMs / 4);
+  const server = createServer({ connectionsCheckingInterval, requireHostHeader: false });
+  // Uploads may take hours: whoever reads a body ends one that stands still.
+  server.requestTimeout = 0;
+  server.headersTimeout = patienceMs;
+  const { all, ofAddress } = shareDescriptors();
+  // Whoever is slow with the headers is told so before the connection counts as still.
+  const stallMs = patienceMs + 2 * connectionsCheckingInterval;
+  const bounds = { all, ofAddress: isBehindProxy ? undefined : (options.connectionsPerAddress ?? ofAddress), stallMs };
+  const connections = boundConnections(server, bounds);
+  lingerAfterRefusals(server);
+  continueLate(server);
+  refuseUnparsed(server, connections.isBusy);
+  handleUpgrades(server, upgrades, (request) => judgeRequest(request, options));
+
+  const answer = connections.oneAtATime((request, response) => {
+    for (const [name, value] of Object.entries(ANSWER_HEADERS)) response.setHeader(name, value);
+    const refused = judgeRequest(request, options);
+    if (refused) return refuse(request, response, refused);
+    if (request.method === "OPTIONS") {
+      const { url = "" } = request;
+      if (url === "*") return void response.writeHead(204, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }).end();
+      if (options.isPage(url.split(/[?#]/)[0] ?? "")) return void response.writeHead(204, { allow: "GET, HEAD, OPTIONS" }).end();
+    }
+    handle(request, response);
+  });
+  server.on("request", answer);
+
+  return {
+    listen: (port, host) => listen(server, port, host),
+    close: (graceMs) => close(server, graceMs, connections.destroyAll),
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+function close(server: Server, graceMs: number, destroyAll: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection that falls idle after its last answer would otherwise be kept for seconds.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50);
+    const force = setTimeout(destroyAll, graceMs);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(force);
+      resolve();
+    });
+  });
+}
+
+/** From the first moment on: a Ctrl-C during the start ends it as cleanly as one later. Ends with code 1 where `stop` fails or hangs. */
+export function stopOnSignals(stop: () => Promise<void>, mostMs: number): void {
+  let isStopping = false;
+  const end = (message: string) => {
+    process.stderr.write(`${message}\n`);
+    process.exit(1);
+  };
+  const run = () => {
+    if (isStopping) return;
+    isStopping = true;
+    setTimeout(() => end(`The stop did not come to its end in ${mostMs / 1000} s.`), mostMs).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => end(error instanceof Error ? error.message : String(error)),
+    );
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, run);
+}
