@@ -26,7 +26,13 @@ const config = [
       ],
       "no-restricted-imports": [
         "error",
-        { paths: [{ name: "next/image", message: "Use components/ui/picture." }], patterns: [{ group: ["../../*"], message: "Use @/…" }] },
+        {
+          paths: [
+            { name: "next/image", message: "Use components/ui/picture." },
+            { name: "next/link", message: "Use components/ui/link." },
+          ],
+          patterns: [{ group: ["../../*"], message: "Use @/…" }],
+        },
       ],
       "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
@@ -34,6 +40,7 @@ const config = [
   },
   // Plain <img> with width and height, through one component: the optimiser does not serve private bytes.
   { files: ["components/ui/picture.tsx"], rules: { "@next/next/no-img-element": "off" } },
+  { files: ["components/ui/link.tsx"], rules: { "no-restricted-imports": "off" } },
   // The readers of process.env; instrumentation needs NEXT_RUNTIME literally so the bundler can drop the branch.
   {
     files: ["lib/server/env.ts", "lib/service/env.ts", "instrumentation.ts", "bin/**", "tests/**", "*.config.{js,ts,mjs}"],

@@ -1,10 +1,10 @@
-import { GeistMono } from "geist/font/mono";
-import { GeistSans } from "geist/font/sans";
+import latin from "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2";
 import { type Metadata, type Viewport } from "next";
 import { headers } from "next/headers";
 import { NextIntlClientProvider } from "next-intl";
 import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
+import { preload } from "react-dom";
 import { Theme } from "@/components/frame/theme";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import "./globals.css";
@@ -20,8 +20,9 @@ export const viewport: Viewport = {
 export default async function RootLayout({ children }: { children: ReactNode }) {
   // The proxy's nonce: the theme must be set before the first paint, by a script that the content policy knows.
   const nonce = (await headers()).get("x-nonce") ?? undefined;
+  preload(latin, { as: "font", type: "font/woff2", crossOrigin: "anonymous" });
   return (
-    <html lang={await getLocale()} className={`${GeistSans.variable} ${GeistMono.variable}`} suppressHydrationWarning>
+    <html lang={await getLocale()} suppressHydrationWarning>
       <body>
         <NextIntlClientProvider messages={await pickMessages("common", "errors", "frame")}>
           <Theme nonce={nonce}>{children}</Theme>

@@ -1,12 +1,12 @@
 "use client";
 
 import { X } from "lucide-react";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { assetHref } from "./asset-urls";
@@ -68,7 +68,6 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
       <div className="mb-2.5 flex items-center justify-end gap-2">
         <Link
           href={assetHref(id, connection)}
-          prefetch={false}
           className={buttonStyle({ tone: "quiet", size: "small", className: "mr-auto -ml-2" })}
         >
           {t("openPage")}

@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
@@ -10,6 +9,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/asset-view";

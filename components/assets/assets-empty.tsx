@@ -1,8 +1,8 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { type PlaceOf } from "@/components/frame/use-place";
 import { buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { isFiltered, unfiltered } from "./assets-address";
 

@@ -1,7 +1,7 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { buttonStyle } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
 import { type InvitationReason } from "./invitation-reason";
 
 /** Why this link lets nobody in, and who can mend it. */

@@ -1,8 +1,8 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { buttonStyle } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 /** A spent link and an owner who exists already are no faults to mend here: both lead to the sign-in. */

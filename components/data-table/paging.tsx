@@ -1,8 +1,8 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
 import { useNumber } from "@/components/ui/use-numbers";
 import { pageRange } from "./page-range";
 

@@ -1,10 +1,10 @@
 "use client";
 
 import { FileJson, FileText, Folder } from "lucide-react";
-import Link from "next/link";
 import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
 import { Checkbox } from "@/components/ui/checkbox";
+import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { formatBytes } from "@/lib/shared/format";
 import { fileLooks } from "./file-looks";

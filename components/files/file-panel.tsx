@@ -1,11 +1,11 @@
 "use client";
 
 import { X } from "lucide-react";
-import Link from "next/link";
 import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
+import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";

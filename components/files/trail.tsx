@@ -1,9 +1,9 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { Fragment, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { Link } from "@/components/ui/link";
 import { type Crumb } from "./crumbs";
 
 type TrailProps = { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string };

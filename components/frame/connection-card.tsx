@@ -2,10 +2,10 @@
 
 import { ChevronsUpDown } from "lucide-react";
 import dynamic from "next/dynamic";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
 import { useConnection } from "./connection-context";

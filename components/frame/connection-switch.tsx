@@ -1,11 +1,11 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { Dialog } from "@/components/ui/dialog";
+import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
 import { connectionTone, keyWord } from "./connection-status";

@@ -1,11 +1,11 @@
 "use client";
 
-import Link from "next/link";
 import { usePathname, useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { toSaidCode, whoseFault } from "./whose";
 

@@ -1,10 +1,10 @@
 "use client";
 
-import Link from "next/link";
 import { usePathname, useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { WholePageNote } from "@/components/ui/whole-page-note";
 import { useConnection, useConnections, useLinkedConnection } from "./connection-context";
 

@@ -1,6 +1,6 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { Avatar } from "@/components/ui/avatar";
+import { Link } from "@/components/ui/link";
 import { type Role } from "@/lib/contract/roles";
 import { SignOutButton } from "./sign-out-button";
 import { ThemeSwitch } from "./theme-switch";

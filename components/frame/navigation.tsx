@@ -1,9 +1,9 @@
 "use client";
 
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
 import { useNumber } from "@/components/ui/use-numbers";
 import { withQuery } from "@/lib/browser/urls";
 import { useLinkedConnection } from "./connection-context";

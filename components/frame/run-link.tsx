@@ -1,6 +1,6 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 
 /** The next step where no job is: to make one. `linked`: `?connection=` of the page's own address. */

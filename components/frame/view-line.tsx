@@ -1,8 +1,8 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { type SavedView, type ViewScreen } from "@/lib/contract/saved-views";
 
 /** Where a list keeps its words for its views. */

@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
 import { JobStatus } from "@/components/frame/job-status";
@@ -8,6 +7,7 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { Duration } from "@/components/ui/duration";
+import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/picture";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";

@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { DataTable } from "@/components/data-table/data-table";
@@ -19,6 +18,7 @@ import { RunLink } from "@/components/frame/run-link";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";

@@ -1,12 +1,12 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { type MouseEvent, useState } from "react";
 import { WorkLine } from "@/components/data-table/work-line";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobFacts } from "./job-facts";
 import { useCanStop } from "./use-can-stop";
@@ -41,7 +41,7 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
       )}
       {workflowParts && workflowParts.nodes > 0 ? (
         <>
-          <Link href={editHref(job.id, linked)} prefetch={false} className={buttonStyle()}>
+          <Link href={editHref(job.id, linked)} className={buttonStyle()}>
             {t("edit")}
           </Link>
           {workflowParts.seeds > 0 ? (

@@ -1,10 +1,10 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { durationText } from "@/components/ui/duration";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
 import { usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";

@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { use, useCallback, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
@@ -11,6 +10,7 @@ import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
+import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";

@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { type ReactNode, useDeferredValue } from "react";
 import { cn } from "@/components/ui/cn";
 import { type Opened, useOpenedId } from "@/components/frame/use-opened";
-import { useWhenIdle } from "@/components/ui/use-when-idle";
+import { useAtFirstMove } from "@/components/ui/use-at-first-move";
 import { type JobRow } from "./job-row";
 import { type JobsPlace } from "./jobs-place";
 import { JobPanelFrame } from "./panel/job-panel-frame";
@@ -30,7 +30,7 @@ type JobsBesideProps = {
 /** The list, and the open job beside it. The row's mark answers a press; the panel and the narrower list follow it, and may take a frame longer. */
 export function JobsBeside({ opened, rows, connection, linked, canRun, place, children }: JobsBesideProps) {
   const id = useDeferredValue(useOpenedId(opened));
-  useWhenIdle(loadPanel);
+  useAtFirstMove(loadPanel);
   const isMoving = useMoving(place);
   // To dim a thousand rows is work, and a flicker where the next ones come at once.
   const isLate = useLate(isMoving, DIM_AFTER_MS);

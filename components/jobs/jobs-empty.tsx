@@ -1,8 +1,8 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { lastOffset } from "@/components/data-table/page-range";
 import { buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
 import { type JobsPlace } from "./jobs-place";
 import { usePlaceOf } from "./use-jobs-place";
 

@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { use, useEffect, useState } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
@@ -17,6 +16,7 @@ import { IgnoredValues } from "@/components/frame/ignored-values";
 import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { type Stamped } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsQuery } from "@/lib/contract/schemas/job";

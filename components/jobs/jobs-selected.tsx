@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
-import { useWhenIdle } from "@/components/ui/use-when-idle";
+import { useAtFirstMove } from "@/components/ui/use-at-first-move";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobRow } from "./job-row";
 
@@ -25,7 +25,7 @@ type JobsSelectedProps = {
 export function JobsSelected(props: JobsSelectedProps) {
   const ids = useDeferredValue(useChosen(props.store, props.store.ids));
   const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
-  useWhenIdle(loadBar);
+  useAtFirstMove(loadBar);
   useEscape(props.store);
   return <Selected {...props} ids={ids} isMatching={isMatching} />;
 }

@@ -1,10 +1,10 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useCounts } from "@/components/frame/counts-context";
 import { chipStyle } from "@/components/ui/chip";
+import { Link } from "@/components/ui/link";
 import { useNumber } from "@/components/ui/use-numbers";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type JobsChange } from "./jobs-place";

@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
@@ -9,6 +8,7 @@ import { FailureMessage } from "@/components/frame/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";

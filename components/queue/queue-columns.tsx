@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
 import { JobStatus } from "@/components/frame/job-status";
@@ -9,6 +8,7 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { RunningDuration } from "@/components/ui/duration";
+import { Link } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { withQuery } from "@/lib/browser/urls";

@@ -1,9 +1,9 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
 import { CopyButton } from "@/components/ui/copy-button";
+import { Link } from "@/components/ui/link";
 import { type QueryValues, withQuery } from "@/lib/browser/urls";
 
 const SHORT_ID = 8;
@@ -25,7 +25,7 @@ export function JobLink({ id, connection }: { id: string; connection?: string })
   const hrefs = useJobHrefs(connection);
   return (
     <span className="inline-flex shrink-0 items-center gap-0.5">
-      <Link href={hrefs.job(id)} prefetch={false} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
+      <Link href={hrefs.job(id)} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
         {id.slice(0, SHORT_ID)}
       </Link>
       <CopyButton text={id} label={t("copy", { id })} />

@@ -1,10 +1,10 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useConnection } from "@/components/frame/connection-context";
 import { buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/picture";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { ToneIcon } from "@/components/ui/tone-icon";

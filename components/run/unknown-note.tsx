@@ -1,12 +1,12 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { JobStatus } from "@/components/frame/job-status";
 import { toSaidCode, whoseFault } from "@/components/frame/whose";
 import { Button } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Failure } from "@/lib/contract/failure";

@@ -1,10 +1,10 @@
 "use client";
 
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/select";
 import { apiPath } from "@/lib/browser/urls";
 import { type AuditChoices } from "@/lib/contract/audit";

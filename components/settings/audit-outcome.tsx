@@ -1,9 +1,9 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { Fragment } from "react";
 import { toSaidCode } from "@/components/frame/whose";
+import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem } from "@/lib/contract/audit";
 import { type AuditFact } from "./audit-facts";

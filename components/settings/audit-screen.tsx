@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use } from "react";
@@ -9,6 +8,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
 import { type AuditChoices, type AuditPage } from "@/lib/contract/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/roles";

@@ -1,6 +1,6 @@
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { chipStyle } from "@/components/ui/chip";
+import { Link } from "@/components/ui/link";
 
 const parts = [
   { part: "connections", href: "/settings" },

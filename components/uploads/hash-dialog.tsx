@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
@@ -9,6 +8,7 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
+import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { offerHash } from "@/lib/browser/offer-hash";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -1,12 +1,12 @@
 "use client";
 
-import Link from "next/link";
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Dialog } from "@/components/ui/dialog";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { type About, draftOf, type DraftFaults, mergeAbout, newDraft, readDraft } from "./about";

@@ -1,7 +1,7 @@
 import { SquareArrowOutUpRight } from "lucide-react";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 
 type OpenAssetProps = { assetId: string; name: string; connection?: string };

@@ -1,9 +1,9 @@
 "use client";
 
-import Link from "next/link";
 import { useLocale, useTranslations } from "next-intl";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { formatBytes } from "@/lib/shared/format";
 import { Media } from "./media";
 import { type ViewerItem } from "./viewer-item";

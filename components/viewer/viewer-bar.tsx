@@ -1,9 +1,9 @@
 "use client";
 
 import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, X } from "lucide-react";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { Button, buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/select";
 import { slideSeconds, type useSlideshow } from "./use-slideshow";
 import { type ViewerItem } from "./viewer-item";

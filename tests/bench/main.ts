@@ -4,6 +4,7 @@ import { machine } from "./figures";
 import { type Report, type Section } from "./section";
 import { calls } from "./sections/calls";
 import { firstLoad } from "./sections/first-load";
+import { firstVisit } from "./sections/first-visit";
 import { longText } from "./sections/long-text";
 import { mask } from "./sections/mask";
 import { pages } from "./sections/pages";
@@ -17,6 +18,7 @@ import { largeWayIn, waysIn } from "./sections/ways-in";
 /** In this order: the screens show the service inside, and come before anything else is connected to their console. */
 const sections: readonly Section[] = [
   firstLoad,
+  firstVisit,
   screens,
   pages,
   calls,

@@ -9,10 +9,13 @@ export const MANY_JOBS = 100_000;
 /** As many as one page of the list shows. */
 export const FEW_JOBS = 1_000;
 
-export const graph = {
-  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
+const PICTURES = 30;
+
+const graphOf = (color: number) => ({
+  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color } },
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "bench" } },
-};
+});
+export const graph = graphOf(3_368_652);
 
 const filled = new Map<string, Promise<string>>();
 
@@ -35,6 +38,17 @@ export function deskFolder(jobs: number, { tell }: Report): Promise<string> {
     await runOne(`${desk.url}/api`, desk.headers);
     await desk.process.stop();
     seedJobs(databaseIn(dataDir), jobs);
+  });
+}
+
+/** As many as a page of the list shows; the newest, which stand in view, have a picture of their own each. */
+export function jobsWithPictures({ tell }: Report): Promise<string> {
+  return folder("pictures", async (dataDir) => {
+    tell("Seeding jobs with pictures.");
+    const desk = await startDesk(dataDir, { isNew: true });
+    for (let color = 0; color < PICTURES; color += 1) await runOne(`${desk.url}/api`, desk.headers, color * 65_793);
+    await desk.process.stop();
+    seedJobs(databaseIn(dataDir), 100);
   });
 }
 
@@ -65,8 +79,9 @@ type Both = { desk: Desk; service: PortService; connection: string };
 
 const databaseIn = (dataDir: string) => join(dataDir, "service", "service.sqlite");
 
-async function runOne(base: string, headers: Record<string, string>): Promise<void> {
-  const { prompt_id: id } = await post<{ prompt_id: string }>(`${base}/prompt`, { prompt: graph }, headers);
+async function runOne(base: string, headers: Record<string, string>, color?: number): Promise<void> {
+  const prompt = color === undefined ? graph : graphOf(color);
+  const { prompt_id: id } = await post<{ prompt_id: string }>(`${base}/prompt`, { prompt }, headers);
   for (const until = Date.now() + 30_000; Date.now() < until;) {
     const { status }: { status: string } = await (await fetch(`${base}/jobs/${id}`, { headers })).json();
     if (status === "completed") return;

@@ -1,9 +1,9 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
+import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/use-copy";
 import { MOST_COMPARED } from "@/components/viewer/viewer-item";

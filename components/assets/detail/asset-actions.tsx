@@ -1,10 +1,10 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { assetFileUrl, maskHref, runHref } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
@@ -48,12 +48,12 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
           </a>
         ) : null}
         {rights.canTag ? (
-          <Link href={runHref([asset.id], connection)} prefetch={false} className={buttonStyle()}>
+          <Link href={runHref([asset.id], connection)} className={buttonStyle()}>
             {t("useInRun")}
           </Link>
         ) : null}
         {rights.canTag && hasFiles && asset.kind === "image" ? (
-          <Link href={maskHref(asset.id, connection)} prefetch={false} className={buttonStyle()}>
+          <Link href={maskHref(asset.id, connection)} className={buttonStyle()}>
             {t("drawMask")}
           </Link>
         ) : null}

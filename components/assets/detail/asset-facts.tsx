@@ -1,9 +1,9 @@
 "use client";
 
-import Link from "next/link";
 import { useLocale, useTranslations } from "next-intl";
 import { Fragment, type ReactNode } from "react";
 import { CopyButton } from "@/components/ui/copy-button";
+import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/asset-view";
@@ -46,7 +46,7 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
       previewId === undefined ? null : previewId === id ? (
         <span className="text-ink-3">{t("previewsItself")}</span>
       ) : (
-        <Link href={assetHref(previewId, connection)} prefetch={false} title={previewId} className={linkStyle}>
+        <Link href={assetHref(previewId, connection)} title={previewId} className={linkStyle}>
           {previewId.slice(0, 8)}
         </Link>
       ),
@@ -86,7 +86,7 @@ const linkStyle = "font-mono text-sm text-accent underline-offset-2 hover:underl
 
 function JobLink({ jobId, connection }: { jobId: string; connection?: string }) {
   return (
-    <Link href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection })} prefetch={false} title={jobId} className={linkStyle}>
+    <Link href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection })} title={jobId} className={linkStyle}>
       {shortJob(jobId)}
     </Link>
   );

@@ -1,12 +1,12 @@
 "use client";
 
 import { X } from "lucide-react";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { failureText } from "@/components/frame/failure-text";
 import { chipStyle } from "@/components/ui/chip";
 import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { readTags } from "@/lib/shared/read-tags";

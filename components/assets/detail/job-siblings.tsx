@@ -1,10 +1,10 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/picture";
 import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
@@ -79,7 +79,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
         ))}
       </ul>
       {isCut ? (
-        <Link href={job} prefetch={false} className="mt-1.5 inline-block text-accent underline-offset-2 hover:underline">
+        <Link href={job} className="mt-1.5 inline-block text-accent underline-offset-2 hover:underline">
           {t("more")}
         </Link>
       ) : null}

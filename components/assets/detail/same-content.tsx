@@ -1,10 +1,10 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { assetHref } from "../asset-urls";

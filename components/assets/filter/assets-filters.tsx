@@ -1,12 +1,12 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
 import { type PlaceOf } from "@/components/frame/use-place";
 import { chipStyle } from "@/components/ui/chip";
 import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { ownTags, shownTags, tagState, withNextTagState } from "../assets-address";
 import { readFilter } from "./metadata-rows";

@@ -1,11 +1,11 @@
 "use client";
 
 import { ChevronLeft, ChevronRight, X } from "lucide-react";
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useEffect, useRef } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { JobPanelBody } from "./job-panel-body";
 import { JobPanelFrame } from "./job-panel-frame";
@@ -49,7 +49,6 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
         <Link
           ref={page}
           href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection: linked })}
-          prefetch={false}
           className={buttonStyle({ tone: "quiet", size: "small" })}
         >
           {t("openPage")}

@@ -1,12 +1,12 @@
 "use client";
 
-import Link from "next/link";
 import { useLocale, useTranslations } from "next-intl";
 import { X } from "lucide-react";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { viewUrl, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";

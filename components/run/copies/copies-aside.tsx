@@ -1,9 +1,9 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useConnections } from "@/components/frame/connection-context";
 import { Button, buttonStyle } from "@/components/ui/button";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type CopiesWork } from "./copies-card";
 import { CopiesProgress } from "./copies-progress";

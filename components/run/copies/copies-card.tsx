@@ -1,12 +1,12 @@
 "use client";
 
-import Link from "next/link";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
+import { Link } from "@/components/ui/link";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { useHeld } from "@/components/ui/use-held";
 import { useJobHrefs } from "../job-link";

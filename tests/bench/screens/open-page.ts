@@ -15,6 +15,14 @@ export function startBrowser(): Promise<Browser> {
 }
 
 export async function openSlowly(browser: Browser, desk: Desk, path: string): Promise<SlowPage> {
+  const slow = await openBlank(browser, desk);
+  await slow.page.goto(desk.url + path);
+  await untilQuiet(slow.page);
+  return slow;
+}
+
+/** Signed in, and nowhere yet. */
+export async function openBlank(browser: Browser, desk: Desk): Promise<SlowPage> {
   const context = await browser.newContext({ viewport, locale: "en-GB", timezoneId: "UTC" });
   const { hostname } = new URL(desk.url);
   await context.addCookies(
@@ -23,10 +31,7 @@ export async function openSlowly(browser: Browser, desk: Desk, path: string): Pr
       return { name, value: value.join("="), domain: hostname, path: "/" };
     }),
   );
-  const slow = await slowPage(context);
-  await slow.page.goto(desk.url + path);
-  await untilQuiet(slow.page);
-  return slow;
+  return slowPage(context);
 }
 
 /** With nothing in it but its length: what this machine's browser can do at most. */

@@ -1,0 +1,18 @@
+"use client";
+
+import { useEffect } from "react";
+
+const moves = ["pointermove", "pointerdown", "keydown", "touchstart"] as const;
+
+/** Once, when somebody begins to use the page: what the first press would otherwise wait for, and who only looks never fetches. `act` must be a stable function. */
+export function useAtFirstMove(act: () => void): void {
+  useEffect(() => {
+    const done = new AbortController();
+    const begin = () => {
+      done.abort();
+      act();
+    };
+    for (const move of moves) window.addEventListener(move, begin, { passive: true, signal: done.signal });
+    return () => done.abort();
+  }, [act]);
+}

@@ -1,0 +1,25 @@
+import { jobsWithPictures } from "../many-jobs";
+import { startDesk } from "../processes";
+import { firstVisitTable, LATENCY_MS, MBIT_PER_SECOND, measureFirstVisits } from "../screens/first-visit";
+import { SLOWDOWN, startBrowser } from "../screens/open-page";
+import { type Section } from "../section";
+
+export const firstVisit: Section = {
+  name: "first-visit",
+  async measure(report) {
+    const { print, tell } = report;
+    const desk = await startDesk(await jobsWithPictures(report));
+    const browser = await startBrowser();
+    try {
+      tell("The first visit to the list of jobs.");
+      const visits = await measureFirstVisits(browser, desk, tell);
+      print(
+        `## The list of jobs on a first visit, processor ${SLOWDOWN} times slower, ${MBIT_PER_SECOND} Mbit/s, ${LATENCY_MS} ms, nothing in the cache`,
+      );
+      print(firstVisitTable(visits));
+    } finally {
+      await browser.close();
+      await desk.process.stop();
+    }
+  },
+};

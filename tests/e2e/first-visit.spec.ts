@@ -1,0 +1,56 @@
+import { type Page } from "@playwright/test";
+import { until } from "@/tests/support/until";
+import { type Fetched, watchTraffic } from "@/tests/support/traffic";
+import { type Desk } from "./support/desk";
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+const QUIET_MS = 1_500;
+const MOST_REQUESTS = 25;
+const MOST_KIB = 330;
+
+async function visitJobs(page: Page, desk: Desk) {
+  const traffic = await watchTraffic(await page.context().newCDPSession(page));
+  await page.goto(`${desk.url}/jobs`);
+  await expect(page.locator("tr[data-row]").first()).toBeVisible();
+  await until("the page is quiet", () => traffic.isQuietFor(QUIET_MS));
+  return traffic;
+}
+
+const isPage = ({ url }: Fetched) => new URL(url).searchParams.has("_rsc");
+const isThumbnail = ({ url }: Fetched) => url.includes("/api/console/thumbnail");
+const isMono = ({ url }: Fetched) => url.includes("geist-mono");
+
+test("a first visit to Jobs fetches little beside its pictures, and no other page", async ({ page, context, request, freshDesk }) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const id = await submit(page.request, freshDesk, slowGraph(0.02, "-first-visit"));
+  await untilState(page.request, freshDesk, id, "completed");
+  const traffic = await visitJobs(page, freshDesk);
+  const fetched = traffic.fetched();
+  expect(fetched.filter(isPage)).toEqual([]);
+  expect(fetched.filter((one) => !isThumbnail(one)).length).toBeLessThanOrEqual(MOST_REQUESTS);
+  expect(traffic.kibibytes()).toBeLessThanOrEqual(MOST_KIB);
+  expect(fetched.some(isThumbnail)).toBe(true);
+  await expect(page.locator('link[rel="preload"][as="font"]')).toHaveCount(1);
+  expect(await page.locator('link[rel="preload"][as="font"]').getAttribute("href")).not.toMatch(/mono/);
+  expect(fetched.filter(isMono).length).toBeLessThanOrEqual(1);
+});
+
+test("a page is fetched when its link is pointed at, and when keys come to it", async ({ page, context, request, freshDesk }) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  await submit(page.request, freshDesk, slowGraph(0.02, "-pointed-at"));
+  const traffic = await visitJobs(page, freshDesk);
+  const askedFor = (path: string) => traffic.fetched().some((one) => isPage(one) && new URL(one.url).pathname === path);
+  const link = (name: string) => page.getByRole("navigation").getByRole("link", { name }).first();
+  expect(askedFor("/history")).toBe(false);
+  await link("History").hover();
+  await until("History is fetched", () => askedFor("/history"));
+  expect(askedFor("/assets")).toBe(false);
+  await link("Assets").focus();
+  await until("Assets is fetched", () => askedFor("/assets"));
+  await link("History").click();
+  await expect(page).toHaveURL(/\/history$/);
+  await expect(page.getByRole("heading", { name: "History" })).toBeVisible();
+});

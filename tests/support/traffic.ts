@@ -1,0 +1,33 @@
+// What a page fetches, as the browser counts it: every request but those answered from within the page, and the bytes that came over the line.
+import { type CDPSession } from "@playwright/test";
+
+export type Fetched = { url: string; kind: string; bytes: number };
+
+export async function watchTraffic(cdp: CDPSession) {
+  const fetched = new Map<string, Fetched>();
+  const underWay = new Set<string>();
+  let changedAtMs = performance.now();
+  const ended = (id: string, bytes = 0) => {
+    const found = fetched.get(id);
+    if (found) found.bytes += bytes;
+    underWay.delete(id);
+    changedAtMs = performance.now();
+  };
+  cdp.on("Network.requestWillBeSent", ({ requestId, request, type }) => {
+    if (!/^https?:/.test(request.url)) return;
+    // A redirect is a request more, under the same id.
+    const id = fetched.has(requestId) ? `${requestId} ${fetched.size}` : requestId;
+    fetched.set(id, { url: request.url, kind: type ?? "Other", bytes: 0 });
+    underWay.add(requestId);
+    changedAtMs = performance.now();
+  });
+  cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => ended(requestId, encodedDataLength));
+  cdp.on("Network.loadingFailed", ({ requestId }) => ended(requestId));
+  await cdp.send("Network.enable");
+  return {
+    fetched: () => [...fetched.values()],
+    kibibytes: () => [...fetched.values()].reduce((sum, { bytes }) => sum + bytes, 0) / 1024,
+    /** For so long nothing was asked for and nothing was on its way. */
+    isQuietFor: (ms: number) => underWay.size === 0 && performance.now() - changedAtMs > ms,
+  };
+}
