@@ -10,6 +10,7 @@ import { type Log } from "./log";
 import { type PressesInFlight } from "./prompts/press-types";
 import { type Store } from "./store/store";
 import { type ThumbnailCache } from "./thumbnails/cache";
+import { type SeenAssets } from "./thumbnails/seen-assets";
 import { type CapabilityMemory } from "./upstream/capabilities";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 
@@ -24,6 +25,7 @@ export type Composition = {
   now(): number;
   capabilities: CapabilityMemory;
   thumbnails: ThumbnailCache;
+  seenAssets: SeenAssets;
   signInLimits: SignInLimits;
   memberLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */
@@ -32,7 +34,7 @@ export type Composition = {
   ready: Promise<void>;
   /** Keys of the embedded service; after `ready`. */
   serviceKeys(): { createKey(userName: string): { key: string } };
-  upstreamFor(target: Target): Upstream;
+  upstreamFor(target: Target, onAnswer?: UpstreamOptions["onAnswer"]): Upstream;
   upstreamOptionsFor(target: Target): UpstreamOptions;
   /** One-time address for making the owner; undefined when there is one. After `ready`. */
   setUpUrl(): string | undefined;

@@ -19,6 +19,7 @@ import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
 import { openStore } from "./store/store";
 import { createThumbnailCache } from "./thumbnails/cache";
+import { createSeenAssets } from "./thumbnails/seen-assets";
 import { createCapabilityMemory } from "./upstream/capabilities";
 import { speakLocal } from "./upstream/local-dialect/speak-local";
 import { isEmbedded } from "./upstream/send";
@@ -100,6 +101,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     now,
     capabilities,
     thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),
+    seenAssets: createSeenAssets(now),
     signInLimits: createSignInLimits(now),
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
@@ -107,7 +109,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     ready,
     serviceKeys: () => running().keys,
     upstreamOptionsFor,
-    upstreamFor: (target) => createUpstream(upstreamOptionsFor(target)),
+    upstreamFor: (target, onAnswer) => createUpstream({ ...upstreamOptionsFor(target), onAnswer }),
     setUpUrl: () => setUpToken && `${env.publicUrl ?? localUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
       // A start that failed has nothing to stop, and its error was given to whoever waited for it.

@@ -10,6 +10,7 @@ import { toBrowser } from "../bff/to-browser";
 import { composition } from "../composition";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
+import { type PictureSource } from "../thumbnails/seen-assets";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 import { withNames } from "../workflows/with-names";
@@ -21,6 +22,8 @@ export type Access = {
   fingerprint: string | undefined;
   upstream: Upstream;
   upstreamOptions: UpstreamOptions;
+  /** Of an asset that this key has just seen in a list. */
+  seenAsset: (id: string) => PictureSource | undefined;
 };
 
 /** Without an id: the member's last used connection, else the first that they may use. */
@@ -37,7 +40,7 @@ export async function findConnection(viewer: Viewer, id: string | undefined): Pr
 }
 
 export async function openConnection(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
-  const { store, ring, log, upstreamFor, upstreamOptionsFor } = composition();
+  const { store, ring, log, upstreamFor, upstreamOptionsFor, seenAssets } = composition();
   const found = await findConnection(viewer, id);
   if (!found.ok) return found;
   const connection = found.value;
@@ -53,12 +56,15 @@ export async function openConnection(viewer: Viewer, id: string | undefined): Pr
     return failed({ code: "API_KEY_MISSING", message: why, status: 409 });
   }
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
+  // The fingerprint belongs to it: another key may see other things under the same id.
+  const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
   return ok({
     connection,
     apiKey,
     fingerprint: stored?.fingerprint,
-    upstream: upstreamFor(target),
+    upstream: upstreamFor(target, (operation, answer) => seenAssets.learn(reader, operation, answer)),
     upstreamOptions: upstreamOptionsFor(target),
+    seenAsset: (id) => seenAssets.find(reader, id),
   });
 }
 

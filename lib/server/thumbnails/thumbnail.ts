@@ -13,13 +13,14 @@ import { openAddress } from "../upstream/open-bytes";
 import { readBytes } from "../upstream/streams";
 import { type ThumbnailFit, toThumbnail } from "./resize";
 import { type ThumbnailCache } from "./cache";
+import { type PictureSource } from "./seen-assets";
 
 export const edges = [128, 256, 512, 1024] as const;
 export type ThumbnailSubject = { asset: string } | { filename: string; subfolder: string; type: string };
 
 const MOST_BYTES = 64 * 1024 ** 2;
 const LIMIT_MS = 15_000;
-const MADE_AT_ONCE = 6;
+const MADE_AT_ONCE = 16;
 /** For each connection its own: a service that hangs holds up nobody else's pictures. */
 const turnsOf = new Map<string, Turns>();
 /** Each holds one file whole while it is made: this bounds the memory, however many connections there are. */
@@ -33,6 +34,9 @@ const MOST_SHRUNK = 1024;
 const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 /** There is no picture, or nothing that hands out pictures. */
 const isAbsent: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** The address may be one that was signed for a while, or of a picture that has moved: the asset is asked for its new one. */
+const isOutdated: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 
 const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
 /** The service offers none: it may one day. */
@@ -59,16 +63,16 @@ export function getThumbnail(
   ];
   const turns = turnsOf.get(access.connection.id) ?? createTurns(MADE_AT_ONCE);
   turnsOf.set(access.connection.id, turns);
-  return cache.get({ name, isPassing: !isFixed, asker }, (signal) => turns(() => make(access, subject, { edge, fit, signal })));
+  return cache.get({ name, isPassing: !isFixed, asker }, (signal) => turns(() => make(access, subject, { edge, fit, isFixed, signal })));
 }
 
-type Making = { edge: number; fit: ThumbnailFit; signal: AbortSignal };
+type Making = Opening & { fit: ThumbnailFit };
 
 async function make(access: Access, subject: ThumbnailSubject, wanted: Making): Promise<Result<Uint8Array, Failure>> {
-  const { edge, signal } = wanted;
+  const { signal } = wanted;
   // Nobody waits for it any more: its turn is the next one's.
   if (signal.aborted) return failed(callerWentAway());
-  const opened = await open(access, subject, { edge, signal });
+  const opened = await open(access, subject, wanted);
   if (!opened.ok) return opened;
   const isPage = /^text\/html|json/.test(opened.value.headers.get("content-type") ?? "");
   const made = await shrunk(opened.value, wanted);
@@ -76,7 +80,7 @@ async function make(access: Access, subject: ThumbnailSubject, wanted: Making): 
   // A page in the place of a file is an outage's, and says nothing of the file.
   if (made === "unreadable") return failed(isPage ? nothing : noPicture);
   // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
-  const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, { edge: made.wantedEdge, signal });
+  const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, { ...wanted, edge: made.wantedEdge });
   const better = larger?.ok ? await shrunk(larger.value, wanted) : undefined;
   // Given up on the way to the better one: the strip is not to be kept in its place.
   if (signal.aborted) return failed(callerWentAway());
@@ -92,16 +96,26 @@ async function shrunk(answer: Response, wanted: Making) {
   return isSmall ? work() : large(work);
 }
 
-type Opening = { edge: number; signal: AbortSignal };
+type Opening = { edge: number; isFixed: boolean; signal: AbortSignal };
 
 async function open(access: Access, subject: ThumbnailSubject, opening: Opening): Promise<Result<Response, Failure>> {
   if ("filename" in subject) return view(access, subject, opening);
+  const seen = opening.isFixed ? access.seenAsset(subject.asset) : undefined;
+  if (seen && !hasPicture(seen)) return failed(noPreview);
+  const shown = seen && (await openPicture(access, seen, opening));
+  if (shown && (shown.ok || !isOutdated.has(shown.failure.status))) return shown;
   const asset = await access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal: opening.signal });
-  if (!asset.ok) return asset;
-  const { preview_url: previewUrl, mime_type: mimeType, asset_hash: hash, name } = asset.value;
-  const hasAddress = previewUrl !== undefined && previewUrl !== "";
-  if (!hasAddress && !mimeType?.startsWith("image/")) return failed(noPreview);
-  const shown = hasAddress
+  return asset.ok ? openPicture(access, asset.value, opening) : asset;
+}
+
+function hasPicture({ preview_url: previewUrl = "", mime_type: mimeType = "" }: PictureSource): boolean {
+  return previewUrl !== "" || mimeType.startsWith("image/");
+}
+
+async function openPicture(access: Access, source: PictureSource, opening: Opening): Promise<Result<Response, Failure>> {
+  if (!hasPicture(source)) return failed(noPreview);
+  const { preview_url: previewUrl, asset_hash: hash, name } = source;
+  const shown = previewUrl
     ? await preview(access, previewUrl, opening)
     : await view(access, { filename: hash ?? name, subfolder: "", type: "input" }, opening);
   // The asset is there: it is its picture that is not, as in all of a service that hands out no files.

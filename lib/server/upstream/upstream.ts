@@ -44,6 +44,7 @@ export type UpstreamOptions = {
   now?: () => number;
   limits?: Partial<UpstreamLimits>;
   learn?: (operation: Operation, status: number) => void;
+  onAnswer?: (operation: Operation, answer: unknown) => void;
 };
 
 export type Upstream = {
@@ -81,6 +82,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!isAddressable(input)) return failed(notAddressable());
     for (let attempt = 1; ; attempt += 1) {
       const result = await once(operation, input);
+      if (result.ok) options.onAnswer?.(operation, result.value.value);
       if (result.ok || operation.method !== "GET" || attempt >= limits.attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
       if (waitMs === undefined || waitMs > limits.longestWaitMs) return result;

@@ -19,6 +19,10 @@ export async function startThumbnailWorld() {
   const harness = await createHarness({ settings: { LIGHTDESK_TRUSTED_HOSTS: storage.host }, upstreamLimits: { readMs: 2000 } });
   const service = await startLittleServer(({ url }, response) => {
     const at = new URL(url, "http://x");
+    if (at.pathname === "/api/assets") {
+      const assets = [...previews].map(([id, preview_url]) => ({ id, name: id, mime_type: "application/x", preview_url, tags: [] }));
+      return answerJson(response, { assets, total: assets.length, has_more: false });
+    }
     const asset = at.pathname.match(/^\/api\/assets\/(\w+)$/)?.[1];
     if (asset) return answerJson(response, { id: asset, name: asset, mime_type: "application/x", preview_url: previews.get(asset) });
     const file = files.get(at.searchParams.get("filename") ?? at.pathname);
@@ -34,6 +38,8 @@ export async function startThumbnailWorld() {
     storage,
     harness,
     service,
+    /** As the wall reads it. */
+    list: () => harness.request(`/api/assets?connection=${connection}`, { as: "viewer" }),
     ask: (query: string, headers?: Record<string, string>) =>
       harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer", headers }),
     async dispose() {

@@ -87,16 +87,16 @@ test("of pictures that take much memory one is decoded at a time", async () => {
 test("a service that hangs holds up its own pictures only", async () => {
   const hanging = await startHolding();
   const leaving = new AbortController();
-  const waiting = Array.from({ length: 12 }, (_, at) => ask(hanging.connection, `${at}.png`, leaving));
-  await until("six are asked for", () => hanging.held.length === 6);
+  const waiting = Array.from({ length: 24 }, (_, at) => ask(hanging.connection, `${at}.png`, leaving));
+  await until("sixteen are asked for", () => hanging.held.length === 16);
   world.files.set("elsewhere.png", { type: "image/png", bytes: world.png });
   expect((await world.ask("filename=elsewhere.png&edge=128")).status).toBe(200);
   expect(hanging.left()).toBe(0);
   leaving.abort();
   await Promise.all(waiting);
   // What nobody waited for any more was given up, and what still waited for its turn was never asked for.
-  await until("six are left", () => hanging.left() === 6);
-  expect(hanging.held).toHaveLength(6);
+  await until("sixteen are left", () => hanging.left() === 16);
+  expect(hanging.held).toHaveLength(16);
   await hanging.close();
 });
 

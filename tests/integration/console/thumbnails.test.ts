@@ -88,7 +88,7 @@ test("a very long picture that fills its box is cropped in its middle and sharp,
   await resizing.close();
 });
 
-test("a whole wall of pictures is asked for at once, and six files at most are held while they are made", async () => {
+test("a whole wall of pictures is asked for at once, and sixteen files at most are held while they are made", async () => {
   let [open, most] = [0, 0];
   const held: (() => void)[] = [];
   const slow = await startLittleServer((_, response) => {
@@ -98,15 +98,15 @@ test("a whole wall of pictures is asked for at once, and six files at most are h
     held.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
   });
   const there = await world.harness.connect(slow.url, "sk-secret-key");
-  const asked = Array.from({ length: 24 }, (_, index) =>
+  const asked = Array.from({ length: 48 }, (_, index) =>
     world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${index}.png&edge=128`, { as: "viewer" }),
   );
-  for (let answered = 0; answered < 24; answered += 6) {
-    await until("six are asked for", () => held.length === 6);
+  for (let answered = 0; answered < 48; answered += 16) {
+    await until("sixteen are asked for", () => held.length === 16);
     for (const answer of held.splice(0)) answer();
   }
-  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(24).fill(200));
-  expect(most).toBe(6);
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(48).fill(200));
+  expect(most).toBe(16);
   await slow.close();
 });
 

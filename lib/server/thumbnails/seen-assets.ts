@@ -1,0 +1,54 @@
+// What lists of assets have just said of their pictures, so that a thumbnail needs no call of its own to learn it.
+// Guarantees: bounded in number and in length; kept for a minute, for the connection, the address and the key that read it.
+// Must never: stand for the right to see an asset; the picture itself is always asked of the service, with the key of whoever asks.
+
+import "server-only";
+import { objectOf, textOf } from "@/lib/contract/json";
+import { operations } from "@/lib/contract/operations";
+import { type Operation } from "@/lib/contract/operation";
+import { type Asset } from "@/lib/contract/schemas/asset";
+
+export type PictureSource = Pick<Asset, "name" | "preview_url" | "mime_type" | "asset_hash">;
+export type SeenAssets = {
+  /** `reader`: who read it, as the service tells its readers apart. */
+  learn(reader: string, operation: Operation, answer: unknown): void;
+  find(reader: string, id: string): PictureSource | undefined;
+};
+
+const KEPT_MS = 60_000;
+const MOST = 5_000;
+/** Signed addresses are long; what is longer than this is asked for again. */
+const MOST_CHARACTERS = 4_000;
+
+export function createSeenAssets(now: () => number): SeenAssets {
+  /** Oldest first. */
+  const seen = new Map<string, { source: PictureSource; atMs: number }>();
+  return {
+    learn(reader, operation, answer) {
+      if (operation.name !== operations.listAssets.name) return;
+      const listed = objectOf(answer)?.assets;
+      for (const asset of Array.isArray(listed) ? listed.map(objectOf) : []) {
+        const [id, name] = [textOf(asset?.id), textOf(asset?.name)];
+        if (id === undefined || name === undefined) continue;
+        const key = `${reader}\n${id}`;
+        seen.delete(key);
+        const source = {
+          name,
+          preview_url: textOf(asset?.preview_url),
+          mime_type: textOf(asset?.mime_type),
+          asset_hash: textOf(asset?.asset_hash),
+        };
+        const length = Object.values(source).reduce((sum, text = "") => sum + text.length, key.length);
+        if (length <= MOST_CHARACTERS) seen.set(key, { source, atMs: now() });
+      }
+      for (const oldest of seen.keys()) {
+        if (seen.size <= MOST) break;
+        seen.delete(oldest);
+      }
+    },
+    find(reader, id) {
+      const entry = seen.get(`${reader}\n${id}`);
+      return entry && now() - entry.atMs < KEPT_MS ? entry.source : undefined;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// Thumbnails of assets that a list has just named: one call of the service each, and always the service's own word on the picture.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSeenAssets } from "@/lib/server/thumbnails/seen-assets";
+import { operations } from "@/lib/contract/operations";
+import { startThumbnailWorld } from "./thumbnail-world";
+
+let world: Awaited<ReturnType<typeof startThumbnailWorld>>;
+beforeEach(async () => {
+  world = await startThumbnailWorld();
+});
+afterEach(() => world.dispose());
+
+const since = (from: number) => world.service.seen.slice(from).map(({ url }) => url.replace(/\?.*/, ""));
+
+test("an asset that a list has named is not asked for again: its thumbnail is one call", async () => {
+  world.files.set("/one.png", { type: "image/png", bytes: world.png });
+  world.previews.set("one", "/one.png");
+  expect((await world.list()).status).toBe(200);
+  const from = world.service.seen.length;
+  expect((await world.ask("asset=one&version=1&edge=256")).status).toBe(200);
+  expect(since(from)).toEqual(["/one.png"]);
+});
+
+test("without a version, or for a reader with another key, the asset is asked for", async () => {
+  world.files.set("/one.png", { type: "image/png", bytes: world.png });
+  world.previews.set("one", "/one.png");
+  await world.list();
+  const from = world.service.seen.length;
+  expect((await world.ask("asset=one&edge=256")).status).toBe(200);
+  expect(since(from)).toEqual(["/api/assets/one", "/one.png"]);
+  const seen = createSeenAssets(() => 0);
+  seen.learn("a connection, a key", operations.listAssets, { assets: [{ id: "one", name: "one", preview_url: "/one.png" }] });
+  expect(seen.find("a connection, a key", "one")?.preview_url).toBe("/one.png");
+  expect(seen.find("a connection, another key", "one")).toBeUndefined();
+});
+
+test("an address that no longer answers is asked for anew, and what the service refuses stays refused", async () => {
+  world.files.set("/new.png", { type: "image/png", bytes: world.png });
+  world.previews.set("one", "/old.png");
+  await world.list();
+  world.previews.set("one", "/new.png");
+  expect((await world.ask("asset=one&version=1&edge=256")).status).toBe(200);
+  world.previews.set("two", "/gone.png");
+  await world.list();
+  expect((await world.ask("asset=two&version=1&edge=256")).status).toBe(204);
+});
+
+test("what has no picture costs no call at all", async () => {
+  world.previews.set("text", "");
+  await world.list();
+  const from = world.service.seen.length;
+  expect((await world.ask("asset=text&version=1&edge=256")).status).toBe(204);
+  expect(since(from)).toEqual([]);
+});
+
+test("what is remembered is bounded in number, in length and in time", () => {
+  let nowMs = 0;
+  const seen = createSeenAssets(() => nowMs);
+  const learn = (ids: readonly string[], preview_url = "/x.png") =>
+    seen.learn("reader", operations.listAssets, { assets: ids.map((id) => ({ id, name: id, preview_url })) });
+  learn(Array.from({ length: 6_000 }, (_, at) => `asset ${at}`));
+  expect(seen.find("reader", "asset 0")).toBeUndefined();
+  expect(seen.find("reader", "asset 5999")).toBeDefined();
+  learn(["long"], `/${"x".repeat(5_000)}.png`);
+  expect(seen.find("reader", "long")).toBeUndefined();
+  nowMs = 60_000;
+  expect(seen.find("reader", "asset 5999")).toBeUndefined();
+  seen.learn("reader", operations.listJobs, { assets: [{ id: "job", name: "job" }] });
+  expect(seen.find("reader", "job")).toBeUndefined();
+});
