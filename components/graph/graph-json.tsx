@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { CopyButton } from "@/components/ui/copy-button";
+import { saveFile } from "@/lib/browser/save-file";
 import { writeExactJson } from "@/lib/contract/exact-json";
 
 /** More than this is no reading matter; the whole is in the copy and in the file. */
@@ -16,18 +17,11 @@ type GraphJsonProps = { json: unknown; fileName: string; className?: string };
 export function GraphJson({ json, fileName, className = "h-[360px] lg:h-[560px]" }: GraphJsonProps) {
   const t = useTranslations("graph");
   const text = useMemo(() => writeExactJson(json, 2), [json]);
-  function download() {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    link.download = fileName;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  }
   return (
     <div className="relative min-h-0">
       <div className="absolute top-2 right-5 flex items-center gap-1.5">
         <CopyButton text={text} label={t("copyJson")} className="size-[30px] border border-line-strong bg-surface" />
-        <Button onClick={download}>
+        <Button onClick={() => saveFile(fileName, new Blob([text], { type: "application/json" }))}>
           <Download aria-hidden="true" className="size-3.5" />
           {t("download")}
         </Button>

@@ -75,7 +75,7 @@ export function historyColumns({ t, connection, linked, canRemove, count, select
           {/* On narrow screens: what the columns have no room for. */}
           <span className="second-line">
             {original.workflow ? <span className="min-w-0 truncate">{original.workflow}</span> : null}
-            {original.error ? <ErrorText text={original.error} /> : null}
+            <What row={original} />
             <span className="ml-auto shrink-0 sm:hidden">
               <Moment ms={original.createdMs} nothing={t("nothing")} />
             </span>
@@ -108,7 +108,7 @@ export function historyColumns({ t, connection, linked, canRemove, count, select
     column.accessor("error", {
       header: t("column.what"),
       meta: historyLooks.what,
-      cell: ({ getValue }) => <ErrorText text={getValue() ?? ""} />,
+      cell: ({ row: { original } }) => <What row={original} />,
     }),
     column.accessor("outputs", {
       header: t("column.outputs"),
@@ -133,6 +133,20 @@ export function historyColumns({ t, connection, linked, canRemove, count, select
     }),
   ]);
   return canRemove ? columns : columns.filter(({ id }) => id !== "select");
+}
+
+/** Which copy of a run it was, and what went wrong. */
+function What({ row: { label, error } }: { row: HistoryRow }) {
+  const wrong = error ? <ErrorText text={error} /> : null;
+  if (!label) return wrong;
+  return (
+    <span className="flex min-w-0 items-center gap-2.5">
+      <span title={label} className="min-w-0 truncate text-ink-2">
+        {label}
+      </span>
+      {wrong}
+    </span>
+  );
 }
 
 function ErrorText({ text }: { text: string }) {

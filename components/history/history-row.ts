@@ -14,6 +14,8 @@ export type HistoryRow = {
   startedMs?: number;
   endedMs?: number;
   workflow?: string;
+  /** What tells a copy of a run from the others. */
+  label?: string;
   error?: string;
   outputs: number;
   preview?: OutputFile;
@@ -49,6 +51,7 @@ function toHistoryRow(entry: HistoryEntry): HistoryRow {
     ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
     ...(endedAtMs !== undefined && { endedMs: endedAtMs }),
     ...(entry.workflow_id && { workflow: workflowName({ ...entry, id }) }),
+    ...(entry.job_label && { label: entry.job_label }),
     ...(line && { error: line.slice(0, SHOWN_ERROR) }),
     ...(preview && { preview }),
   };

@@ -8,9 +8,9 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { mergedErrors } from "./faults";
 import { isMasked } from "./masked";
 import { own } from "./own";
-import { missingInputs, valueChecker } from "./values";
+import { missingInputs, NOT_WHOLE, valueChecker } from "./values";
 
-type CheckCode = "masked_value" | "prompt_no_outputs" | "prompt_outputs_failed_validation";
+type CheckCode = "masked_value" | typeof NOT_WHOLE | "prompt_no_outputs" | "prompt_outputs_failed_validation";
 export type Checked = { code: CheckCode; errors: NodeErrors; isSure: boolean };
 
 export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Checked | undefined {
@@ -22,8 +22,10 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
   const outputs = outputNodes(graph, catalogue);
   if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
   const errors = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
-  // A class may judge its inputs by rules of its own: the service has the last word.
-  return Object.keys(errors).length === 0 ? undefined : { code: "prompt_outputs_failed_validation", errors, isSure: false };
+  if (Object.keys(errors).length === 0) return undefined;
+  // A class may judge its inputs by rules of its own: the service has the last word. A fraction it would cut off without a word.
+  const isSure = Object.values(errors).some((node) => node.errors.some(({ type }) => type === NOT_WHOLE));
+  return { code: isSure ? NOT_WHOLE : "prompt_outputs_failed_validation", errors, isSure };
 }
 
 /** Node ids whose outputs are what a run is for: by the catalogue, else those that feed no other node. */

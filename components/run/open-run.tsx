@@ -20,7 +20,7 @@ import { PinnedCard } from "./pinned-card";
 import { useRunKey } from "./run-button";
 import { RunGraph } from "./run-graph";
 import { RunBar, RunHeader } from "./run-header";
-import { RunNotes, RunPast } from "./run-notes";
+import { RunNotes, RunPast, ViewerNote } from "./run-notes";
 import { type RunPorts } from "./run-ports";
 import { RunSplit } from "./run-split";
 import { type Advanced, type OpenWorkflow } from "./run-state";
@@ -120,6 +120,7 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
         onClose={() => dispatch({ type: "closed" })}
         onCopies={() => askCopies()}
       />
+      {canRun ? null : <ViewerNote id={whyNot} />}
       <div className={cn("flex-1", ways.isOver && "bg-accent-soft")}>
         <RunSplit
           isWide={isWide}
@@ -140,11 +141,6 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
             onFocus={followed.onFocus}
             className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
           >
-            {canRun ? null : (
-              <p id={whyNot} className="text-ink-2">
-                {t("run.notYours")}
-              </p>
-            )}
             {note}
             {faults ? <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={() => press(true)} /> : null}
             {state.brought ? (

@@ -1,12 +1,13 @@
 "use client";
 
-import { CopyPlus, X } from "lucide-react";
+import { CopyPlus, Download, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { SaveWorkflow } from "@/components/graph/save-workflow";
 import { storedText } from "@/components/graph/stored-workflow";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
+import { saveFile } from "@/lib/browser/save-file";
 import { OpenAnother, type WaysIn } from "./open-another";
 import { type Refusal } from "./refusal";
 import { RunButton, type RunButtonProps } from "./run-button";
@@ -62,7 +63,17 @@ export function RunHeader(props: RunHeaderProps) {
           connection={connection}
           textOf={() => storedText(opened.graph, opened.extraData)}
         />
-      ) : null}
+      ) : (
+        <Button
+          tone="quiet"
+          size="icon"
+          aria-label={t("open.download")}
+          title={t("open.download")}
+          onClick={() => saveFile(`${name}.json`, new Blob([storedText(opened.graph, opened.extraData)], { type: "application/json" }))}
+        >
+          <Download aria-hidden="true" className="size-4" />
+        </Button>
+      )}
       <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={onClose}>
         <X aria-hidden="true" className="size-4" />
       </Button>

@@ -58,6 +58,16 @@ function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
   return <CopiesCard {...shared} canRun={canRun} />;
 }
 
+/** At the head of the page: what somebody who may not run can do here. */
+export function ViewerNote({ id }: { id?: string }) {
+  const t = useTranslations("run.run");
+  return (
+    <p id={id} className="border-b border-line bg-sunken px-4 py-2 text-ink-2 md:px-5">
+      {t("notYours")}
+    </p>
+  );
+}
+
 /** Below the form: the way back, and what was started before. */
 export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");

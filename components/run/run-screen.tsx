@@ -13,7 +13,7 @@ import { type WaysIn } from "./open-another";
 import { type Placed } from "./picture-inputs";
 import { RecentWorkflows } from "./recent-workflows-list";
 import { RefusalNote } from "./refusal-note";
-import { RunNotes, WayBack } from "./run-notes";
+import { RunNotes, ViewerNote, WayBack } from "./run-notes";
 import { RunSkeleton } from "./run-skeleton";
 import { portsOf, type RunPorts } from "./run-ports";
 import { type RunStore, tabRun } from "./run-store";
@@ -80,6 +80,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   return (
     <>
       <PageHeader title={t("title")} />
+      {canRun ? null : <ViewerNote />}
       <EmptyRun
         {...ways}
         note={

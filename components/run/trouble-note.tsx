@@ -8,6 +8,7 @@ import { ProblemList } from "./problem-list";
 import { type PlacedProblems } from "./node-problems";
 import { type RunPorts } from "./run-ports";
 import { type Trouble } from "./run-state";
+import { NOT_WHOLE } from "./values";
 import { type UnknownActs, UnknownNote } from "./unknown-note";
 
 type TroubleNoteProps = {
@@ -26,7 +27,8 @@ export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }
   if (kind === "unknown") return <UnknownNote failure={failure} press={trouble.press} {...unknown} />;
   if (kind === "lost") return <FailureNotice title={t("lost")} whose={t("lostWhose")} next={t("lostNext")} />;
   // Told by this page, before anything was sent.
-  const anyway = failure.status === 0 && onAnyway ? <Button onClick={onAnyway}>{t("anyway")}</Button> : undefined;
+  const anyway =
+    failure.status === 0 && failure.code !== NOT_WHOLE && onAnyway ? <Button onClick={onAnyway}>{t("anyway")}</Button> : undefined;
   if (failure.code === "masked_value") {
     return <FailureNotice title={t("masked")} whose={t("maskedWhose")} next={t("maskedNext")} />;
   }

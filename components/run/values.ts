@@ -10,6 +10,8 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { readInputSpec } from "./input-spec";
 import { own } from "./own";
 
+export const NOT_WHOLE = "value_not_whole";
+
 /** For one opened workflow: links cannot be edited, so the nodes that are needed stay the same. */
 export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
   const needed = neededFor(original, outputs);
@@ -51,6 +53,8 @@ function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
   const told = { input_name: name, input_config: raw, received_value: value };
   if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [error("invalid_input_type", told)];
   if (typeof value !== "number" && typeof value !== "bigint") return [];
+  // A service would cut it off: another number than the one that is shown.
+  if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [error(NOT_WHOLE, told)];
   if (spec.min !== undefined && value < spec.min) return [error("value_smaller_than_min", told)];
   return spec.max !== undefined && value > spec.max ? [error("value_bigger_than_max", told)] : [];
 }
@@ -58,7 +62,8 @@ function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
 /** Services of this family read a number from a text too, in any script and with its groups apart by underscores. */
 function isNumeric(text: string, integer: boolean): boolean {
   const bare = text.trim().replaceAll("_", "");
-  if (!integer && /^[+-]?(inf|infinity|nan)$/i.test(bare)) return true;
+  if (integer) return /^[+-]?\p{Nd}+$/u.test(bare);
+  if (/^[+-]?(inf|infinity|nan)$/i.test(bare)) return true;
   return /^[+-]?(\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(bare);
 }
 

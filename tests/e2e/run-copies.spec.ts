@@ -40,6 +40,8 @@ test("copies over a range are seen, sent, labelled in the list of jobs, and canc
   await page.goto(desk.url + jobs);
   await expect(page.getByText("3/4 · width 192").filter({ visible: true })).toBeVisible();
   await expect(page.locator("tr[data-row]")).toHaveCount(4);
+  await page.goto(`${desk.url}/history`);
+  await expect(page.getByText("3/4 · width 192").filter({ visible: true })).toBeVisible();
   await page.goto(`${desk.url}/run`);
   await expect(page.getByText(/^(1 running · 3|4) cancelled$/).filter({ visible: true })).toBeVisible();
 });

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Select } from "@/components/ui/select";
@@ -9,7 +10,7 @@ import { isEditable } from "../field-row";
 import { type FormField, type FormNode } from "../form-model";
 import { type PictureContext } from "../picture-context";
 import { CopiesPreview } from "./copies-preview";
-import { type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";
+import { firstStep, type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";
 import { WayFields } from "./way-fields";
 
 /** `values`: pictures that were brought along. */
@@ -27,6 +28,9 @@ type CopiesDialogProps = {
   onClose: () => void;
   onStart: (choice: CopiesChoice) => void;
 };
+
+/** More than these are asked about by their number before they are sent. */
+const MOST_UNASKED = 20;
 
 type Choosable = { node: FormNode; field: FormField };
 
@@ -66,7 +70,11 @@ function CopiesForm({ choosable, first, brought, picture, hasRandomised, onClose
   const chosen = choosable[at] ?? choosable[0];
   const [way, setWay] = useState<Way>();
   const [typed, setTyped] = useState<Typed>(() => typedFor(chosen?.field, brought));
+  const connection = useConnection()?.name ?? "none";
+  /** The values that were asked about: others are asked about again. */
+  const [asked, setAsked] = useState<readonly Literal[]>();
   const { ways, taken, variation } = useMemo(() => variedBy(chosen?.field, way, typed), [chosen, way, typed]);
+  const isAsking = asked !== undefined && variation.ok && asked === variation.values;
   function choose(place: number) {
     setAt(place);
     setWay(undefined);
@@ -77,7 +85,10 @@ function CopiesForm({ choosable, first, brought, picture, hasRandomised, onClose
       className="flex flex-col gap-3 text-ink"
       onSubmit={(event) => {
         event.preventDefault();
-        if (chosen && variation.ok) onStart({ nodeId: chosen.node.id, input: chosen.field.name, values: variation.values });
+        if (!chosen || !variation.ok) return;
+        const { values } = variation;
+        if (values.length > MOST_UNASKED && asked !== values) setAsked(values);
+        else onStart({ nodeId: chosen.node.id, input: chosen.field.name, values });
       }}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -122,10 +133,19 @@ function CopiesForm({ choosable, first, brought, picture, hasRandomised, onClose
       ) : (
         <Problem problem={variation.ok ? { why: "none" } : variation.problem} />
       )}
+      {isAsking ? (
+        <p role="alert" className="font-semibold">
+          {t("confirm", { count: asked.length, connection })}
+        </p>
+      ) : null}
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>{t("cancel")}</Button>
+        <Button onClick={isAsking ? () => setAsked(undefined) : onClose}>{t(isAsking ? "change" : "cancel")}</Button>
         <Button type="submit" tone="primary" disabled={!variation.ok}>
-          {variation.ok ? t("start", { count: variation.values.length }) : t("startNone")}
+          {!variation.ok
+            ? t("startNone")
+            : isAsking
+              ? t("confirmed", { count: asked.length })
+              : t("start", { count: variation.values.length })}
         </Button>
       </div>
     </form>
@@ -147,6 +167,8 @@ function Problem({ problem }: { problem: VariationProblem }) {
       return <p className="text-bad">{t("too_many", { most: problem.most })}</p>;
     case "no_number":
       return <p className="text-bad">{t("no_number", { line: problem.line, text: problem.text })}</p>;
+    case "not_whole":
+      return <p className="text-bad">{t("not_whole", { value: problem.value })}</p>;
     case "too_small":
     case "too_big":
       return <p className="text-bad">{t(problem.why, { value: problem.value, limit: problem.limit })}</p>;
@@ -173,12 +195,11 @@ function typedFor(field: FormField | undefined, brought: readonly string[] = [])
   const value = field?.value;
   const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-  const step = field?.control.kind === "number" ? String(field.control.step ?? 1) : "1";
   return {
     list: field?.control.kind === "long-text" && text.includes("\n") ? `${text}\n---\n` : text && `${text}\n`,
     from: text,
     to: "",
-    step,
+    step: field ? firstStep(field) : "1",
     count: "4",
     chosen: isChoice ? [value] : [],
     pictures: brought,

@@ -4,11 +4,13 @@
 import { isSecretName } from "@/lib/contract/secret-names";
 import { type FormField } from "../form-model";
 import { type ChoiceValue } from "../input-spec";
-import { randomSeed } from "../seeds";
+import { isSeed, randomSeed } from "../seeds";
 import { steps, toDecimal, toLiteral } from "./decimals";
 
 export const mostCopies = 1000;
 const SHOWN_VALUE = 60;
+/** From here on a fraction more or less is nothing that one varies. */
+const LARGE = 10;
 
 export type Literal = ChoiceValue | bigint;
 export const ways = ["list", "range", "random", "chosen", "pictures"] as const;
@@ -29,8 +31,21 @@ export type VariationProblem =
   | { why: "none" | "no_range" | "no_step" | "no_count" }
   | { why: "too_many"; most: number }
   | { why: "no_number"; line: number; text: string }
-  | { why: "too_small" | "too_big"; value: string; limit: string };
+  | { why: "too_small" | "too_big"; value: string; limit: string }
+  | { why: "not_whole"; value: string };
 export type Variation = { ok: true; values: readonly Literal[] } | { ok: false; problem: VariationProblem };
+
+/** A step to begin with: whole for whole numbers, seeds and sizes; for a fraction large enough to see a difference. */
+export function firstStep({ name, value, control }: FormField): string {
+  if (control.kind !== "number") return "1";
+  const { integer, step, min, max } = control;
+  const isWhole = typeof value === "bigint" || Number.isInteger(value);
+  if (integer || isSeed(name, control) || (isWhole && (step === undefined || Number(value) >= LARGE))) {
+    return String(Math.max(1, Math.round(step ?? 1)));
+  }
+  const isNarrow = min !== undefined && max !== undefined && Number(max) - Number(min) < 1;
+  return String(step !== undefined && (isNarrow || step >= 0.05) ? step : 0.1);
+}
 
 /** The ways that fit an input; the first is the one to begin with. */
 export function waysOf({ name, control }: FormField): readonly Way[] {
@@ -114,9 +129,10 @@ function textsOf(list: string): Literal[] {
 
 function outOfRange({ control }: FormField, values: readonly Literal[]): VariationProblem | undefined {
   if (control.kind !== "number") return undefined;
-  const { min, max } = control;
+  const { min, max, integer } = control;
   for (const value of values) {
     if (typeof value !== "number" && typeof value !== "bigint") continue;
+    if (integer && typeof value === "number" && !Number.isInteger(value)) return { why: "not_whole", value: String(value) };
     if (min !== undefined && value < min) return { why: "too_small", value: String(value), limit: String(min) };
     if (max !== undefined && value > max) return { why: "too_big", value: String(value), limit: String(max) };
   }

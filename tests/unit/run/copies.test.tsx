@@ -67,6 +67,22 @@ const nth = async (sent: Sent[], count: number): Promise<Sent> => {
 const accepted = (id: string) => ok({ prompt_id: id, node_errors: {} });
 const refused = (status: number, code: string, more: Partial<Failure> = {}) => failed({ code, message: "", status, ...more });
 
+describe("more than twenty copies", () => {
+  it("are asked about by their number before any is sent, and again for other values", async () => {
+    const { sent, show } = desk();
+    show();
+    await runCopies({ from: "1", to: "21", step: "1" }, "Run 21 copies");
+    const dialog = screen.getByRole("dialog");
+    expect(within(dialog).getByRole("alert").textContent).toBe("This starts 21 jobs. Start all of them?");
+    fireEvent.change(within(dialog).getByLabelText("to"), { target: { value: "22" } });
+    expect(within(dialog).queryByRole("alert")).toBeNull();
+    fireEvent.click(within(dialog).getByRole("button", { name: "Run 22 copies" }));
+    expect(sent).toHaveLength(0);
+    fireEvent.click(within(dialog).getByRole("button", { name: "Start 22 jobs" }));
+    expect((await nth(sent, 1)).label).toBe("1/22 · width 1");
+  });
+});
+
 describe("copies of a run", () => {
   it("are seen before they are sent, go one after another under keys of their own, and end with a receipt each", async () => {
     const { sent, show } = desk();

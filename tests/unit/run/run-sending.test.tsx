@@ -120,12 +120,16 @@ describe("running", () => {
 
   it("is not for a viewer: the button stays under the keys, says why, and sends nothing by press or by key", async () => {
     show(portsTo(service), false);
+    // At the head, before anything is opened and tried.
+    expect(screen.getByText(/^You are a viewer/)).toBeTruthy();
     await openText(sampleText("01-invert"));
+    expect(screen.getByRole("button", { name: "Download the workflow" })).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Save" })).toBeNull();
     const button = runButton();
     expect(button.getAttribute("aria-disabled")).toBe("true");
     expect(button.hasAttribute("disabled")).toBe(false);
     const why = document.getElementById(button.getAttribute("aria-describedby") ?? "");
-    expect(why?.textContent).toMatch(/^Your role, viewer, may look but not run/);
+    expect(why?.textContent).toMatch(/^You are a viewer: you can open workflows/);
     fireEvent.click(button);
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
     expect(screen.queryByRole("button", { name: "Sending" })).toBeNull();

@@ -3,6 +3,7 @@ import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkGraph } from "@/components/run/check";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { messages } from "@/lib/messages/en";
 import { ok } from "@/lib/shared/result";
 import { catalogue, sampleGraph, sampleText } from "./files";
 import { field, openText, portsTo, pressRun, show } from "./page";
@@ -30,6 +31,8 @@ describe("what the catalogue says of values", () => {
     ["less than the least", { seed: -1, size: 0.5 }, ["1 seed value_smaller_than_min", "1 size value_smaller_than_min"]],
     ["letters", { seed: "tall", size: "" }, ["1 seed invalid_input_type", "1 size invalid_input_type"]],
     ["a number as a text", { seed: "1_000", size: "inf" }, []],
+    ["a fraction where whole numbers are wanted", { seed: 12.5, size: 2.5 }, ["1 seed value_not_whole"]],
+    ["a fraction as a text there", { seed: "12.5", size: "2.5" }, ["1 seed invalid_input_type"]],
     ["a link", { seed: ["2", 0], size: ["2", 0] }, []],
     ["nothing where something is required", { size: 2 }, ["1 seed required_input_missing"]],
   ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, told) => {
@@ -79,7 +82,26 @@ describe("a value that the service would refuse", () => {
     expect(screen.queryByRole("alert")).toBeNull();
     fireEvent.change(field("width"), { target: { value: typed } });
     pressRun();
-    fireEvent.click(await screen.findByRole("button", { name: "Send it all the same" }));
+    fireEvent.click(await screen.findByRole("button", { name: messages.run.answer.anyway }));
+    expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
+  });
+
+  it("is never sent where a fraction stands in an input of whole numbers, which a service would cut off", async () => {
+    let sent = 0;
+    show(portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
+    await openText(sampleText("01-invert"));
+    await screen.findAllByText("1 to 4096");
+    fireEvent.change(field("width"), { target: { value: "12.5" } });
+    expect(field("width").getAttribute("aria-invalid")).toBe("true");
+    expect(document.getElementById(field("width").getAttribute("aria-describedby") ?? "")?.textContent).toBe(
+      "width takes whole numbers only, and 12.5 is not one.",
+    );
+    pressRun();
+    expect((await screen.findByRole("alert")).textContent).toContain("One node needs a correction");
+    expect(screen.queryByRole("button", { name: messages.run.answer.anyway })).toBeNull();
+    fireEvent.change(field("width"), { target: { value: "13" } });
+    expect(screen.queryByRole("alert")).toBeNull();
+    pressRun();
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelOf, type Typed, variationOf, type Way, waysOf } from "@/components/run/copies/variation";
+import { firstStep, labelOf, type Typed, variationOf, type Way, waysOf } from "@/components/run/copies/variation";
 import { type Control, type FormField } from "@/components/run/form-model";
 
 const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
@@ -39,6 +39,23 @@ describe("a range", () => {
   });
 });
 
+describe("the step to begin with", () => {
+  const step = (name: string, value: unknown, control: Partial<Extract<Control, { kind: "number" }>>) =>
+    firstStep({ name, value, control: { kind: "number", integer: false, ...control } });
+  it.each([
+    ["a whole number for whole numbers", step("steps", 20, { integer: true }), "1"],
+    ["that of the service for them", step("width", 512, { integer: true, step: 8 }), "8"],
+    ["a whole number even where the service says a fraction", step("width", 512, { integer: true, step: 0.1 }), "1"],
+    ["a whole number for a seed of unknown kind", step("noise_seed", 5, {}), "1"],
+    ["a whole number for a seed of twenty digits", step("seed", 18446744073709551615n, {}), "1"],
+    ["a whole number for a size that is a fraction to the service", step("value", 1024, { step: 0.1 }), "1"],
+    ["the service's for a fraction", step("cfg", 7, { step: 0.5 }), "0.5"],
+    ["one that can be seen where the service's is small", step("denoise", 0.6, { step: 0.01, min: 0, max: 1 }), "0.1"],
+    ["the service's within a narrow range", step("noise", 0.01, { step: 0.001, min: 0, max: 0.1 }), "0.001"],
+    ["a tenth for a fraction that nobody describes", step("strength", 0.6, {}), "0.1"],
+  ])("is %s", (_, found, wanted) => expect(found).toBe(wanted));
+});
+
 describe("a list", () => {
   it("of numbers is apart by commas or lines, and names the line that is none", () => {
     expect(valuesOf(free, "list", { list: "1, 2\n3.5\n\n" })).toEqual([1, 2, 3.5]);
@@ -53,6 +70,8 @@ describe("a list", () => {
 
   it("is judged by the limits that the service states", () => {
     expect(valuesOf(number, "list", { list: "5 1001" })).toEqual({ why: "too_big", value: "1001", limit: "1000" });
+    expect(valuesOf(number, "list", { list: "1\n12.5" })).toEqual({ why: "not_whole", value: "12.5" });
+    expect(valuesOf(number, "range", { from: "1", to: "3", step: "0.5" })).toEqual({ why: "not_whole", value: "1.5" });
     expect(valuesOf(number, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
   });
 
