@@ -53,6 +53,7 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
       onDone={onDone}
       onCompare={onCompare}
       onClear={store.clear}
+      onBack={store.add}
       isReading={picking.isReading}
       total={total}
       onAll={isMore && !isMatching ? picking.all : undefined}

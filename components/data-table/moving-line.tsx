@@ -5,8 +5,6 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 import { WorkLine } from "./work-line";
 
 type MovingLineProps = {
-  /** Names the region. */
-  label: string;
   text: string;
   /** How much is done, from 0 to 1; absent where nobody knows yet. */
   share?: number;
@@ -18,10 +16,10 @@ type MovingLineProps = {
 };
 
 /** Work on many things, while it goes on. */
-export function MovingLine({ label, text, share, waitMs, isStopping, onStop, words }: MovingLineProps) {
+export function MovingLine({ text, share, waitMs, isStopping, onStop, words }: MovingLineProps) {
   const wait = waitMs === undefined ? "" : ` · ${words.waiting(Math.ceil(waitMs / 1000))}`;
   return (
-    <WorkLine label={label} tone="run" text={text + wait}>
+    <WorkLine tone="run" text={text + wait}>
       {share === undefined ? null : <ProgressBar value={share} label={words.progress} />}
       <Button size="small" busy={isStopping} onClick={onStop}>
         {isStopping ? words.stopping : words.stop}

@@ -10,11 +10,12 @@ export function useChosen<T extends string | boolean | ReadonlySet<string>>(stor
 
 type SelectRowProps = { id: string; label: string; store: SelectionStore };
 
-/** The whole cell can be pressed, above the row's link. */
+/** The whole cell can be pressed, above the row's link; with shift, everything from the last one pressed to this one. */
 export function SelectRow({ id, label, store }: SelectRowProps) {
   const isOn = useChosen(store, () => store.has(id));
   return (
-    <label className="select-cell">
+    // Shift would select the text between the two presses.
+    <label className="select-cell" onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}>
       {/* The plain element, and the row's colour from the stylesheet: choosing all draws as many of these as the window holds. */}
       <input
         type="checkbox"
@@ -28,7 +29,7 @@ export function SelectRow({ id, label, store }: SelectRowProps) {
   );
 }
 
-export function SelectAllRows({ label, store }: Omit<SelectRowProps, "id">) {
+export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowProps, "id"> & { isEmpty?: boolean }) {
   const share = useChosen(store, store.share);
   return (
     <label className="select-cell">
@@ -36,6 +37,7 @@ export function SelectAllRows({ label, store }: Omit<SelectRowProps, "id">) {
         aria-label={label}
         checked={share === "all"}
         indeterminate={share === "some"}
+        disabled={isEmpty}
         onChange={() => (share === "all" ? store.clear() : store.choosePage())}
       />
     </label>

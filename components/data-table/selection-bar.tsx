@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect } from "react";
 
-/** What can be done with the chosen rows, above the list's lower edge. Esc lets go of them. */
+/** What can be done with the chosen rows; it stands in a `LowerEdge`. Esc lets go of them. */
 export function SelectionBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
   const t = useTranslations("common.selection");
   const isShown = count > 0;
@@ -20,7 +20,7 @@ export function SelectionBar({ count, onClear, children }: { count: number; onCl
     <div
       role="region"
       aria-label={t("label")}
-      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit items-center gap-x-3 gap-y-1 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-xl max-sm:w-[calc(100%-16px)] max-sm:flex-wrap md:bottom-14 [&~nav]:mt-0"
+      className="flex w-fit items-center gap-x-3 gap-y-1 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-xl max-sm:w-[calc(100%-16px)] max-sm:flex-wrap"
     >
       <b className="font-semibold whitespace-nowrap">{t("count", { count })}</b>
       <div className="contents max-sm:order-last max-sm:block max-sm:w-full">{children}</div>

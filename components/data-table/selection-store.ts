@@ -5,6 +5,7 @@ export type SelectionStore = ReturnType<typeof createSelection>;
 
 export function createSelection() {
   let listed: readonly string[] = [];
+  let page: readonly string[] = [];
   let ids: ReadonlySet<string> = new Set();
   let isMatching = false;
   let leftOut: ReadonlySet<string> = new Set();
@@ -25,9 +26,11 @@ export function createSelection() {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** The rows of the page as they stand, in order. */
-    list(rows: readonly string[]): void {
+    /** The rows of the page as they stand, in order. `meant` are those that choosing all of them chooses. */
+    list(rows: readonly string[], meant = rows): void {
+      if (isSame(rows, listed) && isSame(meant, page)) return;
       listed = rows;
+      page = meant;
       if (ids.size > 0) tell();
     },
     ids: () => ids,
@@ -35,9 +38,9 @@ export function createSelection() {
     has,
     /** How much of the page is chosen. */
     share(): "none" | "some" | "all" {
-      if (ids.size === 0 || listed.length === 0) return "none";
-      const count = listed.filter(has).length;
-      return count === 0 ? "none" : count === listed.length ? "all" : "some";
+      if (ids.size === 0 || page.length === 0) return "none";
+      const count = page.filter(has).length;
+      return count === 0 ? "none" : count === page.length ? "all" : "some";
     },
     /** With `isRange`, everything from the last one pressed to this one. */
     choose(id: string, isOn: boolean, isRange = false): void {
@@ -49,9 +52,13 @@ export function createSelection() {
       anchor = id;
       become(next);
     },
+    /** These too, where not all that match are chosen anyway. */
+    add(these: Iterable<string>): void {
+      if (!isMatching) become(new Set([...ids, ...these]));
+    },
     /** These and no others, wherever in the list they stand. */
     replace: (chosen: Iterable<string>) => become(new Set(chosen)),
-    choosePage: () => become(new Set(listed)),
+    choosePage: () => become(new Set(page)),
     chooseMatching: () => become(new Set(listed), true),
     /** Of all that match not these; whoever says so finds out which the others are, and chooses those. */
     leaveOut(these: Iterable<string>): void {
@@ -63,6 +70,10 @@ export function createSelection() {
       if (ids.size > 0 || isMatching) become(new Set());
     },
   };
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((id, at) => id === others[at]);
 }
 
 function between(listed: readonly string[], from: string | undefined, to: string): readonly string[] {

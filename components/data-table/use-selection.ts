@@ -1,21 +1,42 @@
 "use client";
 
-import { useState } from "react";
+import { useEffect, useEffectEvent, useState } from "react";
+import { isTyping } from "@/components/ui/free-key";
+import { useChosen } from "./select-cells";
+import { createSelection, type SelectionStore } from "./selection-store";
 
-/** Chosen rows by id; what has left the list is no longer chosen. */
-export function useSelection(listed: readonly string[]) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const present = listed.filter((id) => chosen.has(id));
-  const ids: ReadonlySet<string> = new Set(present);
-  return {
-    ids,
-    select: (id: string, isOn: boolean) => {
-      const next = new Set(present);
-      if (isOn) next.add(id);
-      else next.delete(id);
-      setChosen(next);
+/** Chosen rows of a list by id, in its order; what has left the list is no longer chosen. `meant` are those that choosing all of them chooses. */
+export function useSelection(listed: readonly string[], meant = listed) {
+  const [store] = useState(createSelection);
+  const chosen = useChosen(store, store.ids);
+  useEffect(() => store.list(listed, meant));
+  useAllRowsKey(store);
+  return { store, ids: listed.filter((id) => chosen.has(id)) };
+}
+
+/** Ctrl or ⌘ A chooses the rows of the page; pressed again, all that match, where there are more of them. */
+export function useAllRowsKey(store: SelectionStore, chooseMatching?: () => void): void {
+  useAllKey(
+    () => store.ids().size > 0 || document.activeElement?.closest("tr[data-row]") != null,
+    () => {
+      if (store.share() === "all" && chooseMatching) chooseMatching();
+      else if (!store.isMatching()) store.choosePage();
     },
-    selectAll: (these: readonly string[]) => setChosen(new Set(these)),
-    clear: () => setChosen(new Set()),
-  };
+  );
+}
+
+/** `isOurs`: something is chosen, or somebody stands in the list. Elsewhere, and in a text, the key is the browser's. */
+export function useAllKey(isOurs: () => boolean, choose: () => void): void {
+  const act = useEffectEvent((event: KeyboardEvent) => {
+    const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;
+    if (key.toLowerCase() !== "a" || metaKey === ctrlKey || shiftKey || altKey || event.defaultPrevented) return;
+    if (isTyping(target) || document.querySelector("dialog[open]") || !isOurs()) return;
+    event.preventDefault();
+    choose();
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => act(event);
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
 }

@@ -6,17 +6,27 @@ import { Button } from "@/components/ui/button";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 
-type WorkLineProps = {
-  /** Names the region. */
-  label: string;
-  tone: Tone;
-  text: string;
-  children?: ReactNode;
-  onDismiss?: () => void;
-};
+/** Over the list's lower edge: what is done and what became of it, above what can be done with the chosen rows. */
+export function LowerEdge({ children }: { children: ReactNode }) {
+  return (
+    <div className="pointer-events-none sticky bottom-16 z-30 mt-auto flex flex-col items-center gap-2 *:pointer-events-auto empty:hidden md:bottom-14 [&:not(:empty)~nav]:mt-0">
+      {children}
+    </div>
+  );
+}
 
-/** Where the bar of a selection was: what is done with it, and what became of it. */
-export function WorkLine({ label, tone, text, children, onDismiss }: WorkLineProps) {
+/** A line for each act, in the order in which they began. `label` names them all. */
+export function WorkLines({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div role="region" aria-label={label} className="flex max-w-[calc(100%-32px)] flex-col items-center gap-2">
+      {children}
+    </div>
+  );
+}
+
+type WorkLineProps = { tone: Tone; text: string; children?: ReactNode; onDismiss?: () => void };
+
+export function WorkLine({ tone, text, children, onDismiss }: WorkLineProps) {
   const common = useTranslations("common");
   const line = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -27,11 +37,9 @@ export function WorkLine({ label, tone, text, children, onDismiss }: WorkLinePro
     <div
       ref={line}
       tabIndex={-1}
-      role="region"
-      aria-label={label}
       // The second click of a double click on what stood here before was not meant for what stands here now.
       onClickCapture={(event) => (event.detail > 1 ? event.stopPropagation() : undefined)}
-      className="sticky bottom-16 z-30 mx-auto mt-auto flex w-fit max-w-[calc(100%-32px)] flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl md:bottom-14 [&~nav]:mt-0"
+      className="flex w-fit max-w-full flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl"
     >
       <span className="flex min-w-0 items-center gap-x-2">
         <ToneIcon tone={tone} />

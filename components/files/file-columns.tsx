@@ -3,7 +3,8 @@
 import { FileJson, FileText, Folder } from "lucide-react";
 import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
-import { Checkbox } from "@/components/ui/checkbox";
+import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
+import { type SelectionStore } from "@/components/data-table/selection-store";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { formatBytes } from "@/lib/shared/format";
@@ -20,35 +21,17 @@ type Choices = {
   canRemove: boolean;
   hrefOf: (row: FileRow) => string;
   count: number;
-  selected: ReadonlySet<string>;
-  select: (path: string, isOn: boolean) => void;
-  selectAll: (isOn: boolean) => void;
+  selection: SelectionStore;
 };
 
-export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, selected, select, selectAll }: Choices) {
+export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, selection }: Choices) {
   const columns = column.columns([
     column.display({
       id: "select",
       meta: fileLooks.select,
-      header: () =>
-        canRemove ? (
-          <Checkbox
-            aria-label={t("selectAll", { count })}
-            checked={count > 0 && selected.size === count}
-            indeterminate={selected.size > 0 && selected.size < count}
-            disabled={count === 0}
-            onChange={(event) => selectAll(event.currentTarget.checked)}
-          />
-        ) : null,
+      header: () => (canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null),
       cell: ({ row: { original } }) =>
-        canRemove ? (
-          <Checkbox
-            aria-label={t("select", { name: original.name })}
-            checked={selected.has(original.path)}
-            onChange={(event) => select(original.path, event.currentTarget.checked)}
-            className="relative z-10"
-          />
-        ) : null,
+        canRemove ? <SelectRow id={original.path} label={t("select", { name: original.name })} store={selection} /> : null,
     }),
     column.accessor("name", {
       header: t("column.name"),

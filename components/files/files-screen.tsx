@@ -6,6 +6,7 @@ import { use, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
 import { SelectionBar } from "@/components/data-table/selection-bar";
+import { LowerEdge } from "@/components/data-table/work-line";
 import { useSelection } from "@/components/data-table/use-selection";
 import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
@@ -28,7 +29,7 @@ import { FilesToolBar } from "./files-tool-bar";
 import { type FileRow, type FilesView, toFilesView } from "./files-view";
 import { NewFolder } from "./new-folder";
 import { PickFiles } from "./pick-files";
-import { RefusedFiles, RemovalReceipt } from "./removal-receipt";
+import { HeldRemovals, RefusedFiles, RemovalReceipt } from "./removal-receipt";
 import { Trail } from "./trail";
 import { UploadsList } from "./uploads-list";
 import { useAbilities } from "./use-abilities";
@@ -81,9 +82,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
     canChange,
     canRemove: abilities.can("remove") !== false,
     count: rows.length,
-    selected: selection.ids,
-    select: selection.select,
-    selectAll: (isOn) => selection.selectAll(isOn ? rows.map(rowId) : []),
+    selection: selection.store,
     hrefOf: ({ kind, path }) =>
       kind === "folder"
         ? filesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: linked })
@@ -96,7 +95,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
       { direction: direction(sort), onSort: () => go({ sort, order: direction(sort) === "asc" ? "desc" : "asc" }) },
     ]),
   );
-  const chosen = rows.filter(({ path }) => selection.ids.has(path));
+  const chosen = rows.filter(({ path }) => selection.ids.includes(path) && !removal.busy.has(path));
   const chosenFiles = chosen.reduce((sum, row) => sum + row.files, 0);
   return (
     <div
@@ -142,7 +141,8 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
               rows={rows}
               rowId={rowId}
               sorting={sorting}
-              isSelected={(row) => row.path === opened || selection.ids.has(row.path)}
+              isSelected={(row) => row.path === opened}
+              marks={selection.store}
               isBusy={(row) => removal.busy.has(row.path)}
             />
           ) : null}
@@ -158,20 +158,22 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
               onFiles={add}
             />
           ) : null}
-          <SelectionBar count={selection.ids.size} onClear={selection.clear}>
-            {abilities.can("remove") ? (
-              <Button
-                size="small"
-                busy={removal.state.kind === "removing"}
-                onClick={() => {
-                  removal.remove([...selection.ids]);
-                  selection.clear();
-                }}
-              >
-                {t("remove", { count: chosenFiles })}
-              </Button>
-            ) : null}
-          </SelectionBar>
+          <LowerEdge>
+            <HeldRemovals removal={removal} />
+            <SelectionBar count={selection.ids.length} onClear={selection.store.clear}>
+              {abilities.can("remove") ? (
+                <Button
+                  size="small"
+                  onClick={() => {
+                    removal.remove(chosen.map(rowId));
+                    selection.store.clear();
+                  }}
+                >
+                  {t("remove", { count: chosenFiles })}
+                </Button>
+              ) : null}
+            </SelectionBar>
+          </LowerEdge>
           {view && (view.total > ROWS || query.offset > 0) ? (
             <Paging
               offset={query.offset}

@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { WorkLine, WorkLines } from "@/components/data-table/work-line";
 import { failureText } from "@/components/frame/failure-text";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/button";
@@ -22,11 +23,10 @@ export function RemovalReceipt({ removal }: { removal: Removal }) {
   );
 }
 
-/** First that it is held, then how far it is, then what became of it. */
+/** How far it is, then what became of it. */
 function Receipt({ removal }: { removal: Removal }) {
   const t = useTranslations("files.removal");
-  const common = useTranslations("common");
-  const { state, held, undo, stop, dismiss, again } = removal;
+  const { state, stop, dismiss, again } = removal;
   if (state.kind === "removing") {
     const { done, count, isStopping, isWaiting } = state;
     return (
@@ -34,15 +34,6 @@ function Receipt({ removal }: { removal: Removal }) {
         <ProgressBar value={done / Math.max(1, count)} label={t("progress", { done, count })} className="w-16" />
         <Button size="small" onClick={stop} disabled={isStopping}>
           {t("stop")}
-        </Button>
-      </ReceiptLine>
-    );
-  }
-  if (held) {
-    return (
-      <ReceiptLine tone="wait" text={t("held", { count: held.length })}>
-        <Button size="small" onClick={undo}>
-          {common("undo")}
         </Button>
       </ReceiptLine>
     );
@@ -63,6 +54,24 @@ function Receipt({ removal }: { removal: Removal }) {
         </Button>
       )}
     </ReceiptLine>
+  );
+}
+
+/** Those that can still be taken back, each for itself. */
+export function HeldRemovals({ removal: { held, undo } }: { removal: Removal }) {
+  const t = useTranslations("files.removal");
+  const common = useTranslations("common");
+  if (held.length === 0) return null;
+  return (
+    <WorkLines label={t("label")}>
+      {held.map(({ key, what }) => (
+        <WorkLine key={key} tone="wait" text={t("held", { count: what.length })}>
+          <Button size="small" onClick={() => undo(key)}>
+            {common("undo")}
+          </Button>
+        </WorkLine>
+      ))}
+    </WorkLines>
   );
 }
 

@@ -1,14 +1,14 @@
 import { type Tone } from "@/components/ui/tone";
 
-export const nodeStates = ["done", "cached", "running", "waiting", "failed", "refused", "faulty", "unreached"] as const;
+export const nodeStates = ["done", "cached", "running", "waiting", "stopped", "failed", "refused", "faulty", "unreached"] as const;
 export type NodeState = (typeof nodeStates)[number];
 
 /** What became of a node. Nodes without a mark are drawn plain: nobody said anything of them. */
 export type NodeMark = { state: NodeState; fromMs?: number; toMs?: number; problems?: readonly string[] };
 export type NodeMarks = ReadonlyMap<string, NodeMark>;
 
-/** Where the eye should go first: to what failed, else to what runs. */
-const calling: readonly NodeState[] = ["failed", "refused", "faulty", "running"];
+/** Where the eye should go first: to what failed or was stopped, else to what runs. */
+const calling: readonly NodeState[] = ["failed", "refused", "faulty", "stopped", "running"];
 
 export function callingNode(marks: NodeMarks): string | undefined {
   for (const state of calling) for (const [id, mark] of marks) if (mark.state === state) return id;
@@ -20,6 +20,7 @@ export const toneOfState: Readonly<Record<NodeState, Tone>> = {
   cached: "ok",
   running: "run",
   waiting: "wait",
+  stopped: "off",
   failed: "bad",
   refused: "bad",
   faulty: "bad",

@@ -2,8 +2,9 @@
 
 import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
+import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
+import { type SelectionStore } from "@/components/data-table/selection-store";
 import { JobStatus } from "@/components/frame/job-status";
-import { Checkbox } from "@/components/ui/checkbox";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { Duration } from "@/components/ui/duration";
@@ -24,32 +25,17 @@ type Choices = {
   linked: string | undefined;
   canRemove: boolean;
   count: number;
-  selected: ReadonlySet<string>;
-  select: (id: string, isOn: boolean) => void;
-  selectAll: (isOn: boolean) => void;
+  selection: SelectionStore;
 };
 
-export function historyColumns({ t, connection, linked, canRemove, count, selected, select, selectAll }: Choices) {
+export function historyColumns({ t, connection, linked, canRemove, count, selection }: Choices) {
   const columns = column.columns([
     column.display({
       id: "select",
       meta: historyLooks.select,
-      header: () => (
-        <Checkbox
-          aria-label={t("selectAll", { count })}
-          checked={count > 0 && selected.size === count}
-          indeterminate={selected.size > 0 && selected.size < count}
-          disabled={count === 0}
-          onChange={(event) => selectAll(event.currentTarget.checked)}
-        />
-      ),
+      header: () => <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} />,
       cell: ({ row: { original } }) => (
-        <Checkbox
-          aria-label={t("select", { id: original.id.slice(0, 8) })}
-          checked={selected.has(original.id)}
-          onChange={(event) => select(original.id, event.currentTarget.checked)}
-          className="relative z-10"
-        />
+        <SelectRow id={original.id} label={t("select", { id: original.id.slice(0, 8) })} store={selection} />
       ),
     }),
     column.display({

@@ -6,12 +6,14 @@ import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
 import { SelectionBar } from "@/components/data-table/selection-bar";
 import { UnreadableRows } from "@/components/data-table/unreadable-rows";
-import { WorkLine } from "@/components/data-table/work-line";
+import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
 import { useSelection } from "@/components/data-table/use-selection";
+import { type KnownJob } from "@/components/job-acts/end-jobs";
+import { JobLines } from "@/components/job-acts/job-lines";
+import { useJobWork } from "@/components/job-acts/use-job-work";
 import { useConnection } from "@/components/frame/connection-context";
 import { useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
-import { failureText } from "@/components/frame/failure-text";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { RunLink } from "@/components/frame/run-link";
@@ -27,7 +29,7 @@ import { ClearHistory } from "./clear-history";
 import { endedJobsPath, historyApiPath, historyHref, type HistoryQuery } from "./history-address";
 import { historyColumns } from "./history-columns";
 import { type HistoryRow, type HistoryView, toHistoryView } from "./history-row";
-import { type Removal, useRemoval } from "./use-removal";
+import { useClearing } from "./use-clearing";
 
 type HistoryScreenProps = {
   query: HistoryQuery;
@@ -45,8 +47,6 @@ const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 
 export function HistoryScreen({ query, linked, canRemove, history }: HistoryScreenProps) {
   const t = useTranslations("history");
-  const common = useTranslations("common");
-  const errors = useTranslations("errors");
   const first = use(history);
   const connection = useConnection()?.id;
   const path = connection ? historyApiPath(query, connection) : undefined;
@@ -55,47 +55,28 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
   const refreshCounts = useRefreshCounts();
   const { rows, unreadable } = poll.value ?? nothing;
   const selection = useSelection(rows.map(rowId));
-  const { isBusy, done, failed, heldIds, undo, dismiss, remove, clear } = useRemoval({
-    connection,
-    refresh: () => Promise.all([poll.refresh(), ended.refresh(), refreshCounts()]),
-    words: {
-      removed: (removed) => t("receipt.all", { removed }),
-      failed: (count, failure) => [t("failed", { count }), failureText(errors, failure)].join(": "),
-    },
-  });
+  const refresh = () => Promise.all([poll.refresh(), ended.refresh(), refreshCounts()]);
+  const removing = useJobWork({ connection, onDone: () => void refresh() });
+  const { heldIds, busyIds } = removing;
+  const clearing = useClearing(connection, refresh);
   const columns = historyColumns({
     t,
     connection,
     linked,
     canRemove,
     count: rows.length,
-    selected: selection.ids,
-    select: selection.select,
-    selectAll: (isOn) => selection.selectAll(isOn ? rows.map(rowId) : []),
+    selection: selection.store,
   });
   const isEmpty = poll.value !== undefined && rows.length === 0 && !poll.failure;
   return (
     <>
       <PageHeader title={t("title")} count={ended.value}>
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canRemove && poll.value ? <ClearHistory count={ended.value} isBusy={isBusy} onClear={clear} /> : null}
+        {canRemove && poll.value ? <ClearHistory count={ended.value} isBusy={clearing.isBusy} onClear={clearing.clear} /> : null}
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
         <span className="text-ink-3">{canRemove ? t("stays") : t("readOnly")}</span>
       </ToolBar>
-      {failed ? (
-        <FailureMessage
-          failure={failed.failure}
-          about={t("failed", { count: failed.ids.length })}
-          onRetry={failed.again}
-          actions={
-            <Button tone="quiet" onClick={failed.dismiss}>
-              {common("dismiss")}
-            </Button>
-          }
-          className="mx-4 mt-4 md:mx-5"
-        />
-      ) : null}
       {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <UnreadableRows count={unreadable} />
       {rows.length > 0 ? (
@@ -104,8 +85,8 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
           columns={columns}
           rows={rows}
           rowId={rowId}
-          isSelected={(row) => selection.ids.has(row.id)}
-          isBusy={(row) => heldIds.has(row.id)}
+          marks={selection.store}
+          isBusy={(row) => heldIds.has(row.id) || busyIds.has(row.id)}
           isFixed
           className="two-lines"
         />
@@ -123,26 +104,27 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
       {isEmpty && query.offset === 0 ? (
         <EmptyState title={t("empty.title")} text={t("empty.text")} action={canRemove ? <RunLink linked={linked} /> : undefined} />
       ) : null}
-      {heldIds.size > 0 ? (
-        <WorkLine label={t("selectedLabel")} tone="wait" text={t("held", { count: heldIds.size })}>
-          <Button size="small" onClick={undo}>
-            {common("undo")}
+      <LowerEdge>
+        <JobLines acts={removing} connection={connection} onStopped={() => void refresh()} />
+        {clearing.isDone ? (
+          <WorkLines label={t("selectedLabel")}>
+            <WorkLine tone="ok" text={t("cleared")} onDismiss={clearing.dismiss} />
+          </WorkLines>
+        ) : null}
+        <SelectionBar count={selection.ids.length} onClear={selection.store.clear}>
+          <Button
+            size="small"
+            onClick={() => {
+              clearing.dismiss();
+              removing.dismissEnded();
+              removing.hold({ act: "remove", items: chosenRows(rows, selection.ids, heldIds) });
+              selection.store.clear();
+            }}
+          >
+            {t("remove", { count: selection.ids.length })}
           </Button>
-        </WorkLine>
-      ) : null}
-      {heldIds.size === 0 && selection.ids.size === 0 && done ? <Receipt done={done} rows={rows} onDismiss={dismiss} /> : null}
-      <SelectionBar count={heldIds.size > 0 ? 0 : selection.ids.size} onClear={selection.clear}>
-        <Button
-          size="small"
-          busy={isBusy}
-          onClick={() => {
-            remove([...selection.ids]);
-            selection.clear();
-          }}
-        >
-          {t("remove", { count: selection.ids.size })}
-        </Button>
-      </SelectionBar>
+        </SelectionBar>
+      </LowerEdge>
       {poll.value && (rows.length > 0 || query.offset > 0) ? (
         <Paging
           offset={query.offset}
@@ -157,12 +139,9 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
   );
 }
 
-function Receipt({ done, rows, onDismiss }: { done: Removal; rows: readonly HistoryRow[]; onDismiss: () => void }) {
-  const t = useTranslations("history.receipt");
-  const label = useTranslations("history")("selectedLabel");
-  if (done.kind === "cleared") return <WorkLine label={label} tone="ok" text={t("cleared")} onDismiss={onDismiss} />;
-  const left = rows.filter(({ id }) => done.ids.includes(id)).length;
-  const removed = done.ids.length - left;
-  const text = t(left === 0 ? "all" : "some", { removed, left });
-  return <WorkLine label={label} tone={removed > 0 ? "ok" : "off"} text={text} onDismiss={onDismiss} />;
+/** Not those whose removal is under way already. */
+function chosenRows(rows: readonly HistoryRow[], ids: readonly string[], heldIds: ReadonlySet<string>): KnownJob[] {
+  return rows
+    .filter(({ id }) => ids.includes(id) && !heldIds.has(id))
+    .map(({ id, word, state, workflow, createdMs }) => ({ id, word, state, workflow, createdMs }));
 }

@@ -1,8 +1,9 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type MouseEvent, useState } from "react";
-import { WorkLine } from "@/components/data-table/work-line";
+import { type MouseEvent } from "react";
+import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
+import { JobLines } from "@/components/job-acts/job-lines";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -22,18 +23,18 @@ type JobActionsProps = {
 /** What the state of this job allows, and nothing else. */
 export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobActionsProps) {
   const t = useTranslations("jobs.job.acts");
-  const { busy, held } = acts;
+  const { isEnding } = acts;
+  const isBusy = acts.again.isBusy === true;
   const canStop = useCanStop(acts.connection, job.state === "in_progress");
-  const isEnding = held !== undefined || busy === "cancel" || busy === "stop";
   return (
     <span className="flex flex-wrap justify-end gap-2">
       {job.state === "pending" ? (
-        <Button tone="danger" busy={isEnding} onClick={() => acts.end("cancel")}>
+        <Button tone="danger" busy={isEnding} onClick={() => acts.end(job.state)}>
           {t("cancel")}
         </Button>
       ) : null}
       {job.state !== "in_progress" ? null : canStop ? (
-        <Button tone="danger" busy={isEnding} onClick={() => acts.end("stop")}>
+        <Button tone="danger" busy={isEnding} onClick={() => acts.end(job.state)}>
           {t("stop")}
         </Button>
       ) : (
@@ -45,11 +46,11 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
             {t("edit")}
           </Link>
           {workflowParts.seeds > 0 ? (
-            <Button busy={busy === "again"} onClick={oncePressed(() => void acts.runAgain(true))}>
+            <Button busy={isBusy} onClick={oncePressed(() => void acts.runAgain(true))}>
               {t("newSeeds")}
             </Button>
           ) : null}
-          <Button tone={job.terminal ? "primary" : "plain"} busy={busy === "again"} onClick={oncePressed(() => void acts.runAgain(false))}>
+          <Button tone={job.terminal ? "primary" : "plain"} busy={isBusy} onClick={oncePressed(() => void acts.runAgain(false))}>
             {t("again")}
           </Button>
         </>
@@ -62,34 +63,31 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
 export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) {
   const t = useTranslations("jobs.job.acts");
   const common = useTranslations("common");
-  const { held, receipt, failure, masked } = acts;
+  const { receipt, failure, masked } = acts.again;
   return (
     <>
-      {held ? (
-        <WorkLine label={t("label")} tone="wait" text={t(`held.${held}`)}>
-          <Button size="small" onClick={acts.undo}>
-            {t("undo")}
-          </Button>
-        </WorkLine>
-      ) : null}
-      {receipt ? (
-        <WorkLine label={t("label")} tone={receipt.tone} text={receipt.text} onDismiss={acts.dismiss}>
-          {receipt.jobId ? (
-            <Link
-              href={withQuery(`/jobs/${encodeURIComponent(receipt.jobId)}`, { connection: linked })}
-              className={buttonStyle({ size: "small" })}
-            >
-              {t("open", { id: receipt.jobId.slice(0, 8) })}
-            </Link>
-          ) : null}
-          {receipt.together ? <StopTogether count={receipt.together} onStop={() => void acts.stopTogether()} /> : null}
-        </WorkLine>
-      ) : null}
-      {failure ? (
-        <div className="sticky bottom-16 z-30 mx-auto mt-auto w-[min(640px,calc(100%-32px))] rounded-lg bg-surface shadow-xl md:bottom-14">
-          <FailureMessage failure={failure} actions={<Button onClick={acts.dismiss}>{common("dismiss")}</Button>} />
-        </div>
-      ) : null}
+      <LowerEdge>
+        <JobLines acts={acts.work} connection={acts.connection} onStopped={acts.refresh} />
+        {receipt ? (
+          <WorkLines label={t("label")}>
+            <WorkLine tone={receipt.tone} text={receipt.text} onDismiss={acts.dismiss}>
+              {receipt.jobId ? (
+                <Link
+                  href={withQuery(`/jobs/${encodeURIComponent(receipt.jobId)}`, { connection: linked })}
+                  className={buttonStyle({ size: "small" })}
+                >
+                  {t("open", { id: receipt.jobId.slice(0, 8) })}
+                </Link>
+              ) : null}
+            </WorkLine>
+          </WorkLines>
+        ) : null}
+        {failure ? (
+          <div className="w-[min(640px,calc(100%-32px))] rounded-lg bg-surface shadow-xl">
+            <FailureMessage failure={failure} actions={<Button onClick={acts.dismiss}>{common("dismiss")}</Button>} />
+          </div>
+        ) : null}
+      </LowerEdge>
       <Dialog
         isOpen={masked !== undefined}
         onClose={acts.dismiss}
@@ -123,36 +121,4 @@ function oncePressed(act: () => void) {
 
 function editHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, connection });
-}
-
-/** Asks first, by number, since the others stop too. */
-function StopTogether({ count, onStop }: { count: number; onStop: () => void }) {
-  const t = useTranslations("jobs.job.acts");
-  const [isAsking, setAsking] = useState(false);
-  function stop() {
-    setAsking(false);
-    onStop();
-  }
-  return (
-    <>
-      <Button size="small" onClick={() => setAsking(true)}>
-        {t("stopAll", { count })}
-      </Button>
-      <Dialog
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        title={t("stopAll", { count })}
-        actions={
-          <>
-            <Button onClick={() => setAsking(false)}>{t("keepRunning")}</Button>
-            <Button tone="danger" onClick={stop}>
-              {t("stopAll", { count })}
-            </Button>
-          </>
-        }
-      >
-        <p>{t("stopAllText")}</p>
-      </Dialog>
-    </>
-  );
 }

@@ -34,6 +34,8 @@ export function JobRuns({ jobId, workflowId, connection, linked }: JobRunsProps)
   return poll.value ? <RunBars runs={poll.value} jobId={jobId} linked={linked} /> : null;
 }
 
+const ends = ["completed", "failed", "cancelled", "in_progress", "pending", "unknown"] as const satisfies readonly JobState[];
+
 const fills: Readonly<Record<JobState, string>> = {
   completed: "bg-ok",
   in_progress: "bg-run",
@@ -50,7 +52,11 @@ export function RunBars({ runs, jobId, linked }: { runs: readonly Run[]; jobId: 
   const time = useTranslations("common.duration");
   if (runs.length < 2) return null;
   const longest = Math.max(1, ...runs.map(({ runMs = 0 }) => runMs));
-  const failed = runs.filter(({ state }) => state === "failed").length;
+  const counts = ends.map((state) => ({ state, count: runs.filter((run) => run.state === state).length })).filter(({ count }) => count > 0);
+  const tally =
+    counts.length === 1 && counts[0]?.state === "completed"
+      ? t("allCompleted", { count: runs.length })
+      : counts.map(({ state, count }) => t(`tally.${state}`, { count })).join(", ");
   return (
     <Card title={t("title", { count: runs.length })} bodyClassName="flex flex-col gap-2">
       <ol className="flex h-12 items-stretch gap-0.5">
@@ -78,7 +84,7 @@ export function RunBars({ runs, jobId, linked }: { runs: readonly Run[]; jobId: 
           );
         })}
       </ol>
-      <p className="text-ink-3">{failed === 0 ? t("noneFailed", { count: runs.length }) : t("failed", { failed, count: runs.length })}</p>
+      <p className="text-ink-3">{tally}</p>
     </Card>
   );
 }

@@ -29,7 +29,7 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
           <Line name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdMs} toMs={startedMs} />
         ) : null}
         {timeline.map((node, index) =>
-          index >= MOST && node.state !== "failed" && node.state !== "running" ? null : (
+          index >= MOST && node.state !== "failed" && node.state !== "stopped" && node.state !== "running" ? null : (
             <Line
               key={node.nodeId}
               name={t("node", { id: node.nodeId, name: node.name })}
@@ -50,7 +50,7 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
 
 /** The graph's list holds all of them. */
 const MOST = 60;
-const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", failed: "fill-bad", unreached: "fill-off" };
+const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", stopped: "fill-off", failed: "fill-bad", unreached: "fill-off" };
 
 type LineProps = { name: string; note?: string; isMuted?: boolean; bar?: Bar; fill: string; fromMs?: number; toMs?: number };
 

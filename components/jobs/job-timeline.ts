@@ -8,7 +8,7 @@ export type TimelineNode = {
   name: string;
   startMs?: number;
   endMs?: number;
-  state: "done" | "cached" | "running" | "failed" | "unreached";
+  state: "done" | "cached" | "running" | "stopped" | "failed" | "unreached";
 };
 
 /** Titles of the submitted graph's nodes, where the service sends the graph: `{ prompt }` or the bare graph. */
@@ -26,12 +26,15 @@ type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
 
 /**
  * In the order in which the nodes began. A node without times still stands in its place: where a service sends none, the order is all there is.
- * The node that failed or is at work follows them even where the service has no times for it; what a stopped job never came to closes the list.
+ * The node that failed, was stopped or is at work follows them even where the service has no times for it; what such a job never came to closes
+ * the list. Of a job that did not complete, a node is done only where the service says so or nothing else can be meant.
  */
 export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: Course): TimelineNode[] {
   // A refusal that came late names no node here, or an empty one.
   const failedId = textOf(detail.execution_error?.node_id);
   const currentId = job.terminal ? undefined : detail.progress?.current_node;
+  const isBroken = job.terminal && job.state !== "completed";
+  const stoppedId = isBroken ? (failedId ?? stoppedNodeOf(detail)) : undefined;
   const metas = Object.entries(detail.execution_meta ?? {});
   const known = metas.map(([nodeId, meta]): TimelineNode => {
     const endMs = toMilliseconds(meta.end_time);
@@ -44,23 +47,47 @@ export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>
     };
   });
   known.sort((one, other) => (one.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
-  const last = failedId ?? currentId;
+  const last = failedId ?? stoppedId ?? currentId;
   const isListed = last === undefined || known.some(({ nodeId }) => nodeId === last);
-  const told = toldOf(detail).filter(([nodeId]) => detail.execution_meta?.[nodeId] === undefined && nodeId !== last);
+  const allTold = toldOf(detail);
+  const executed = new Set(allTold.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
+  if (isBroken) for (const node of known) if (node.state === "done" && !hasEnded(node, known, stoppedId, executed)) node.state = "stopped";
+  const told = allTold.filter(([nodeId]) => detail.execution_meta?.[nodeId] === undefined && nodeId !== last);
   const unlisted = (state: "cached" | "done") =>
     told.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
   const listed: TimelineNode[] = [...unlisted("cached"), ...known, ...unlisted("done")];
-  const begun = isListed
+  const begun: TimelineNode[] = isListed
     ? listed
     : [
         ...listed,
-        { nodeId: last, name: names.get(last) ?? last, state: failedId === undefined ? ("running" as const) : ("failed" as const) },
+        { nodeId: last, name: names.get(last) ?? last, state: last === failedId ? "failed" : last === stoppedId ? "stopped" : "running" },
       ];
   const isTimed = known.length === 0 ? detail.execution_meta !== undefined : known.some(({ startMs }) => startMs !== undefined);
-  const drawn = isTimed ? begun.map((node) => (node.state === "failed" ? withFailedSpan(node, known, job) : node)) : begun;
-  const isStopped = job.terminal && job.state !== "completed" && begun.length > 0;
+  const drawn = isTimed
+    ? begun.map((node) => (node.state === "failed" || node.state === "stopped" ? withSpan(node, known, job) : node))
+    : begun;
   const reached = new Set([...begun.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
-  return isStopped ? [...drawn, ...unreachedOf(names, reached)] : drawn;
+  return isBroken && begun.length > 0 ? [...drawn, ...unreachedOf(names, reached)] : drawn;
+}
+
+/** The node at which the run was interrupted, where the service names it. */
+function stoppedNodeOf({ execution_status: status }: JobDetail): string | undefined {
+  for (const [event, facts] of status?.messages ?? [])
+    if (event === "execution_interrupted" && textOf(facts.node_id)) return textOf(facts.node_id);
+  return undefined;
+}
+
+/** Whether a node of a job that did not complete had ended before. Without any word of it, only the last one that began cannot have. */
+function hasEnded(
+  node: TimelineNode,
+  known: readonly TimelineNode[],
+  stoppedId: string | undefined,
+  executed: ReadonlySet<string>,
+): boolean {
+  if (node.nodeId === stoppedId) return false;
+  if (node.endMs !== undefined || executed.has(node.nodeId)) return true;
+  const isTold = stoppedId !== undefined || executed.size > 0 || known.some(({ endMs }) => endMs !== undefined);
+  return isTold ? node.startMs === undefined && stoppedId !== undefined : node !== known.at(-1);
 }
 
 /** Nodes that only the messages of the run name: what came from the cache, and what had been done when it failed or was stopped. */
@@ -74,8 +101,8 @@ function toldOf(detail: JobDetail): [nodeId: string, state: "cached" | "done"][]
   return [...told];
 }
 
-/** A service has times for what has finished; what failed filled the rest, from the last end to the job's own. */
-function withFailedSpan(node: TimelineNode, known: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
+/** A service has times for what has finished; what failed or was stopped filled the rest, from the last end to the job's own. */
+function withSpan(node: TimelineNode, known: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
   const ends = known.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
   const startMs = node.startMs ?? (ends.length > 0 ? Math.max(...ends) : startedAtMs);
   const endMs = node.endMs ?? endedAtMs;

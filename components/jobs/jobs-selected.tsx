@@ -4,6 +4,7 @@ import dynamic from "next/dynamic";
 import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
+import { useAllRowsKey } from "@/components/data-table/use-selection";
 import { useAtFirstMove } from "@/components/ui/use-at-first-move";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobRow } from "./job-row";
@@ -27,6 +28,8 @@ export function JobsSelected(props: JobsSelectedProps) {
   const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
   useAtFirstMove(loadBar);
   useEscape(props.store);
+  const { store, rows, total = 0 } = props;
+  useAllRowsKey(store, total > rows.length ? store.chooseMatching : undefined);
   return <Selected {...props} ids={ids} isMatching={isMatching} />;
 }
 
@@ -63,6 +66,7 @@ const Selected = memo(function Selected({ store, query, rows, total, connection,
       canRun={canRun}
       onDone={onDone}
       onClear={store.clear}
+      onBack={store.add}
       all={isMore && isPage && !isMatching ? { total, onChoose: store.chooseMatching } : undefined}
     />
   );

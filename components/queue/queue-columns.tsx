@@ -2,9 +2,10 @@
 
 import { useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
+import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
+import { type SelectionStore } from "@/components/data-table/selection-store";
 import { JobStatus } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { RunningDuration } from "@/components/ui/duration";
@@ -27,33 +28,18 @@ type Choices = {
   /** What runs can be stopped too. */
   canStop: boolean;
   pendingCount: number;
-  selected: ReadonlySet<string>;
+  selection: SelectionStore;
   busyIds: ReadonlySet<string>;
   /** Cancelled, unless it is taken back. */
   heldIds: ReadonlySet<string>;
   /** When those that wait may start. */
   startOf: (id: string) => StartRange | undefined;
-  undo: () => void;
-  select: (id: string, isOn: boolean) => void;
-  selectAll: (isOn: boolean) => void;
+  /** This job alone. */
+  undo: (id: string) => void;
   cancel: (ids: readonly string[]) => void;
 };
 
-export function queueColumns({
-  t,
-  linked,
-  canCancel,
-  canStop,
-  pendingCount,
-  selected,
-  busyIds,
-  heldIds,
-  startOf,
-  undo,
-  select,
-  selectAll,
-  cancel,
-}: Choices) {
+export function queueColumns({ t, linked, canCancel, canStop, pendingCount, selection, busyIds, heldIds, startOf, undo, cancel }: Choices) {
   const progressOf = ({ progress }: QueueRow) => (
     <Progress value={progress} label={t("column.progress")} words={(value) => t("percent", { value })} />
   );
@@ -62,23 +48,9 @@ export function queueColumns({
     column.display({
       id: "select",
       meta: queueLooks.select,
-      header: () => (
-        <Checkbox
-          aria-label={t("selectAll", { count: pendingCount })}
-          checked={pendingCount > 0 && selected.size >= pendingCount}
-          indeterminate={selected.size > 0 && selected.size < pendingCount}
-          disabled={pendingCount === 0}
-          onChange={(event) => selectAll(event.currentTarget.checked)}
-        />
-      ),
+      header: () => <SelectAllRows label={t("selectAll", { count: pendingCount })} store={selection} isEmpty={pendingCount === 0} />,
       cell: ({ row: { original } }) =>
-        isOffered(original) ? (
-          <Checkbox
-            aria-label={t("select", { id: original.id.slice(0, 8) })}
-            checked={selected.has(original.id)}
-            onChange={(event) => select(original.id, event.currentTarget.checked)}
-          />
-        ) : null,
+        isOffered(original) ? <SelectRow id={original.id} label={t("select", { id: original.id.slice(0, 8) })} store={selection} /> : null,
     }),
     column.accessor("position", {
       header: t("column.position"),
@@ -159,7 +131,7 @@ export function queueColumns({
             isBusy={busyIds.has(original.id)}
             isHeld={heldIds.has(original.id)}
             onCancel={() => cancel([original.id])}
-            onUndo={undo}
+            onUndo={() => undo(original.id)}
           />
         ) : null,
     }),
@@ -175,11 +147,12 @@ type CancelOrUndoProps = { row: QueueRow; isBusy: boolean; isHeld: boolean; onCa
 
 function CancelOrUndo({ row: { id, state }, isBusy, isHeld, onCancel, onUndo }: CancelOrUndoProps) {
   const t = useTranslations("queue");
+  const common = useTranslations("common");
   const [word, named] = state === "pending" ? (["cancel", "cancelOne"] as const) : (["stop", "stopOne"] as const);
   if (isHeld) {
     return (
       <Button size="small" aria-label={t("undoOne", { id: id.slice(0, 8) })} onClick={onUndo}>
-        {t("undo")}
+        {common("undo")}
       </Button>
     );
   }

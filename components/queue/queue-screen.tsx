@@ -4,6 +4,9 @@ import { useTranslations } from "next-intl";
 import { use } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { SelectionBar } from "@/components/data-table/selection-bar";
+import { LowerEdge } from "@/components/data-table/work-line";
+import { JobLines } from "@/components/job-acts/job-lines";
+import { useJobWork } from "@/components/job-acts/use-job-work";
 import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { useSelection } from "@/components/data-table/use-selection";
 import { useConnection } from "@/components/frame/connection-context";
@@ -23,9 +26,8 @@ import { type Result } from "@/lib/shared/result";
 import { ClearQueue } from "./clear-queue";
 import { queueColumns } from "./queue-columns";
 import { type QueueList, type QueueRow, toQueueList } from "./queue-rows";
-import { hasDone } from "./receipt";
-import { StopTogether } from "./stop-together";
-import { useCancelling } from "./use-cancelling";
+import { type Receipt, receiptSentence } from "./receipt";
+import { useClearing } from "./use-clearing";
 import { useStarts } from "./use-starts";
 
 type QueueScreenProps = {
@@ -42,7 +44,6 @@ const nothing: QueueList = { running: [], pending: [], pendingTotal: 0, isBySubm
 
 export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const t = useTranslations("queue");
-  const common = useTranslations("common");
   const first = use(queue);
   const connection = useConnection()?.id;
   const path = connection ? withQuery("/api/console/queue", { connection }) : undefined;
@@ -52,15 +53,20 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const { running, pending, pendingTotal, isBySubmission, canStop } = list ?? nothing;
   const total = running.length + pendingTotal;
   const refreshCounts = useRefreshCounts();
-  const cancelling = useCancelling({ connection, running, pending, refresh: () => Promise.all([poll.refresh(), refreshCounts()]) });
-  const { busyIds, heldIds, done, failed } = cancelling;
-  const offered = [...(canStop ? running : []), ...pending].map(rowId);
-  const selection = useSelection(offered);
+  const refresh = () => Promise.all([poll.refresh(), refreshCounts()]);
+  const cancelling = useJobWork({ connection, onDone: () => void refresh() });
+  const { busyIds, heldIds } = cancelling;
+  const clearing = useClearing(connection, refresh);
+  const offered = [...(canStop ? running : []), ...pending];
+  const selection = useSelection(offered.map(rowId), pending.map(rowId));
   useFollowCounts(list && `${running.length} ${pendingTotal} ${failure?.code}`);
 
   function cancelThese(ids: readonly string[]) {
-    selection.clear();
-    cancelling.cancel(ids);
+    const meant = offered.filter(({ id }) => ids.includes(id) && !heldIds.has(id) && !busyIds.has(id));
+    selection.store.clear();
+    clearing.dismiss();
+    cancelling.dismissEnded();
+    cancelling.hold({ act: "cancel", items: meant.map(({ createdMs, workflow, ...job }) => ({ ...job, createdMs, workflow })) });
   }
 
   const startOf = useStarts(connection, list ?? nothing, poll.atMs);
@@ -70,20 +76,20 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
     canCancel,
     canStop,
     pendingCount: pending.length,
-    selected: selection.ids,
+    selection: selection.store,
     busyIds,
     heldIds,
     startOf,
-    undo: cancelling.undo,
-    select: selection.select,
-    selectAll: (isOn) => selection.selectAll(isOn ? pending.map(rowId) : []),
+    undo: cancelling.undoOne,
     cancel: cancelThese,
   });
   return (
     <>
       <PageHeader title={t("title")} count={list ? total : undefined}>
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canCancel && list ? <ClearQueue count={pendingTotal} isBusy={busyIds.size > 0} onClear={cancelling.clearAll} /> : null}
+        {canCancel && list ? (
+          <ClearQueue count={pendingTotal} isBusy={clearing.isBusy || busyIds.size > 0} onClear={clearing.clear} />
+        ) : null}
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
         <span className="whitespace-nowrap text-ink-2">
@@ -94,32 +100,8 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
           <span className="text-wait md:whitespace-nowrap">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
         ) : null}
         {isBySubmission && pending.length > 1 ? <span className="text-ink-3 md:whitespace-nowrap">{t("bySubmission")}</span> : null}
-        {heldIds.size > 0 ? (
-          <ReceiptLine tone="wait" text={t("held", { count: heldIds.size })}>
-            <Button size="small" onClick={cancelling.undo}>
-              {t("undo")}
-            </Button>
-          </ReceiptLine>
-        ) : null}
-        {cancelling.text ? (
-          <ReceiptLine tone={hasDone(done?.receipt, done?.stop) ? "ok" : "off"} text={cancelling.text} onDismiss={cancelling.dismiss}>
-            {done?.stop?.together ? <StopTogether count={done.stop.together} onStop={cancelling.stopTogether} /> : null}
-          </ReceiptLine>
-        ) : null}
+        {clearing.receipt ? <ClearReceipt receipt={clearing.receipt} waiting={pendingTotal} onDismiss={clearing.dismiss} /> : null}
       </ToolBar>
-      {failed ? (
-        <FailureMessage
-          failure={failed.failure}
-          about={t("failed", { count: failed.count })}
-          onRetry={failed.again}
-          actions={
-            <Button tone="quiet" onClick={cancelling.dismiss}>
-              {common("dismiss")}
-            </Button>
-          }
-          className="mx-4 mt-4 md:mx-5"
-        />
-      ) : null}
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <UnreadableRows count={list?.unreadable} />
       {list && total > 0 ? (
@@ -130,18 +112,28 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
           rowId={rowId}
           lightText={lightText}
           className="two-lines"
-          isSelected={(row) => selection.ids.has(row.id)}
+          marks={selection.store}
           isBusy={(row) => busyIds.has(row.id) || heldIds.has(row.id)}
         />
       ) : null}
       {list && total === 0 && !failure ? (
         <EmptyState title={t("empty.title")} text={t("empty.text")} action={canCancel ? <RunLink linked={linked} /> : undefined} />
       ) : null}
-      <SelectionBar count={selection.ids.size} onClear={selection.clear}>
-        <Button size="small" busy={busyIds.size > 0} onClick={() => cancelThese([...selection.ids])}>
-          {t("cancelSelected", { count: selection.ids.size })}
-        </Button>
-      </SelectionBar>
+      <LowerEdge>
+        <JobLines acts={cancelling} connection={connection} onStopped={() => void refresh()} />
+        <SelectionBar count={selection.ids.length} onClear={selection.store.clear}>
+          <Button size="small" onClick={() => cancelThese(selection.ids)}>
+            {t("cancelSelected", { count: selection.ids.length })}
+          </Button>
+        </SelectionBar>
+      </LowerEdge>
     </>
   );
+}
+
+function ClearReceipt({ receipt, waiting, onDismiss }: { receipt: Receipt; waiting: number; onDismiss: () => void }) {
+  const t = useTranslations("queue.receipt");
+  const { key, values } = receiptSentence(receipt, waiting);
+  const isDone = receipt.kind === "told" && receipt.cancelled > 0;
+  return <ReceiptLine tone={isDone ? "ok" : "off"} text={t(key, values)} onDismiss={onDismiss} />;
 }

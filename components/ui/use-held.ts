@@ -1,47 +1,71 @@
 "use client";
 
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 export const HELD_MS = 5_000;
 
-type Held<T> = {
-  /** What waits for its time to pass. */
-  held: T | undefined;
-  /** Another one that is still held is sent at once. */
-  hold: (what: T) => void;
-  undo: () => void;
-};
+/** `key` names the act from the moment it begins. */
+export type HeldAct<T> = { key: number; what: T };
+type Waiting<T> = HeldAct<T> & { timer: ReturnType<typeof setTimeout> };
+
+let lastKey = 0;
+export function newActKey(): number {
+  return ++lastKey;
+}
 
 /**
- * An act that can still be taken back: it is sent after five seconds, or at once when the page goes away.
+ * Acts that can still be taken back, each with a time of its own: sent after five seconds, or at once when the page goes away.
  * `send` is told whether the page is going, so that it can use a request that outlives it.
  */
-export function useHeld<T>(send: (what: T, isLeaving: boolean) => void): Held<T> {
-  const [held, setHeld] = useState<T>();
-  const waiting = useRef<{ what: T; timer: ReturnType<typeof setTimeout> }>(undefined);
+export function useHeld<T>(send: (what: T, isLeaving: boolean, key: number) => void) {
+  const [acts, setActs] = useState<readonly HeldAct<T>[]>([]);
+  const waiting = useRef(new Map<number, Waiting<T>>());
   const latestSend = useRef(send);
   useEffect(() => {
     latestSend.current = send;
   });
 
-  const take = useCallback((): { what: T } | undefined => {
-    const taken = waiting.current;
-    if (!taken) return undefined;
-    clearTimeout(taken.timer);
-    waiting.current = undefined;
-    setHeld(undefined);
-    return taken;
-  }, []);
-  const flush = useCallback(
-    (isLeaving: boolean) => {
-      const taken = take();
-      if (taken) latestSend.current(taken.what, isLeaving);
+  const show = useCallback(() => setActs([...waiting.current.values()].map(({ key, what }) => ({ key, what }))), []);
+  const undo = useCallback(
+    (key: number): HeldAct<T> | undefined => {
+      const taken = waiting.current.get(key);
+      clearTimeout(taken?.timer);
+      if (waiting.current.delete(key)) show();
+      return taken;
     },
-    [take],
+    [show],
+  );
+  const flush = useCallback(
+    (key: number, isLeaving: boolean) => {
+      const taken = undo(key);
+      if (taken) latestSend.current(taken.what, isLeaving, key);
+    },
+    [undo],
+  );
+  const hold = useCallback(
+    (what: T) => {
+      const key = newActKey();
+      waiting.current.set(key, { key, what, timer: setTimeout(() => flush(key, false), HELD_MS) });
+      show();
+    },
+    [flush, show],
+  );
+  /** Another thing is meant by it, in what is left of its time. */
+  const change = useCallback(
+    (key: number, what: T) => {
+      const known = waiting.current.get(key);
+      if (!known) return;
+      waiting.current.set(key, { ...known, what });
+      show();
+    },
+    [show],
   );
 
   useEffect(() => {
-    const leave = () => flush(true);
+    const all = waiting.current;
+    const leave = () => {
+      for (const key of [...all.keys()]) flush(key, true);
+    };
     window.addEventListener("pagehide", leave);
     return () => {
       window.removeEventListener("pagehide", leave);
@@ -49,14 +73,5 @@ export function useHeld<T>(send: (what: T, isLeaving: boolean) => void): Held<T>
     };
   }, [flush]);
 
-  const hold = useCallback(
-    (what: T) => {
-      flush(false);
-      waiting.current = { what, timer: setTimeout(() => flush(false), HELD_MS) };
-      setHeld(() => what);
-    },
-    [flush],
-  );
-  const undo = useCallback(() => void take(), [take]);
-  return { held, hold, undo };
+  return useMemo(() => ({ acts, hold, undo, change }), [acts, hold, undo, change]);
 }

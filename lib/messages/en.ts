@@ -2,6 +2,7 @@
 // Guarantees: the type of this object is the type of every message key, so that a key without a sentence does not compile.
 // Must never: be imported by a component; pages hand the namespaces they need to the browser.
 
+import acts from "./en/acts.json";
 import assets from "./en/assets.json";
 import auth from "./en/auth.json";
 import common from "./en/common.json";
@@ -18,7 +19,24 @@ import settings from "./en/settings.json";
 import viewer from "./en/viewer.json";
 import uploads from "./en/uploads.json";
 
-export const messages = { assets, auth, common, errors, files, frame, graph, history, jobs, masks, queue, run, settings, uploads, viewer };
+export const messages = {
+  acts,
+  assets,
+  auth,
+  common,
+  errors,
+  files,
+  frame,
+  graph,
+  history,
+  jobs,
+  masks,
+  queue,
+  run,
+  settings,
+  uploads,
+  viewer,
+};
 export type Messages = typeof messages;
 export type Namespace = keyof Messages;
 

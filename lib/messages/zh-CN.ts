@@ -2,6 +2,7 @@
 // Must never: be imported by a component; pages hand the namespaces they need to the browser.
 
 import { type Messages } from "./en";
+import acts from "./zh-CN/acts.json";
 import assets from "./zh-CN/assets.json";
 import auth from "./zh-CN/auth.json";
 import common from "./zh-CN/common.json";
@@ -19,6 +20,7 @@ import viewer from "./zh-CN/viewer.json";
 import uploads from "./zh-CN/uploads.json";
 
 export const messages: Messages = {
+  acts,
   assets,
   auth,
   common,

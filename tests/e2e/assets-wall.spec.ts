@@ -105,6 +105,10 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   // Tags and metadata narrow it, both in the address.
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with odd" }).click();
+  // A part of a tag and Enter is the only tag that has it.
+  await page.getByRole("searchbox", { name: "Find a tag" }).fill("eve");
+  await page.getByRole("searchbox", { name: "Find a tag" }).press("Enter");
+  await expect(page).toHaveURL(/include_tags=even(&|$)/);
   await page.getByRole("button", { name: "Close" }).click();
   await expect(page.getByRole("banner").or(page.locator("header")).getByText("65", { exact: true })).toBeVisible();
   await page.getByRole("button", { name: /^Metadata/ }).click();
@@ -116,6 +120,20 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await page.reload();
   await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
   await expect(tiles(page)).toHaveCount(22);
+
+  // A box that was ticked, a range to another one, and all in view by a key, which a field of text keeps for itself.
+  await tiles(page).first().hover();
+  await page.getByRole("list", { name: "Assets" }).getByRole("checkbox").first().check();
+  await page
+    .getByRole("list", { name: "Assets" })
+    .getByRole("checkbox")
+    .nth(4)
+    .click({ modifiers: ["Shift"] });
+  await expect(bar(page).getByText("5 selected")).toBeVisible();
+  await page.keyboard.press("Control+a");
+  await expect(bar(page).getByText("22 selected")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(bar(page)).toBeHidden();
 
   // By keys: x, shift and an arrow; then a band over what is left; then all that match.
   await tiles(page).first().focus();
@@ -184,6 +202,15 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await expect(rows).toHaveCount(11);
   await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
   await expect(rows.first()).toContainText("wall_000.png");
+  await rows.nth(1).getByRole("checkbox").check();
+  await rows
+    .nth(3)
+    .getByRole("checkbox")
+    .click({ modifiers: ["Shift"] });
+  await expect(bar(page).getByText("3 selected")).toBeVisible();
+  await page.keyboard.press("Control+a");
+  await expect(bar(page).getByText("11 selected")).toBeVisible();
+  await page.keyboard.press("Escape");
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await page.getByRole("button", { name: "Page by page" }).click();
   await page.getByLabel("Rows on a page").selectOption("25");

@@ -58,8 +58,8 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
     [done, "completed"],
   ]);
 
-  await bar(page).getByRole("button", { name: "Delete from history" }).click();
-  await expect(outcome(page)).toContainText("2 deleted from history");
+  await bar(page).getByRole("button", { name: "Remove from history" }).click();
+  await expect(outcome(page)).toContainText("2 removed from history");
   await expect(page.locator(`tr[data-row="${done}"]`)).toHaveCount(0);
 });
 

@@ -60,7 +60,19 @@ test("files are stored byte for byte in a new folder, asked about where they exi
   await page.getByRole("checkbox", { name: "Select a b" }).check();
   await page.getByRole("button", { name: "Delete 1 file" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("1 entry stays")).toBeVisible();
   await expect(rows).toHaveCount(2);
+  await rows.first().getByRole("checkbox").check();
+  await rows
+    .last()
+    .getByRole("checkbox")
+    .click({ modifiers: ["Shift"] });
+  await expect(page.getByRole("region", { name: "Selected rows" })).toContainText("2 selected");
+  await page.keyboard.press("Escape");
+  await rows.first().getByRole("checkbox").check();
+  await page.keyboard.press("Control+a");
+  await expect(page.getByRole("region", { name: "Selected rows" })).toContainText("2 selected");
+  await page.keyboard.press("Escape");
   await page.getByRole("checkbox", { name: "Select a b" }).check();
   await page.getByRole("button", { name: "Delete 1 file" }).click();
   await expect(page.getByText("1 file deleted")).toBeVisible();

@@ -29,12 +29,26 @@ test("entries of the history are removed with a moment to take it back, and all 
   await page.getByRole("checkbox", { name: `Select job ${ids[0]}` }).check();
   await page.getByRole("button", { name: "Remove 1 entry" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByText("Removing 1 entry")).toBeHidden();
+  await expect(page.getByText("1 job stays in the history")).toBeVisible();
+  await expect(page.getByText("Removing 1 job from history")).toBeHidden();
   await expect(rows).toHaveCount(3);
 
-  await page.getByRole("checkbox", { name: `Select job ${ids[0]}` }).check();
-  await page.getByRole("button", { name: "Remove 1 entry" }).click();
-  await expect(page.getByText("1 entry removed")).toBeVisible();
+  // A range, and all of the page by a key.
+  await page.getByRole("checkbox", { name: `Select job ${ids[2]}` }).check();
+  await page.getByRole("checkbox", { name: `Select job ${ids[1]}` }).click({ modifiers: ["Shift"] });
+  await expect(page.getByRole("button", { name: "Remove 2 entries" })).toBeVisible();
+  await page.keyboard.press("Control+a");
+  await expect(page.getByRole("button", { name: "Remove 3 entries" })).toBeVisible();
+  await page.keyboard.press("Escape");
+
+  // Two acts, each with its own Undo.
+  for (const id of [ids[0], ids[1]]) {
+    await page.getByRole("checkbox", { name: `Select job ${id}` }).check();
+    await page.getByRole("button", { name: "Remove 1 entry" }).click();
+  }
+  await expect(page.getByText("Removing 1 job from history")).toHaveCount(2);
+  await page.getByRole("button", { name: "Undo" }).last().click();
+  await expect(page.getByText("1 removed from history")).toBeVisible();
   await expect(rows).toHaveCount(2);
 
   await page.getByRole("button", { name: "Clear 2 entries" }).click();

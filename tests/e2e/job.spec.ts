@@ -96,7 +96,8 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
   await page.goto(`${freshDesk.url}/jobs/${pending}`);
   await page.getByRole("button", { name: "Cancel job" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByText("Cancelling this job")).toBeHidden();
+  await expect(page.getByText("Cancelling 1 job")).toBeHidden();
+  await expect(page.getByText("1 job stays in the queue")).toBeVisible();
   await page.getByRole("button", { name: "Cancel job" }).click();
   await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
   await untilState(page.request, freshDesk, pending, "cancelled");
@@ -107,8 +108,16 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
   await expect(nodeOf(page, "4")).toContainText("waiting");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Stop job" }).click();
-  await expect(page.getByText("Stopped", { exact: true })).toBeVisible();
+  await expect(page.getByText("1 stopped", { exact: true })).toBeVisible();
   await untilState(page.request, freshDesk, running, "cancelled");
+  // What it was stopped at is not done, in the drawing, in its panel, in the list and in the timeline.
+  await expect(nodeOf(page, "2")).toContainText("stopped");
+  await expect(nodeOf(page, "4")).toContainText("not reached");
+  await expect(page.getByRole("region", { name: "Timeline" }).getByRole("listitem").filter({ hasText: "#2" })).toContainText("stopped");
+  await nodeOf(page, "2").click();
+  await expect(page.getByRole("region", { name: /^Node 2:/ })).toContainText("stopped");
+  await page.getByRole("button", { name: "List", exact: true }).click();
+  await expect(page.getByRole("list", { name: "Nodes of the workflow" }).getByRole("button", { name: /#2/ })).toContainText("stopped");
 
   await page.goto(`${freshDesk.url}/jobs/${pending}`);
   await page.getByRole("button", { name: "Run again" }).click();

@@ -13,7 +13,7 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   const pending: string[] = [];
   for (const salt of ["-1", "-2", "-3", "-4", "-5", "-6"]) pending.push(await submit(page.request, freshDesk, slowGraph(1, salt)));
   await untilState(page.request, freshDesk, running, "in_progress");
-  const [one = "", two = "", three = "", four = ""] = pending.map((id) => id.slice(0, 8));
+  const [one = "", , three = "", four = ""] = pending.map((id) => id.slice(0, 8));
 
   await page.goto(`${freshDesk.url}/queue`);
   await expect(page.getByText("1 running, 6 pending")).toBeVisible();
@@ -21,14 +21,35 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   // Five seconds in which it can be taken back.
   await page.getByRole("button", { name: `Cancel job ${one}` }).click();
   await page.getByRole("button", { name: `Undo cancelling job ${one}` }).click();
+  await expect(page.getByText("1 job stays in the queue")).toBeVisible();
   await expect(page.getByText("Cancelling 1 job")).toBeHidden();
-  await page.getByRole("button", { name: `Cancel job ${one}` }).click();
-  await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
-  await expect(page.getByText("1 running, 5 pending")).toBeVisible();
 
-  for (const id of [two, three]) await page.getByRole("checkbox", { name: `Select job ${id}` }).check();
-  await page.getByRole("button", { name: "Cancel 2 jobs" }).click();
+  // Three at once by a range, of which a row takes itself back; a second act has its own Undo and changes nothing of the first.
+  const sent: unknown[] = [];
+  page.on("request", (asked) => {
+    if (asked.method() === "POST" && asked.url().includes("/api/queue")) sent.push(asked.postDataJSON());
+  });
+  const acts = page.getByRole("region", { name: "What is done with the selected jobs" });
+  await page.getByRole("checkbox", { name: `Select job ${one}` }).check();
+  await page.getByRole("checkbox", { name: `Select job ${three}` }).click({ modifiers: ["Shift"] });
+  await page.getByRole("button", { name: "Cancel 3 jobs" }).click();
+  await page.getByRole("button", { name: `Undo cancelling job ${three}` }).click();
+  await expect(acts.getByText("Cancelling 2 jobs")).toBeVisible();
+  await page.getByRole("button", { name: `Cancel job ${four}` }).click();
+  await expect(acts.getByText("Cancelling 2 jobs")).toBeVisible();
+  await acts.getByRole("button", { name: "Undo" }).last().click();
+  await expect(acts.getByText("Cancelling 1 job", { exact: true })).toBeHidden();
   await expect(page.getByText("2 cancelled", { exact: true })).toBeVisible();
+  await expect(page.getByText("1 running, 4 pending")).toBeVisible();
+  expect(sent).toEqual([{ delete: pending.slice(0, 2) }]);
+
+  // Ctrl A with the focus on a box takes the rows that wait, and no text of the page.
+  await page.getByRole("checkbox", { name: `Select job ${three}` }).check();
+  await page.keyboard.press("Control+a");
+  await expect(page.getByRole("region", { name: "Selected rows" })).toContainText("4 selected");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: `Cancel job ${three}` }).click();
+  await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 3 pending")).toBeVisible();
 
   // One of them starts before the person has decided: the receipt tells the truth about it.

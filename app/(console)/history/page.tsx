@@ -28,7 +28,7 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
   };
   const history = stamp(listHistory(viewer, query, linked), toHistoryView);
   return (
-    <PageMessages messages={await pickMessages("history")}>
+    <PageMessages messages={await pickMessages("history", "acts")}>
       <HistoryScreen
         key={writeExactJson(query)}
         query={query}

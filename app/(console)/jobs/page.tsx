@@ -28,7 +28,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   }
   const jobs = stamp(listJobs(viewer, query, connection), toJobsView);
   return (
-    <PageMessages messages={await pickMessages("jobs")}>
+    <PageMessages messages={await pickMessages("jobs", "acts")}>
       <JobsScreen
         query={query}
         ignored={ignored}

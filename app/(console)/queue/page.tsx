@@ -19,7 +19,7 @@ export default async function QueuePage({ searchParams }: PageProps<"/queue">) {
   const linked = typeof connection === "string" ? connection : undefined;
   const queue = stamp(getQueue(viewer, linked), toQueueList);
   return (
-    <PageMessages messages={await pickMessages("queue")}>
+    <PageMessages messages={await pickMessages("queue", "acts")}>
       <QueueScreen linked={linked} canCancel={hasRole(viewer.role, "operator")} queue={queue} />
     </PageMessages>
   );

@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
+import { LowerEdge } from "@/components/data-table/work-line";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/use-copy";
@@ -13,7 +14,7 @@ import { type AssetRights } from "../use-asset-rights";
 import { useFileDownload, useHandsOutFiles } from "../use-file-download";
 import { type AssetAct, type Entry } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
-import { AssetProgress } from "./bulk-progress";
+import { AssetLines } from "./asset-lines";
 import { useArchive } from "./use-archive";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
 import { useTold } from "./use-told";
@@ -26,6 +27,8 @@ type BulkBarProps = {
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
+  /** Taken back while they were held: they are selected as before. */
+  onBack: (ids: readonly string[]) => void;
   /** What is to be selected is being read. */
   isReading: boolean;
   total: number | undefined;
@@ -42,6 +45,7 @@ export function BulkBar({
   onDone,
   onCompare,
   onClear,
+  onBack,
   isReading,
   total = 0,
   onAll,
@@ -53,6 +57,11 @@ export function BulkBar({
     connection: connectionId,
     onDone,
     onLeft: (entries) => showToast({ ...told(entries), tone: "off" }),
+    onBegun: onClear,
+    onBack: (assets) => {
+      showToast({ tone: "off", text: t("back", { count: assets.length }) });
+      onBack(assets.map(({ id }) => id));
+    },
   });
   const [asking, setAsking] = useState<"addTags" | "removeTags">();
   const download = useFileDownload();
@@ -68,12 +77,10 @@ export function BulkBar({
     const texts = selected.assets.map(({ id }) => (what === "ids" ? id : assetLink(id, connection ?? connectionId)));
     void copy(texts.join("\n"), t(what === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }));
   }
-  const isBusy = bulk.held !== undefined || bulk.phase.kind !== "idle";
   return (
     <>
-      {isBusy ? (
-        <AssetProgress bulk={bulk} connection={connection ?? connectionId} rights={rights} onDismiss={onClear} />
-      ) : (
+      <LowerEdge>
+        <AssetLines bulk={bulk} connection={connection ?? connectionId} rights={rights} />
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {isReading ? <span role="status">{t("reading")}</span> : null}
@@ -115,7 +122,7 @@ export function BulkBar({
             </span>
           </span>
         </SelectionBar>
-      )}
+      </LowerEdge>
       {asking ? (
         <TagsDialog
           title={t(asking)}

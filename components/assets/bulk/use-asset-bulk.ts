@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useBulkWork } from "@/components/data-table/use-bulk-work";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type AssetAct, type Entry, type Meant, reverseOf, runAct } from "./asset-acts";
+import { type AssetAct, type Entry, type Meant, runAct } from "./asset-acts";
 import { walkAssets } from "./walk-assets";
 
 /** Named assets, or everything that a query matches. */
@@ -18,17 +18,24 @@ type Choices = {
   connection: string | undefined;
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onLeft: (entries: readonly Entry[]) => void;
+  /** What was selected is being acted on. */
+  onBegun: () => void;
+  /** Taken back while they were held. */
+  onBack: (assets: readonly Meant[]) => void;
 };
 
 /** Deleting named assets is held for five seconds; what reaches further than that is asked for by its number. */
 export function useAssetBulk(choices: Choices) {
   const [asked, setAsked] = useState<Asked>();
-  const work = useBulkWork<AssetAct, Meant, AssetsQuery, Entry>({
+  const work = useBulkWork<AssetAct, Meant, Entry, AssetsQuery>({
     ...choices,
+    onBack: (_act, items) => choices.onBack(items),
     carryOut: ({ act, items }, outside) => runAct(act, items, outside),
     walk: walkAssets,
   });
   function carryOut({ act, selected }: Asked): void {
+    work.dismissEnded();
+    choices.onBegun();
     if (selected.kind === "named") void work.run({ act, items: selected.assets });
     else void work.runAll(act, selected.query);
   }
@@ -36,13 +43,15 @@ export function useAssetBulk(choices: Choices) {
   return {
     ...work,
     asked,
-    /** What would take back what was done. */
-    reverse: work.phase.kind === "done" ? reverseOf(work.phase.act, work.phase.entries) : undefined,
     start: (act: AssetAct, selected: Selected) => {
       const isFar = selected.kind === "matching" || (act.kind === "delete" && selected.assets.length > MOST_HELD);
       if (isFar) setAsked({ act, selected });
-      else if (act.kind === "delete") work.hold({ act, items: selected.assets });
-      else carryOut({ act, selected });
+      else if (act.kind !== "delete") carryOut({ act, selected });
+      else {
+        work.dismissEnded();
+        work.hold({ act, items: selected.assets });
+        choices.onBegun();
+      }
     },
     confirm: () => {
       setAsked(undefined);

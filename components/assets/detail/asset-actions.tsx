@@ -59,7 +59,12 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
         ) : null}
         {rights.can("assets.edit") && !asset.immutable ? <Button onClick={() => setEditing(true)}>{t("edit")}</Button> : null}
         {rights.can("assets.delete") && !asset.immutable ? (
-          <Button tone="danger" busy={edits.busy === "delete"} disabled={edits.going?.id === asset.id} onClick={edits.remove}>
+          <Button
+            tone="danger"
+            busy={edits.busy === "delete"}
+            disabled={edits.going.some(({ what }) => what.id === asset.id)}
+            onClick={edits.remove}
+          >
             {t("delete")}
           </Button>
         ) : null}
@@ -67,14 +72,14 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
       {hasFiles ? null : <p className="mt-2 text-sm text-ink-3">{t("noFiles")}</p>}
       {why && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(why)}</p> : null}
       {isEditing ? <EditDialog asset={asset} edits={edits} onClose={() => setEditing(false)} /> : null}
-      {edits.going ? (
-        <div role="status" className="mt-2 rounded-md bg-off-soft p-2">
-          <p className="mb-1.5 break-words">{t("going", edits.going)}</p>
-          <Button size="small" onClick={edits.undo}>
+      {edits.going.map(({ key, what }) => (
+        <div key={key} role="status" className="mt-2 rounded-md bg-off-soft p-2">
+          <p className="mb-1.5 break-words">{t("going", what)}</p>
+          <Button size="small" onClick={() => edits.undo(key)}>
             {common("undo")}
           </Button>
         </div>
-      ) : null}
+      ))}
     </div>
   );
 }

@@ -78,7 +78,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });
     else await refuse(result.failure, "assets.delete", going.id);
   }
-  const { held, hold, undo } = useHeld<Going>((going, isLeaving) => void remove(going, isLeaving));
+  const { acts, hold, undo } = useHeld<Going>((going, isLeaving) => void remove(going, isLeaving));
 
   return {
     said,
@@ -86,8 +86,8 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     addTags: (names: string[]) => void tag("add", names),
     removeTag: (name: string) => void tag("remove", [name]),
     edit,
-    /** Deleted in a moment; another one that was still held is sent at once. */
-    going: held,
+    /** Deleted in a moment: this one, and those that were looked at before it. */
+    going: acts,
     undo,
     remove: () => {
       setSaid(undefined);

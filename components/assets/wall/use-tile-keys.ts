@@ -5,7 +5,7 @@ import { flushSync } from "react-dom";
 import { isFreeKey } from "@/components/ui/free-key";
 import { type AssetsSource } from "./assets-source";
 import { nextTile } from "./tile-keys";
-import { useAllKey } from "./use-all-key";
+import { useAllTilesKey } from "./use-all-key";
 import { type Picking } from "./use-picking";
 import { type Wall } from "./use-wall";
 
@@ -50,7 +50,7 @@ export function useTileKeys({
     // The panel follows whoever looks through pictures by key.
     if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
   }
-  useAllKey({ source, picking, inView, isHere: () => isInside(wall, document.activeElement) });
+  useAllTilesKey({ source, picking, inView, list: wall.container });
   const act = useEffectEvent((event: KeyboardEvent) => {
     if (!isFreeKey(event)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

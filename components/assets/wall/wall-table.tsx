@@ -9,7 +9,7 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { assetColumns, assetRow, type AssetRow } from "./asset-columns";
 import { useWanted, type WallProps } from "./gallery";
 import { OffsetLabel } from "./offset-label";
-import { useAllKey } from "./use-all-key";
+import { useAllTilesKey } from "./use-all-key";
 import { standAt } from "./drawn";
 import { useWall } from "./use-wall";
 
@@ -42,7 +42,7 @@ export function WallTable({
   const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
   useEffect(() => onReady({ jumpTo, reveal, inView }), [onReady, jumpTo, reveal, inView]);
   useWanted(source, wall);
-  useAllKey({ source, picking, inView, isHere: () => container.current?.contains(document.activeElement) === true });
+  useAllTilesKey({ source, picking, inView, list: container });
   const rows = inView().map((index) => assetRow(source.at(index), index));
   const columns = useMemo(
     () => assetColumns(t, { connectionId, connection, locale, picking, motion, onOpen }),

@@ -2,17 +2,19 @@
 
 import { useTranslations } from "next-intl";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
+import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
+import { fits } from "@/components/job-acts/end-jobs";
+import { JobLines } from "@/components/job-acts/job-lines";
+import { type JobAct } from "@/components/job-acts/use-job-work";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/use-copy";
 import { type JobRow } from "../job-row";
 import { BulkConfirm } from "./bulk-confirm";
-import { JobsProgress } from "./bulk-progress";
-import { type BulkAct, type BulkSelection, chosenJobs, fits } from "./bulk-selection";
+import { type BulkSelection, chosenJobs } from "./bulk-selection";
 import { type ExportFormat, exportHref } from "./export-address";
 import { saveNamed } from "./save-named";
 import { useBulk } from "./use-bulk";
-import { useTold } from "./use-told";
 
 type BulkBarProps = {
   selection: BulkSelection;
@@ -21,25 +23,27 @@ type BulkBarProps = {
   /** After an act: the list has changed. */
   onDone: () => void;
   onClear: () => void;
+  /** Taken back while they were held: they are selected as before. */
+  onBack: (ids: readonly string[]) => void;
   canRun: boolean;
   /** More match than are chosen. */
   all?: { total: number; onChoose: () => void };
 };
 
 /** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
-export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, all }: BulkBarProps) {
-  const t = useTranslations("jobs.bulk");
+export function BulkBar({ selection, rows, connection, onDone, onClear, onBack, canRun, all }: BulkBarProps) {
+  const t = useTranslations("acts");
   const copy = useCopy();
   const errors = useTranslations("errors");
-  const told = useTold();
   const bulk = useBulk({
     connection,
     onDone,
-    onLeft: (entries) => showToast({ ...told(entries), tone: "off" }),
+    onBegun: onClear,
+    onBack: (back) => onBack(back.map(({ id }) => id)),
   });
   const jobs = selection.kind === "ids" ? chosenJobs(selection.ids, rows) : [];
   const count = selection.kind === "ids" ? selection.ids.length : selection.total;
-  const act = (which: BulkAct) => {
+  const act = (which: JobAct) => {
     if (selection.kind === "matching") void bulk.ask(which, selection.query);
     else
       bulk.start(
@@ -47,7 +51,7 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
         jobs.filter((job) => fits(which, job)),
       );
   };
-  const offered = (which: BulkAct) => selection.kind === "matching" || jobs.some((job) => fits(which, job));
+  const offered = (which: JobAct) => selection.kind === "matching" || jobs.some((job) => fits(which, job));
   function copyIds() {
     if (selection.kind === "matching") void bulk.collect(selection.query);
     else void copy(selection.ids.join("\n"), t("copied", { count }));
@@ -56,12 +60,15 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
     const failure = selection.kind === "ids" ? await saveNamed(selection.ids, format, connection) : undefined;
     if (failure) showToast({ tone: "bad", text: failureText(errors, failure) });
   }
-  const isBusy = bulk.held !== undefined || bulk.isNothing || bulk.phase.kind !== "idle";
   return (
     <>
-      {isBusy ? (
-        <JobsProgress bulk={bulk} onDismiss={onClear} />
-      ) : (
+      <LowerEdge>
+        {bulk.isNothing ? (
+          <WorkLines label={t("label")}>
+            <WorkLine tone="off" text={t("nothing")} onDismiss={bulk.forgetNothing} />
+          </WorkLines>
+        ) : null}
+        <JobLines acts={bulk} connection={connection} onStopped={onDone} />
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {all ? <SelectionButton onClick={all.onChoose}>{t("all", { total: all.total })}</SelectionButton> : null}
@@ -80,7 +87,7 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, canRun, 
             ))}
           </span>
         </SelectionBar>
-      )}
+      </LowerEdge>
       <BulkConfirm asked={bulk.asked} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );

@@ -10,7 +10,7 @@ type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfi
 
 /** Asks by the number; a number that one press cannot reach is said before, not after. */
 export function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
-  const t = useTranslations("jobs.bulk");
+  const t = useTranslations("acts");
   if (!asked) return null;
   const { act, count } = asked;
   const meant = count === undefined ? undefined : Math.min(count, MOST_AT_ONCE);

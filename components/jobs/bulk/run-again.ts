@@ -7,7 +7,7 @@ import { objectOf } from "@/lib/contract/json";
 import { mayHaveStarted, PRESS_HEADER } from "@/lib/contract/press";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toResubmission } from "../job-again";
-import { type Outcome, type ReceiptEntry } from "./receipt-entry";
+import { type Outcome, type ReceiptEntry } from "@/components/job-acts/receipt-entry";
 
 /** The job's own workflow once more. What left no clear answer is told as such and never sent again. */
 export async function runAgain(id: string, work: Work): Promise<BatchOutcome<ReceiptEntry>> {

@@ -1,28 +1,32 @@
 "use client";
 
 import { useState } from "react";
-import { useBulkWork } from "@/components/data-table/use-bulk-work";
+import { type KnownJob, named } from "@/components/job-acts/end-jobs";
+import { type JobAct, useJobWork } from "@/components/job-acts/use-job-work";
+import { inBatches } from "@/lib/browser/in-batches";
+import { type Work } from "@/lib/browser/patient-call";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { runBulk } from "./bulk-acts";
-import { type BulkAct, type BulkJob, narrowedTo } from "./bulk-selection";
-import { type ReceiptEntry } from "./receipt-entry";
+import { narrowedTo } from "./bulk-selection";
+import { runAgain } from "./run-again";
 import { countJobs, walkJobs } from "./walk-jobs";
 
 /** `count` is undefined where the service does not tell it; `query` where the jobs are not known by name yet. */
-export type Asked = { act: BulkAct; count: number | undefined; jobs?: readonly BulkJob[]; query?: JobsQuery };
+export type Asked = { act: JobAct; count: number | undefined; jobs?: readonly KnownJob[]; query?: JobsQuery };
 
-type Choices = { connection: string | undefined; onDone: () => void; onLeft: (entries: readonly ReceiptEntry[]) => void };
+type Choices = {
+  connection: string | undefined;
+  onDone: () => void;
+  /** What was selected is being acted on. */
+  onBegun: () => void;
+  onBack: (jobs: readonly KnownJob[]) => void;
+};
 
 /** Cancelling and removing named jobs is held for five seconds; what is meant by a query is asked for by its number. */
-export function useBulk(choices: Choices) {
+export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
   const [asked, setAsked] = useState<Asked>();
   const [isNothing, setNothing] = useState(false);
-  const work = useBulkWork<BulkAct, BulkJob, JobsQuery, ReceiptEntry>({
-    ...choices,
-    carryOut: ({ act, items }, outside) => runBulk(act, items, outside),
-    walk: walkJobs,
-  });
-  async function ask(act: BulkAct, query: JobsQuery): Promise<void> {
+  const work = useJobWork<JobsQuery>({ connection, onDone, onBack, runAgain: runEachAgain, walk: walkJobs });
+  async function ask(act: JobAct, query: JobsQuery): Promise<void> {
     const narrowed = narrowedTo(act, query);
     if (!narrowed) return setNothing(true);
     const outside = work.begin();
@@ -32,29 +36,39 @@ export function useBulk(choices: Choices) {
     else if (count.value === 0) setNothing(true);
     else setAsked({ act, count: count.value, query: narrowed });
   }
+  function begin(): void {
+    setNothing(false);
+    work.dismissEnded();
+  }
 
   return {
     ...work,
     asked,
     /** None of those that match is in a state for it. */
     isNothing,
-    ask,
+    ask: (act: JobAct, query: JobsQuery) => {
+      begin();
+      return ask(act, query);
+    },
     /** Jobs by name. Running again makes new ones, so more than one is asked for. */
-    start: (act: BulkAct, jobs: readonly BulkJob[]) => {
-      work.dismiss();
-      if (act !== "runAgain") work.hold({ act, items: jobs });
-      else if (jobs.length > 1) setAsked({ act, count: jobs.length, jobs });
-      else void work.run({ act, items: jobs });
+    start: (act: JobAct, jobs: readonly KnownJob[]) => {
+      begin();
+      if (act === "runAgain" && jobs.length > 1) return setAsked({ act, count: jobs.length, jobs });
+      if (act === "runAgain") void work.run({ act, items: jobs });
+      else work.hold({ act, items: jobs });
+      onBegun();
     },
     confirm: () => {
       setAsked(undefined);
       if (asked?.jobs) void work.run({ act: asked.act, items: asked.jobs });
       else if (asked?.query) void work.runAll(asked.act, asked.query);
+      onBegun();
     },
     leave: () => setAsked(undefined),
-    dismiss: () => {
-      setNothing(false);
-      work.dismiss();
-    },
+    forgetNothing: () => setNothing(false),
   };
+}
+
+async function runEachAgain(jobs: readonly KnownJob[], work: Work) {
+  return named(jobs, await inBatches(jobs, 1, ([job]) => runAgain(job?.id ?? "", work), work));
 }

@@ -5,7 +5,8 @@ import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { toJobRow } from "../job-row";
 import { jobsApiPath } from "../jobs-address";
-import { type BulkJob, toBulkJob } from "./bulk-selection";
+import { type KnownJob } from "@/components/job-acts/end-jobs";
+import { toKnownJob } from "./bulk-selection";
 
 const PAGE = 1000;
 /** What one press may set in motion. */
@@ -14,9 +15,9 @@ export const MOST_AT_ONCE = 10_000;
 export function walkJobs(query: JobsQuery, work: Work) {
   const pathAt = (offset: number) => jobsApiPath({ ...query, limit: PAGE, offset }, work.connection);
   const read = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
-    return { items: jobs.map((job) => toBulkJob(toJobRow(job))), rows: jobs.length + unreadable, total, hasMore };
+    return { items: jobs.map((job) => toKnownJob(toJobRow(job))), rows: jobs.length + unreadable, total, hasMore };
   };
-  return walkPages<JobsAnswer, BulkJob>({ pathAt, read, most: MOST_AT_ONCE }, work);
+  return walkPages<JobsAnswer, KnownJob>({ pathAt, read, most: MOST_AT_ONCE }, work);
 }
 
 /** How many jobs a query matches now; undefined where the service does not say. */

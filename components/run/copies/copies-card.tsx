@@ -31,7 +31,11 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   const hrefs = useJobHrefs(set.connection);
   const live = useCopyJobs(set);
   const hasBegun = (jobId: string) => !mayWait(live.jobs.get(jobId));
-  const { held, hold, undo } = useHeld<"cancel">(() => void work.cancelWaiting(hasBegun));
+  const {
+    acts: [held],
+    hold,
+    undo,
+  } = useHeld<"cancel">(() => void work.cancelWaiting(hasBegun));
   const isSending = set.ending === undefined;
   const waiting = set.copies.filter(({ outcome }) => outcome?.kind === "accepted" && !outcome.cancel && !hasBegun(outcome.jobId)).length;
   const receipt = live.jobs.size > 0 && !set.isCancelling ? cancelTallyOf(set) : [];
@@ -63,7 +67,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
       ) : null}
       {held ? (
         <ReceiptLine tone="wait" text={t("held", { count: waiting })}>
-          <Button size="small" onClick={undo}>
+          <Button size="small" onClick={() => undo(held.key)}>
             {t("undo")}
           </Button>
         </ReceiptLine>

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
 // Choosing by place in a list that is mostly not in memory.
-import { act, cleanup, fireEvent, render, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { useRef } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { type AssetsSource } from "@/components/assets/wall/assets-source";
-import { useAllKey } from "@/components/assets/wall/use-all-key";
+import { useAllTilesKey } from "@/components/assets/wall/use-all-key";
 import { type Picking, usePicking } from "@/components/assets/wall/use-picking";
 import { currentToasts, dismissToast } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/asset-view";
@@ -200,21 +201,28 @@ describe("a band", () => {
 it("Ctrl A takes what is in view, and pressed again all that match; elsewhere it is the browser's", () => {
   const list = listOf(300, { from: 0, to: 60 });
   const picking = pickingOf(list);
-  let isHere = false;
   function Keys() {
-    useAllKey({ source: list, picking, inView: () => upTo(6, 18), isHere: () => isHere });
-    return null;
+    const place = useRef<HTMLDivElement>(null);
+    useAllTilesKey({ source: list, picking, inView: () => upTo(6, 18), list: place });
+    return (
+      <div ref={place}>
+        <input type="checkbox" />
+        <input type="search" />
+      </div>
+    );
   }
   render(<Keys />);
-  const press = () => fireEvent.keyDown(document.body, { key: "a", ctrlKey: true });
+  const press = () => fireEvent.keyDown(document.activeElement ?? document.body, { key: "a", ctrlKey: true });
   expect(press()).toBe(true);
   expect(ids(picking)).toEqual([]);
-  isHere = true;
+  screen.getByRole("checkbox").focus();
   expect(press()).toBe(false);
   expect(ids(picking)).toEqual(upTo(6, 18));
   expect(picking.store.isMatching()).toBe(false);
   press();
   expect(picking.store.isMatching()).toBe(true);
+  screen.getByRole("searchbox").focus();
+  expect(press()).toBe(true);
 });
 
 it("one taken out of all that match leaves all others chosen, read or not", async () => {

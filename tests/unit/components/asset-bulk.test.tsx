@@ -47,7 +47,16 @@ function outside(answer: (sent: Sent) => Response | Promise<Response>, hasTags =
 function show(assets: AssetView[], connectionId = "c1") {
   const onDone = vi.fn();
   const selected = { kind: "named" as const, assets };
-  const common = { connectionId, rights, onDone, onCompare: vi.fn(), onClear: vi.fn(), isReading: false, total: assets.length };
+  const common = {
+    connectionId,
+    rights,
+    onDone,
+    onCompare: vi.fn(),
+    onClear: vi.fn(),
+    onBack: vi.fn(),
+    isReading: false,
+    total: assets.length,
+  };
   renderInApp(<BulkBar selected={selected} {...common} />);
   return onDone;
 }
@@ -211,7 +220,7 @@ it("whoever leaves the page while it goes on is told what was done until then", 
 
 it("while it is read what is to be selected nothing can be done with it but let go of it, or take all that match", () => {
   const onClear = vi.fn();
-  const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear, total: 5000, onAll: vi.fn() };
+  const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear, onBack: vi.fn(), total: 5000, onAll: vi.fn() };
   const bar = (isReading: boolean) => <BulkBar selected={{ kind: "named", assets: many(2) }} {...common} isReading={isReading} />;
   const usable = () => {
     const all = within(screen.getByRole("region")).getAllByRole("button");
@@ -235,13 +244,13 @@ it("of all that match the ids and links are read to the last, and a hundred thou
     return Response.json({ assets, total, has_more: offset + assets.length < total });
   });
   const query = { sort: "created_at", order: "desc", include_public: false, offset: 0, limit: 60 } as const;
-  const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear: vi.fn(), isReading: false };
+  const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), isReading: false };
   const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total }} {...common} total={total} />);
   await press("Copy ids");
   await told("12,345 assets are ready to copy");
   expect(sent).toHaveLength(25);
-  await press("Copy ids");
-  await press("Copy links");
+  const line = within(screen.getByRole("region", { name: "What is done with the selected assets" }));
+  for (const name of ["Copy ids", "Copy links"]) await act(async () => void fireEvent.click(line.getByRole("button", { name })));
   expect(texts.map((text) => text.split("\n").length)).toEqual([total, total]);
   expect(texts[1]?.split("\n").at(-1)).toMatch(/^http.*\/assets\/m12344\?connection=c1$/);
   await press("Dismiss");

@@ -45,7 +45,9 @@ function outside(answer: (sent: Sent, nth: number) => Response | Promise<Respons
 }
 function show(selection: BulkSelection, { canRun = true } = {}) {
   const [onDone, onClear] = [vi.fn(), vi.fn()];
-  const view = renderInApp(<BulkBar selection={selection} rows={rows} connection="c1" onDone={onDone} onClear={onClear} canRun={canRun} />);
+  const view = renderInApp(
+    <BulkBar selection={selection} rows={rows} connection="c1" onDone={onDone} onClear={onClear} onBack={vi.fn()} canRun={canRun} />,
+  );
   return { onDone, onClear, ...view };
 }
 const ids = (...chosen: string[]): BulkSelection => ({ kind: "ids", ids: chosen });
@@ -85,7 +87,7 @@ it("cancelling is held, can be taken back, and then says job by job what became 
 it("takes all that match by a press beside what is selected, and says that they are", async () => {
   outside(() => Response.json({}));
   const onChoose = vi.fn();
-  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), canRun: true };
+  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), canRun: true };
   const { rerender } = renderInApp(<BulkBar {...bar} selection={ids("done-1")} all={{ total: 1284, onChoose }} />);
   await press("Select all 1,284 that match");
   expect(onChoose).toHaveBeenCalledTimes(1);
@@ -103,15 +105,15 @@ it("a receipt calls each job what people know it by, beside its id, also where t
       : Response.json({ jobs: [item], pagination: { offset: 0, limit: 1000, total: 1, has_more: false } }),
   );
   show(ids("made-1"));
-  await press("Delete from history");
+  await press("Remove from history");
   await pass(HELD_MS);
-  expect(await receiptLines()).toEqual(["poster · seed 7 · Mar 1, 2026, 9:05 AMmade-1Deleted from history"]);
+  expect(await receiptLines()).toEqual(["poster · seed 7 · Mar 1, 2026, 9:05 AMmade-1Removed from history"]);
   cleanup();
   show({ kind: "matching", query, total: 1 });
-  await press("Delete from history");
-  await press("Delete 1 job from history");
+  await press("Remove from history");
+  await press("Remove 1 job from history");
   await pass(0);
-  expect(await receiptLines()).toEqual(["poster · seed 8 · Mar 1, 2026, 9:05 AMfar-1Deleted from history"]);
+  expect(await receiptLines()).toEqual(["poster · seed 8 · Mar 1, 2026, 9:05 AMfar-1Removed from history"]);
 });
 
 it("a double click on Cancel does not take back what it began, wherever its second half falls", async () => {
@@ -126,7 +128,7 @@ it("a double click on Cancel does not take back what it began, wherever its seco
 it("what is held leaves at once with the page, in requests that outlive it", async () => {
   const sent = outside(() => Response.json({ code: "ok" }));
   const { unmount } = show(ids("done-1"));
-  await press("Delete from history");
+  await press("Remove from history");
   unmount();
   expect(sent).toMatchObject([{ path: "/api/history?connection=c1", json: { delete: ["done-1"] }, keepalive: true }]);
   await pass(HELD_MS);
@@ -252,7 +254,7 @@ it("more than one press reaches is said before it is asked for", async () => {
 it("a list that cannot be read leaves everything as it was and says why", async () => {
   const sent = outside(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
   show({ kind: "matching", query, total: 12 });
-  await press("Delete from history");
+  await press("Remove from history");
   await pass(0);
   expect(screen.getByText(/^The service cannot be reached/)).toBeDefined();
   expect(sent).toHaveLength(1);

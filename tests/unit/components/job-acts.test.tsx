@@ -82,11 +82,11 @@ describe("what a job's page offers", () => {
     vi.useFakeTimers();
     const none = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
     const told = [
-      [{ stopped: ["job-1"] }, "Stopped"],
-      [{ stopping: ["job-1"] }, "Asked to stop"],
-      [{ over: ["job-1"] }, "Not stopped: it had already ended"],
-      [{ unable: ["job-1"] }, "It still runs: this service cannot stop it"],
-      [{ unable: ["job-1"], together: 3 }, "It still runs: this service can stop its jobs only together"],
+      [{ stopped: ["job-1"] }, "1 stopped"],
+      [{ stopping: ["job-1"] }, "1 asked to stop"],
+      [{ over: ["job-1"] }, "1 had already ended"],
+      [{ unable: ["job-1"] }, "1 still runs"],
+      [{ unable: ["job-1"], together: 3 }, "1 still runs"],
     ] as const;
     for (const [receipt, text] of told) {
       answering({ "/api/console/jobs/stop": { ...none, ...receipt } });

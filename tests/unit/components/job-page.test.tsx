@@ -105,7 +105,14 @@ describe("what a job's page tells", () => {
     ]);
     expect(links[0]?.getAttribute("aria-current")).toBe("page");
     expect(links[2]?.getAttribute("href")).toBe("/jobs/newest-1?connection=c1");
-    expect(screen.getByText("1 of these 3 runs failed")).toBeDefined();
+    expect(screen.getByText("1 completed, 1 failed, 1 pending")).toBeDefined();
+    cleanup();
+    const ended = (state: "completed" | "cancelled", id: string) => ({ id, state });
+    renderInApp(<RunBars runs={[ended("cancelled", "a"), ended("completed", "b")]} jobId="a" />);
+    expect(screen.getByText("1 completed, 1 cancelled")).toBeDefined();
+    cleanup();
+    renderInApp(<RunBars runs={[ended("completed", "a"), ended("completed", "b")]} jobId="a" />);
+    expect(screen.getByText("All 2 runs completed")).toBeDefined();
   });
 
   it("outputs of every kind as what they are", () => {

@@ -127,6 +127,29 @@ describe("a job's page", () => {
       expect(course({ execution_meta }).find(([, state]) => state === "failed")).toEqual(["2", "failed", undefined, undefined]);
   });
 
+  it("never calls the node done at which a job was stopped, with times, without them, or named by the interruption alone", () => {
+    const stopped = (extra: object) =>
+      course({ status: "cancelled", execution_error: undefined, ...extra }).map(([id, state, , endMs]) => [id, state, endMs]);
+    const [start_time, end_time] = [1_700_000_001_000, 1_700_000_004_000];
+    const ended = { 1: { start_time, end_time } };
+    const interrupted = { status_str: "error", messages: [["execution_interrupted", { node_id: "2", executed: ["1"] }]] };
+    const whole = [
+      ["1", "done", end_time],
+      ["2", "stopped", 1_700_000_009_000],
+      ["3", "unreached", undefined],
+    ];
+    // A service may write the interruption's own time as the end of the node at work.
+    const cut = { start_time: end_time, end_time: 1_700_000_009_000 };
+    expect(stopped({ execution_meta: { ...ended, 2: cut }, execution_status: interrupted })).toEqual(whole);
+    expect(stopped({ execution_meta: { ...ended, 2: { start_time: end_time } } })).toEqual(whole);
+    expect(stopped({ execution_meta: ended, execution_status: interrupted })).toEqual(whole);
+    expect(stopped({ execution_meta: { 1: {}, 2: {} } }).map(([id, state]) => [id, state])).toEqual([
+      ["1", "done"],
+      ["2", "stopped"],
+      ["3", "unreached"],
+    ]);
+  });
+
   it("names nothing unreached while the job runs, nor once it is completed", () => {
     for (const status of ["in_progress", "completed"]) {
       const states = course({ status, execution_error: undefined, execution_meta: { 1: { start_time: 1_700_000_001_000 } } });

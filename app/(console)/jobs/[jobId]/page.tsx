@@ -34,7 +34,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
   const connection = textParam(await searchParams, "connection");
   const job = stamp(jobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
-    <PageMessages messages={await pickMessages("jobs", "graph", "viewer")}>
+    <PageMessages messages={await pickMessages("jobs", "acts", "graph", "viewer")}>
       <JobScreen key={jobId} jobId={jobId} connection={connection} canRun={hasRole(viewer.role, "operator")} job={job} />
     </PageMessages>
   );

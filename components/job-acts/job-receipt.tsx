@@ -6,12 +6,12 @@ import { useClock } from "@/components/ui/use-clock";
 import { failureText } from "@/components/frame/failure-text";
 import { type ReceiptEntry, toneOf } from "./receipt-entry";
 
-type BulkReceiptProps = { isOpen: boolean; entries: readonly ReceiptEntry[]; onClose: () => void };
+type JobReceiptProps = { isOpen: boolean; entries: readonly ReceiptEntry[]; onClose: () => void };
 
 /** Job by job what happened, to read and to keep. */
-export function BulkReceipt({ isOpen, entries, onClose }: BulkReceiptProps) {
-  const t = useTranslations("jobs.bulk.receipt");
-  const outcomes = useTranslations("jobs.bulk.outcome");
+export function JobReceipt({ isOpen, entries, onClose }: JobReceiptProps) {
+  const t = useTranslations("acts.receipt");
+  const outcomes = useTranslations("acts.outcome");
   const errors = useTranslations("errors");
   const clock = useClock();
   return (

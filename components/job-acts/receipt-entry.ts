@@ -27,7 +27,14 @@ export type Outcome = (typeof outcomes)[number];
 export type JobNames = { workflow?: string; label?: string; createdMs?: number };
 
 /** What became of one job. */
-export type ReceiptEntry = JobNames & { id: string; outcome: Outcome; newId?: string; failure?: ApiFailure };
+export type ReceiptEntry = JobNames & {
+  id: string;
+  outcome: Outcome;
+  newId?: string;
+  failure?: ApiFailure;
+  /** It runs among so many, which the service can stop only all at once. */
+  together?: number;
+};
 
 const done: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
 const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "unsent", "failed"]);
@@ -36,7 +43,12 @@ export function toneOf(outcome: Outcome): Tone {
   return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
-/** What surely was not done. A job that may have been submitted is never sent again. */
-export function isWorthAgain({ outcome }: ReceiptEntry): boolean {
-  return outcome === "failed" || outcome === "unsent" || outcome === "notDone";
+/** What surely was not done. What may have been done is asked for again where twice is as good as once: a job is never submitted twice. */
+export function isWorthAgain({ outcome }: ReceiptEntry, act: "cancel" | "remove" | "runAgain"): boolean {
+  return outcome === "failed" || outcome === "unsent" || outcome === "notDone" || (outcome === "unknown" && act !== "runAgain");
+}
+
+/** Why something was not done, for a line that has room for one sentence. */
+export function causeOf(entries: readonly ReceiptEntry[]): ApiFailure | undefined {
+  return entries.find(({ failure }) => failure)?.failure;
 }

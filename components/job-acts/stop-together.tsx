@@ -6,13 +6,27 @@ import { FailureMessage } from "@/components/frame/failure-message";
 import { useConfirmed } from "@/components/frame/use-confirmed";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { withQuery } from "@/lib/browser/urls";
+
+type StopTogetherProps = { count: number; connection: string | undefined; onDone: () => void };
 
 /** For services without a way to stop one job: asks first, by number, since the others stop too. */
-export function StopTogether({ count, onStop }: { count: number; onStop: () => Promise<ApiFailure | undefined> }) {
-  const t = useTranslations("queue");
+export function StopTogether({ count, connection, onDone }: StopTogetherProps) {
+  const t = useTranslations("acts.together");
   const [isAsking, setAsking] = useState(false);
-  const question = useConfirmed({ isOpen: isAsking, act: onStop, close: () => setAsking(false) });
+  const question = useConfirmed({
+    isOpen: isAsking,
+    act: async () => {
+      const result = await callApi(withQuery("/api/interrupt", { connection }), { method: "POST", json: {} });
+      if (!result.ok) return result.failure;
+      showToast({ tone: "run", text: t("asked") });
+      onDone();
+      return undefined;
+    },
+    close: () => setAsking(false),
+  });
   return (
     <>
       <Button
@@ -22,22 +36,22 @@ export function StopTogether({ count, onStop }: { count: number; onStop: () => P
           setAsking(true);
         }}
       >
-        {t("stopTogether", { count })}
+        {t("stop", { count })}
       </Button>
       <Dialog
         isOpen={isAsking}
         onClose={() => setAsking(false)}
-        title={t("stopTogetherTitle", { count })}
+        title={t("stop", { count })}
         actions={
           <>
-            <Button onClick={() => setAsking(false)}>{t("keepRunning")}</Button>
+            <Button onClick={() => setAsking(false)}>{t("keep")}</Button>
             <Button tone="danger" busy={question.isBusy} onClick={() => void question.confirm()}>
-              {t("stopTogetherTitle", { count })}
+              {t("stop", { count })}
             </Button>
           </>
         }
       >
-        <p>{t("stopTogetherText")}</p>
+        <p>{t("text")}</p>
         {question.failure ? <FailureMessage failure={question.failure} className="mt-3" /> : null}
       </Dialog>
     </>

@@ -1,55 +1,62 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { BulkProgress } from "@/components/data-table/bulk-progress";
+import { BulkLines } from "@/components/data-table/bulk-lines";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
 import { assetLink } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
+import { reverseOf } from "./asset-acts";
 import { AssetReceipt } from "./asset-receipt";
 import { isWorthAgain } from "./outcome-looks";
 import { type useAssetBulk } from "./use-asset-bulk";
 import { useTold } from "./use-told";
 
-type AssetProgressProps = {
+type AssetLinesProps = {
   bulk: ReturnType<typeof useAssetBulk>;
   /** What links name. */
   connection: string | undefined;
   rights: AssetRights;
-  onDismiss: () => void;
 };
 
-export function AssetProgress({ bulk, connection, rights, onDismiss }: AssetProgressProps) {
+/** A line for each act on assets, with what became of every one. */
+export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   const t = useTranslations("assets.bulk");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
   const told = useTold();
-  const { held, reverse } = bulk;
-  const fixed = held?.items.filter(({ immutable }) => immutable).length ?? 0;
-  const heldText = held && t("held", { count: held.items.length - fixed }) + (fixed > 0 ? ` ${t("ask.fixed", { count: fixed })}` : "");
-  const canReverse = reverse && (reverse.act.kind === "addTags" || rights.can("tags.remove"));
   return (
-    <BulkProgress
+    <BulkLines
       words="assets.bulk"
-      work={bulk}
-      heldText={heldText}
-      workingText={({ act, done, total }) => t(`working.${act.kind}`, { done, total })}
+      acts={bulk}
+      heldText={({ items }) => {
+        const fixed = items.filter(({ immutable }) => immutable).length;
+        return t("held", { count: items.length - fixed }) + (fixed > 0 ? ` ${t("ask.fixed", { count: fixed })}` : "");
+      }}
+      workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
       told={told}
       failureText={(failure) => failureText(errors, failure)}
       isWorthAgain={isWorthAgain}
-      actions={() =>
-        canReverse ? (
-          <Button size="small" onClick={() => void bulk.run(reverse)}>
+      actions={({ act, entries }, dismiss) => {
+        const reverse = reverseOf(act, entries);
+        if (!reverse || (reverse.act.kind === "removeTags" && !rights.can("tags.remove"))) return null;
+        return (
+          <Button
+            size="small"
+            onClick={() => {
+              dismiss();
+              void bulk.run(reverse);
+            }}
+          >
             {common("undo")}
           </Button>
-        ) : null
-      }
+        );
+      }}
       receipt={(props) => <AssetReceipt {...props} />}
       copies={(items) => [
         { label: t("copyIds"), text: () => items.map(({ id }) => id).join("\n") },
         { label: t("copyLinks"), text: () => items.map(({ id }) => assetLink(id, connection)).join("\n") },
       ]}
-      onDismiss={onDismiss}
     />
   );
 }

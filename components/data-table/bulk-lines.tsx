@@ -1,0 +1,126 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ReactNode, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { CopyButton } from "@/components/ui/copy-button";
+import { type Tone } from "@/components/ui/tone";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { MovingLine } from "./moving-line";
+import { type WorkOf, type WorkPhase } from "./use-bulk-work";
+import { useKeepFromEscape } from "./use-keep-from-escape";
+import { WorkLine, WorkLines } from "./work-line";
+
+type Of<Phase, Kind> = Extract<Phase, { kind: Kind }>;
+
+/** What the lines need of the acts. */
+type Acts<Act, Item, Entry> = {
+  works: readonly WorkOf<Act, Item, Entry>[];
+  undo: (key: number) => void;
+  stop: (key: number) => void;
+  again: (key: number, isMeant: (entry: Entry) => boolean) => Promise<void>;
+  dismiss: (key: number) => void;
+};
+type Words<Act, Item, Entry> = {
+  /** Where its words are. */
+  words: "acts" | "assets.bulk";
+  heldText: (phase: Of<WorkPhase<Act, Item, Entry>, "held">) => string;
+  workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
+  /** How often each outcome came, and how the most important one looks. */
+  told: (entries: readonly Entry[]) => { text: string; tone: Tone };
+  /** Why something was not done. */
+  causeOf?: (entries: readonly Entry[]) => string | undefined;
+  failureText: (failure: ApiFailure) => string;
+  /** What came to nothing that may be tried once more. */
+  isWorthAgain: (entry: Entry, act: Act) => boolean;
+  /** What else can be done about what was done; `dismiss` takes its line away. */
+  actions?: (phase: Of<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
+  receipt: (props: { isOpen: boolean; entries: readonly Entry[]; onClose: () => void }) => ReactNode;
+  copies?: (items: readonly Item[]) => { label: string; text: () => string }[];
+};
+type BulkLinesProps<Act, Item, Entry> = Words<Act, Item, Entry> & { acts: Acts<Act, Item, Entry> };
+
+/** A line for each act: what is held, how far it is, what became of it. */
+export function BulkLines<Act, Item, Entry>(props: BulkLinesProps<Act, Item, Entry>) {
+  const { works } = props.acts;
+  useKeepFromEscape(works.some(({ phase: { kind } }) => kind === "held" || kind === "walking" || kind === "working"));
+  const label = useTranslations(props.words)("label");
+  if (works.length === 0) return null;
+  return (
+    <WorkLines label={label}>
+      {works.map((work) => (
+        <BulkLine key={work.key} {...props} phase={work.phase} id={work.key} />
+      ))}
+    </WorkLines>
+  );
+}
+
+type BulkLineProps<Act, Item, Entry> = BulkLinesProps<Act, Item, Entry> & { id: number; phase: WorkPhase<Act, Item, Entry> };
+
+function BulkLine<Act, Item, Entry>({ id, phase, acts, words, ...say }: BulkLineProps<Act, Item, Entry>) {
+  const t = useTranslations(words);
+  const common = useTranslations("common");
+  const [isReading, setReading] = useState(false);
+  const cut = (isCut: boolean) => (isCut ? ` · ${t("cut")}` : "");
+  const dismiss = () => acts.dismiss(id);
+  switch (phase.kind) {
+    case "held":
+      return (
+        <WorkLine tone="wait" text={say.heldText(phase)}>
+          <Button size="small" onClick={() => acts.undo(id)}>
+            {common("undo")}
+          </Button>
+        </WorkLine>
+      );
+    case "walking":
+    case "working":
+      return (
+        <MovingLine
+          text={phase.kind === "working" ? say.workingText(phase) : t("walking", { found: phase.found })}
+          share={phase.kind === "working" ? phase.done / Math.max(1, phase.items.length) : undefined}
+          waitMs={phase.waitMs}
+          isStopping={phase.kind === "working" && phase.isStopping === true}
+          onStop={() => acts.stop(id)}
+          words={{
+            progress: t("progress"),
+            stop: t("stop"),
+            stopping: t("stopping"),
+            waiting: (seconds) => t("waiting", { seconds }),
+          }}
+        />
+      );
+    case "done": {
+      const { text, tone } = say.told(phase.entries);
+      const isWorthAgain = (entry: Entry) => say.isWorthAgain(entry, phase.act);
+      const left = phase.entries.filter(isWorthAgain).length;
+      const cause = say.causeOf?.(phase.entries);
+      return (
+        <>
+          <WorkLine tone={tone} text={text + cut(phase.isCut)} onDismiss={dismiss}>
+            {cause ? <span className="max-w-prose text-ink-2">{cause}</span> : null}
+            {say.actions?.(phase, dismiss)}
+            {left > 0 ? (
+              <Button size="small" onClick={() => void acts.again(id, isWorthAgain)}>
+                {t("again", { count: left })}
+              </Button>
+            ) : null}
+            <Button size="small" onClick={() => setReading(true)}>
+              {t("receipt.open")}
+            </Button>
+          </WorkLine>
+          {say.receipt({ isOpen: isReading, entries: phase.entries, onClose: () => setReading(false) })}
+        </>
+      );
+    }
+    case "collected":
+      return (
+        <WorkLine tone="ok" text={t("collected", { count: phase.items.length }) + cut(phase.isCut)} onDismiss={dismiss}>
+          {say.copies?.(phase.items).map((copy) => (
+            <CopyButton key={copy.label} {...copy} className="size-6 text-inherit" />
+          ))}
+        </WorkLine>
+      );
+    case "broken":
+      return <WorkLine tone="bad" text={say.failureText(phase.failure)} onDismiss={dismiss} />;
+  }
+}

@@ -1,0 +1,90 @@
+import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
+import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type StopReceipt } from "@/lib/contract/console";
+import { mayHaveStarted } from "@/lib/contract/press";
+import { type QueueAnswer } from "@/lib/contract/schemas/queue";
+import { isTerminalWord, type JobState } from "@/lib/contract/states";
+import { type JobNames, type ReceiptEntry } from "./receipt-entry";
+
+/** `word` and `state` are absent where the job is not on the page that is shown. */
+export type KnownJob = JobNames & { id: string; word?: string; state?: JobState };
+
+const BATCH = 100;
+/** Each of them is a call of its own to the service. */
+const STOP_BATCH = 10;
+
+/** Jobs whose state is not known are left to the service to judge. */
+export function fits(act: "cancel" | "remove" | "runAgain", { word, state }: KnownJob): boolean {
+  if (word === undefined || state === undefined || act === "runAgain") return true;
+  return act === "remove" ? isTerminalWord(word) : state === "pending" || state === "in_progress";
+}
+
+/** What runs is stopped, all else leaves the queue; one call at a time, a receipt for every job. */
+export function cancelJobs(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
+  return fitting("cancel", jobs, work, async (meant) => {
+    const running = meant.filter(({ state }) => state === "in_progress");
+    const waiting = meant.filter(({ state }) => state !== "in_progress");
+    const fromQueue = inBatches(waiting, BATCH, (batch) => cancelWaiting(batch, work), work);
+    // What leaves with the page leaves at once; else one call waits for the other.
+    if (!work.isLeaving) await fromQueue;
+    const stopped = await inBatches(running, STOP_BATCH, (batch) => stop(batch, work), work);
+    return [...(await fromQueue), ...stopped];
+  });
+}
+
+/** From the history. The service names nothing that it removed; that it accepted is what can be told. */
+export function removeJobs(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
+  async function removeBatch(batch: readonly KnownJob[]): Promise<BatchOutcome<ReceiptEntry>> {
+    const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
+    return result.ok ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) } : refused(batch, result.failure);
+  }
+  return fitting("remove", jobs, work, (meant) => inBatches(meant, BATCH, removeBatch, work));
+}
+
+type Act = (meant: readonly KnownJob[]) => Promise<ReceiptEntry[]>;
+
+/** Jobs that are known to be in no state for it are told as that, and not asked for. */
+async function fitting(act: "cancel" | "remove", jobs: readonly KnownJob[], work: Work, carryOut: Act): Promise<ReceiptEntry[]> {
+  const unfit = jobs.filter((job) => !fits(act, job));
+  work.onDone(unfit.length);
+  const entries = await carryOut(jobs.filter((job) => fits(act, job)));
+  return named(jobs, [...entries, ...unfit.map(({ id }): ReceiptEntry => ({ id, outcome: act === "cancel" ? "over" : "notEnded" }))]);
+}
+
+/** Each entry with what people know its job by. */
+export function named(jobs: readonly KnownJob[], entries: readonly ReceiptEntry[]): ReceiptEntry[] {
+  const known = new Map(jobs.map(({ id, workflow, label, createdMs }) => [id, { workflow, label, createdMs }]));
+  return entries.map((entry) => ({ ...known.get(entry.id), ...entry }));
+}
+
+async function cancelWaiting(batch: readonly KnownJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {
+  const result = await post<QueueAnswer>("/api/queue", { delete: batch.map(({ id }) => id) }, work);
+  if (!result.ok) return refused(batch, result.failure);
+  const deleted = result.value.deleted && new Set(result.value.deleted);
+  return { entries: batch.map(({ id }) => ({ id, outcome: !deleted ? "asked" : deleted.has(id) ? "cancelled" : "tooLate" })) };
+}
+
+async function stop(batch: readonly KnownJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {
+  const result = await post<StopReceipt>("/api/console/jobs/stop", { ids: batch.map(({ id }) => id) }, work);
+  if (!result.ok) return refused(batch, result.failure);
+  const { stopped, stopping, over, together } = result.value;
+  return {
+    entries: batch.map(({ id }): ReceiptEntry => {
+      if (stopped.includes(id)) return { id, outcome: "stopped" };
+      if (stopping.includes(id)) return { id, outcome: "stopping" };
+      if (over.includes(id)) return { id, outcome: "over" };
+      return { id, outcome: "unable", ...(together > 0 && { together }) };
+    }),
+  };
+}
+
+function post<T>(path: `/${string}`, json: unknown, work: Work) {
+  return callPatiently<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
+}
+
+function refused(batch: readonly KnownJob[], failure: ApiFailure): BatchOutcome<ReceiptEntry> {
+  const outcome = failure.status === 0 || mayHaveStarted(failure) ? "unknown" : "failed";
+  return { entries: batch.map(({ id }) => ({ id, outcome, failure })), isOver: meetsAll(failure) };
+}

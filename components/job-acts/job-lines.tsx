@@ -1,0 +1,49 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { BulkLines } from "@/components/data-table/bulk-lines";
+import { failureText } from "@/components/frame/failure-text";
+import { JobReceipt } from "./job-receipt";
+import { causeOf, isWorthAgain } from "./receipt-entry";
+import { StopTogether } from "./stop-together";
+import { type JobWork } from "./use-job-work";
+import { useTold } from "./use-told";
+
+type JobLinesProps = {
+  acts: Pick<JobWork, "works" | "undo" | "stop" | "again" | "dismiss">;
+  connection: string | undefined;
+  /** After all that runs was asked to stop. */
+  onStopped: () => void;
+};
+
+/** A line for each act on jobs, with what became of every one. */
+export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
+  const t = useTranslations("acts");
+  const errors = useTranslations("errors");
+  const told = useTold();
+  return (
+    <BulkLines
+      words="acts"
+      acts={acts}
+      heldText={({ act, items }) => t(`held.${act === "remove" ? "remove" : "cancel"}`, { count: items.length })}
+      workingText={({ act, done, items }) => t(`working.${act}`, { done, total: items.length })}
+      told={told}
+      causeOf={(entries) => {
+        const cause = causeOf(entries);
+        return cause && failureText(errors, cause);
+      }}
+      failureText={(failure) => failureText(errors, failure)}
+      isWorthAgain={isWorthAgain}
+      actions={({ entries }, dismiss) => {
+        const count = Math.max(0, ...entries.map(({ together = 0 }) => together));
+        const stopped = () => {
+          dismiss();
+          onStopped();
+        };
+        return count > 0 ? <StopTogether count={count} connection={connection} onDone={stopped} /> : null;
+      }}
+      receipt={(props) => <JobReceipt {...props} />}
+      copies={(jobs) => [{ label: t("copyIds"), text: () => jobs.map(({ id }) => id).join("\n") }]}
+    />
+  );
+}
