@@ -8,6 +8,7 @@ import { chipStyle } from "@/components/ui/chip";
 import { Dialog } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { readTags } from "@/lib/shared/read-tags";
+import { onlyTag } from "./only-tag";
 import { useTags } from "./use-tags";
 
 type TagsDialogProps = {
@@ -37,6 +38,9 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
   const offered = known.filter((tag) => tag.toLowerCase().includes(wanted.toLowerCase())).slice(0, OFFERED);
   // A tag that is there may have a comma in it, given by somebody else.
   const meant = known.includes(wanted) ? [wanted] : readTags(wanted);
+  const only = onlyTag(wanted, offered);
+  // With a comma after it, what was typed is a tag of its own, whatever it is a part of.
+  const typedOut = wanted.includes(",");
   const take = (taken: readonly string[]) => {
     setTags([...tags.filter((other) => !taken.includes(other)), ...taken]);
     setTyped("");
@@ -77,7 +81,7 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
             // A second Enter, with nothing typed, is the one that acts.
             if (event.key !== "Enter" || wanted === "") return;
             event.preventDefault();
-            take(meant);
+            take(typedOut || !only ? meant : [only]);
           }}
         />
         {offered.length > 0 ? (

@@ -9,8 +9,8 @@ import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
 import { useConnection } from "./connection-context";
-import { connectionTone, keyWord, statusNow } from "./connection-status";
-import { useCounts } from "./counts-context";
+import { connectionTone, keyWord } from "./connection-status";
+import { useConnectionStatus } from "./counts-context";
 
 const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
 
@@ -21,7 +21,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
   const t = useTranslations("frame.connection");
   const currentId = useConnection()?.id;
   const current = connections.find(({ id }) => id === currentId);
-  const { heard } = useCounts();
+  const statusOf = useConnectionStatus();
   const [isOpen, setOpen] = useState(false);
   if (!current) {
     return (
@@ -30,7 +30,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
       </Link>
     );
   }
-  const status = statusNow(current.status, heard);
+  const status = statusOf(current);
   return (
     <>
       <button
@@ -43,13 +43,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
         <Name name={current.name} note={`${t(keyWord(current))} · ${t(status)}`} dot={toneDot[connectionTone[status]]} />
         <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
       </button>
-      {isOpen ? (
-        <ConnectionSwitch
-          connections={connections.map((connection) => (connection === current ? { ...connection, status } : connection))}
-          currentId={current.id}
-          onClose={() => setOpen(false)}
-        />
-      ) : null}
+      {isOpen ? <ConnectionSwitch connections={connections} currentId={current.id} onClose={() => setOpen(false)} /> : null}
     </>
   );
 }

@@ -9,6 +9,7 @@ import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
 import { connectionTone, keyWord } from "./connection-status";
+import { useConnectionStatus } from "./counts-context";
 import { FailureMessage } from "./failure-message";
 import { useSwitchConnection } from "./use-switch-connection";
 
@@ -18,6 +19,7 @@ type Refusal = { code: string; message: string };
 export function ConnectionSwitch({ connections, currentId, onClose }: ConnectionSwitchProps) {
   const t = useTranslations("frame.connection");
   const switchTo = useSwitchConnection();
+  const statusOf = useConnectionStatus();
   const [refusal, setRefusal] = useState<Refusal>();
   const [busyId, setBusyId] = useState<string>();
 
@@ -42,7 +44,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
     >
       <ul className="flex flex-col gap-1">
         {connections.map((connection) => {
-          const status = connection.status ?? "unknown";
+          const status = statusOf(connection);
           const isCurrent = connection.id === currentId;
           return (
             <li key={connection.id}>

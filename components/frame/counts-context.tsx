@@ -4,9 +4,10 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, 
 import { useSWRConfig } from "swr";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
+import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { useConnection } from "./connection-context";
-import { type Heard } from "./connection-status";
+import { type Heard, statusNow } from "./connection-status";
 
 const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 const quick = () => "counting" as const;
@@ -40,16 +41,21 @@ export function CountsProvider({ children }: { children: ReactNode }) {
   const isMoving = (running ?? 0) + (pending ?? 0) > 0;
   if (isMoving !== isBusy) setBusy(isMoving);
   const failedWith = all.failure?.code;
-  const hasAnswered = all.atMs !== undefined;
-  const counts = useMemo(
-    () => ({ jobs, running, pending, ...(hasAnswered && { heard: failedWith ?? ("answer" as const) }) }),
-    [jobs, running, pending, hasAnswered, failedWith],
-  );
+  // A first question that failed was heard too.
+  const heard = failedWith ?? (all.atMs === undefined ? undefined : "answer");
+  const counts = useMemo(() => ({ jobs, running, pending, ...(heard !== undefined && { heard }) }), [jobs, running, pending, heard]);
   return <CountsContext value={counts}>{children}</CountsContext>;
 }
 
 export function useCounts(): Counts {
   return useContext(CountsContext);
+}
+
+/** How a connection stands: one that is in use by what the pages heard last, any other by its last check. */
+export function useConnectionStatus(): (connection: Pick<ConnectionView, "id" | "status">) => ConnectionStatus {
+  const currentId = useConnection()?.id;
+  const { heard } = useCounts();
+  return ({ id, status }) => statusNow(status, id === currentId ? heard : undefined);
 }
 
 /** After an act that changes them. */

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { connectionTone, keyWord } from "@/components/frame/connection-status";
+import { useConnectionStatus } from "@/components/frame/counts-context";
 import { Button } from "@/components/ui/button";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
@@ -23,7 +24,7 @@ export function ConnectionItem({ connection, check, busyWith, canChange, isRetur
   const t = useTranslations("settings");
   const words = useTranslations("frame.connection");
   const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current } = connection;
-  const status = check?.outcome ?? connection.status ?? "unknown";
+  const status = useConnectionStatus()(connection);
   const act = (kind: Act, label: string) => (
     <Button
       key={kind}
@@ -41,7 +42,7 @@ export function ConnectionItem({ connection, check, busyWith, canChange, isRetur
     <li data-connection={connection.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <h3 className="font-semibold">{name}</h3>
-        <StatusBadge tone={connectionTone[status]} word={t(`status.${status}`)} />
+        <StatusBadge tone={connectionTone[status]} word={words(status)} />
         {current ? <span className="text-sm text-ink-3">{words("current")}</span> : null}
         <span className="ml-auto flex flex-wrap gap-1.5">
           {current ? null : act("use", t("use"))}

@@ -2,6 +2,7 @@
 
 import { useRouter } from "next/navigation";
 import { useState } from "react";
+import { useRefreshCounts } from "@/components/frame/counts-context";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
@@ -13,6 +14,7 @@ type Busy = { id: string; act: "use" | "check" | "remove" };
 /** Using, checking and removing a connection: one at a time, with the answer kept beside the connection it is about. */
 export function useConnectionActs() {
   const router = useRouter();
+  const refreshCounts = useRefreshCounts();
   const [busy, setBusy] = useState<Busy>();
   const [failure, setFailure] = useState<ApiFailure>();
   const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
@@ -24,6 +26,8 @@ export function useConnectionActs() {
     const result = await callApi<T>(path, { method });
     setBusy(undefined);
     if (!result.ok) setFailure(result.failure);
+    // What a check found, the frame and the rows below it say alike.
+    if (act.act === "check") await refreshCounts();
     // The frame shows connections too; and after a change of role, what may be done here is something else.
     if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
     return result;

@@ -6,18 +6,24 @@ import { useHydrated } from "./use-now";
 
 const looks = {
   exact: { dateStyle: "medium", timeStyle: "long" },
-  minute: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
-  second: { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
+  minute: { timeStyle: "short" },
+  second: { timeStyle: "medium" },
   until: { dateStyle: "medium", timeStyle: "short" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 /** To make one takes longer than to use it a hundred times, and a list has one for each row. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** "en" says nothing of how its reader writes 14:02: the browser's own English, where it has one, does. */
+function habitsOf(language: string): string {
+  const base = (tag: string) => tag.split("-")[0]?.toLowerCase();
+  return navigator.languages.find((tag) => base(tag) === base(language)) ?? language;
+}
+
 function formatOf(locale: string, look: keyof typeof looks): Intl.DateTimeFormat {
   const timeZone = chosenZone();
   const key = `${locale} ${look} ${timeZone ?? ""}`;
-  const known = formats.get(key) ?? new Intl.DateTimeFormat(locale, { ...looks[look], timeZone });
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(habitsOf(locale), { ...looks[look], timeZone });
   formats.set(key, known);
   return known;
 }
@@ -26,7 +32,7 @@ export function clockText(locale: string, ms: number, look: keyof typeof looks):
   return formatOf(locale, look).format(ms);
 }
 
-/** Moments in the reader's own zone, or in the one they chose, and the page's language. Only the browser knows the zone: undefined on the server and in the first render, so that both agree. */
+/** Every moment of the product is written here: in the reader's own zone, or in the one they chose, the page's language and the habits of its reader. Only the browser knows the zone: undefined on the server and in the first render, so that both agree. */
 export function useClock(): (ms: number, look: keyof typeof looks) => string | undefined {
   const locale = useLocale();
   const isHydrated = useHydrated();

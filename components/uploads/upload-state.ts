@@ -53,17 +53,18 @@ export function isBehind(
   return items.some((other) => other.key !== key && other.hash === hash && other.connection === connection && isUnderWay(other));
 }
 
-export type Tally = Record<UploadFilter | "underWay" | "paused" | "share", number>;
+export type Tally = Record<UploadFilter | "underWay" | "paused" | "known" | "share", number>;
 
 /** Bytes count, so that one film among a hundred notes does not make the bar a liar. */
 export function tallyOf(items: readonly UploadItem[]): Tally {
-  const tally = { all: items.length, unfinished: 0, problems: 0, stored: 0, noPictures: 0, underWay: 0, paused: 0, share: 0 };
+  const tally = { all: items.length, unfinished: 0, problems: 0, stored: 0, noPictures: 0, underWay: 0, paused: 0, known: 0, share: 0 };
   let [bytes, through] = [0, 0];
   for (const item of items) {
     if (isUnfinished(item)) tally.unfinished += 1;
     if (isUnderWay(item)) tally.underWay += 1;
     if (isProblem(item)) tally.problems += 1;
     if (item.status.kind === "done") tally.stored += 1;
+    if (wasKnown(item)) tally.known += 1;
     if (isNoPicture(item)) tally.noPictures += 1;
     if (item.status.kind === "paused") tally.paused += 1;
     // An empty file is a step as well.
@@ -84,6 +85,11 @@ export function filterItems(items: readonly UploadItem[], filter: UploadFilter):
   const isStored = ({ status }: UploadItem) => status.kind === "done";
   const wanted = { unfinished: isUnfinished, problems: isProblem, noPictures: isNoPicture, stored: isStored };
   return items.filter(wanted[filter]);
+}
+
+/** The service had its content: nothing of it was sent. */
+export function wasKnown({ status, file }: Pick<UploadItem, "status" | "file">): boolean {
+  return status.kind === "done" && status.sentBytes === 0 && file.size > 0;
 }
 
 function isNoPicture(item: UploadItem): boolean {

@@ -119,7 +119,9 @@ function Summary({ shown, tally, isPaused, underWay }: SummaryProps) {
   const t = useTranslations("uploads.tray");
   if (shown === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
   if (tally.all === 0) return t("label");
-  const parts = [t("summary", { stored: tally.stored, all: tally.all })];
+  const isAllKnown = tally.known === tally.all;
+  const parts = [isAllKnown ? t("allKnown", { count: tally.known }) : t("summary", { stored: tally.stored, all: tally.all })];
+  if (tally.known > 0 && !isAllKnown) parts.push(t("known", { count: tally.known }));
   if (tally.underWay > 0) parts.push(t("underWay", { count: tally.underWay }));
   else if (isPaused) parts.push(t("allPaused"));
   if (tally.problems > 0) parts.push(t("problems", { count: tally.problems }));

@@ -2,6 +2,7 @@ import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure-text";
 import { type Tone } from "@/components/ui/tone";
 import { formatBytes } from "@/lib/shared/format";
+import { wasKnown } from "./upload-state";
 import { isAlarm, isUnwritten, type UploadItem } from "./upload-item";
 
 type Words = { t: ReturnType<typeof useTranslations<"uploads">>; errors: ReturnType<typeof useTranslations<"errors">>; locale: string };
@@ -48,7 +49,7 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
 
 function doneText({ status, file, about }: UploadItem, { t, locale }: Words): string | undefined {
   if (status.kind !== "done") return undefined;
-  if (status.sentBytes > 0 || file.size === 0) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
+  if (!wasKnown({ status, file })) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
   const other = otherName({ status, file, about });
   return other === undefined ? t("state.known") : t("state.knownAs", { name: other });
 }

@@ -4,8 +4,8 @@ import { useEffect, useEffectEvent, useState } from "react";
 import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/dropped-files";
 import { pastedName } from "./pasted-name";
 
-/** Longer than the pause between two events of a drag, so that leaving the window in any way ends it. */
-const STILL_OVER_MS = 250;
+/** Longer than the pause between two events of a drag, which is half a second in some browsers; a drag that ends without a word ends with it. */
+const STILL_OVER_MS = 1_000;
 const LONGEST_TEXT = 100_000;
 
 type Kind = "files" | "addresses";
@@ -39,9 +39,9 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal: listening.signal });
     // A link or a picture of this very page that somebody moves about.
-    on("dragstart", () => void (isOwn = true));
+    on("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
     on("dragend", () => void (isOwn = false));
-    on("dragover", (event) => {
+    const over = (event: DragEvent) => {
       const kind = kindOf(event);
       if (!kind) return end();
       // Without this the browser would leave the page and show what was dropped.
@@ -49,7 +49,11 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
       clearTimeout(timer);
       timer = setTimeout(end, STILL_OVER_MS);
       setOver(kind);
-    });
+    };
+    on("dragenter", over);
+    on("dragover", over);
+    // Into nothing: the pointer has left the window.
+    on("dragleave", ({ relatedTarget }) => (relatedTarget === null ? end() : undefined));
     on("drop", (event) => {
       end();
       const kind = kindOf(event);

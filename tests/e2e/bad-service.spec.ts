@@ -22,6 +22,12 @@ test("a service that is down is named as such, when it is saved and on every pag
   await expect(page.getByText("The service could not be reached").first()).toBeVisible();
   await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Gone");
+  // The side bar and Settings say the same of it.
+  const card = page.getByRole("button", { name: "Switch connection, now Gone" }).filter({ visible: true });
+  const row = page.locator(`[data-connection="${id}"]`);
+  await page.goto(`${desk.url}/settings?connection=${id}`);
+  await expect(card).toContainText("unreachable");
+  await expect(row.getByText("unreachable", { exact: true })).toBeVisible();
   for (const path of ["jobs", "queue", "assets"]) {
     await page.goto(`${desk.url}/${path}?connection=${id}`);
     await expect(page.getByText("The service cannot be reached").first()).toBeVisible();

@@ -149,6 +149,28 @@ test("the exact time of a job is told in the reader's own zone", async ({ browse
   expect(titles[1]).not.toContain("GMT+9");
 });
 
+test("clocks are the reader's: their hours and their order of the day, in every place", async ({ browser, desk }) => {
+  const shown: string[][] = [];
+  for (const locale of ["en-GB", "en-US"]) {
+    const context = await browser.newContext({ timezoneId: "Asia/Tokyo", locale });
+    await desk.signIn(context);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (line) => (line.type() === "error" ? complaints.push(line.text()) : undefined));
+    const id = await submit(page.request, desk, graph());
+    await page.goto(`${desk.url}/jobs/${id}`);
+    const details = page.getByRole("region", { name: "Details" });
+    await expect(details).toContainText(/\d:\d\d:\d\d/);
+    const [clock = ""] = /\d+:\d\d:\d\d( [AP]M)?/.exec(await details.innerText()) ?? [];
+    shown.push([clock, (await page.locator("time[title]").first().getAttribute("title")) ?? ""]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
+  const [british = [], american = []] = shown;
+  expect(british.join(" ")).not.toMatch(/[AP]M/);
+  for (const text of american) expect(text.replace("\u202f", " ")).toMatch(/\d [AP]M/);
+});
+
 test("after a session ended, signing in leads back to the same page and its filters", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/jobs?status=failed`);
   await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();

@@ -56,17 +56,31 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
   await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
   await isAccessible(page);
+  // What hangs over the page says where it goes.
+  const hanging = await page.evaluateHandle(() => {
+    const held = new DataTransfer();
+    held.items.add(new File(["x"], "hangs.bin"));
+    return held;
+  });
+  const target = page.getByText(/^Drop files to add them to the assets of /);
+  await page.getByRole("main").dispatchEvent("dragenter", { dataTransfer: hanging });
+  await expect(target).toBeInViewport({ ratio: 1 });
+  await page.getByRole("main").dispatchEvent("dragleave", { dataTransfer: hanging });
+  await expect(target).toBeHidden();
+  await tray(page).getByRole("button", { name: "Close" }).click();
   await page.getByTestId("asset-files").setInputFiles([picked(chosen)]);
   await expect(page.getByRole("dialog", { name: "Add 1 file" })).toBeVisible();
   await isAccessible(page);
   await add(page);
   await expect(tray(page).getByText("already stored, 0 bytes sent · verified")).toBeVisible();
+  await expect(tray(page).getByText("1 was there already; nothing was sent")).toBeVisible();
   expect(bodies).toEqual([]);
   // Of two that are equal and new one is sent.
   const twin = fresh("twin.bin");
   await page.getByTestId("asset-files").setInputFiles([picked(twin), { ...picked(twin), name: "other.bin" }]);
   await add(page);
   await expect(tray(page).getByText(/^already stored as (twin|other)\.bin, 0 bytes sent · verified$/)).toBeVisible();
+  await expect(tray(page).getByText("3 of 3 stored · 2 were there already")).toBeVisible();
   expect(bodies).toHaveLength(1);
 });
 

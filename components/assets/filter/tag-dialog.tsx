@@ -10,6 +10,7 @@ import { Input } from "@/components/ui/input";
 import { useNumber } from "@/components/ui/use-numbers";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { tagState, type TagState, withTagState } from "../assets-address";
+import { onlyTag } from "../only-tag";
 import { type TagCount, useRefinedTags, useTags } from "../use-tags";
 
 type TagDialogProps = {
@@ -32,6 +33,10 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
   const listed = useTags(connectionId, wanted.includes(",") ? "" : wanted);
   const refined = useRefinedTags(connectionId, query);
   const offered = offer({ listed: listed.tags, refined: refined.tags, seen, query, wanted });
+  const only = onlyTag(
+    wanted,
+    offered.map(({ name }) => name),
+  );
   const isTypable = wanted !== "" && !wanted.includes(",") && !offered.some(({ name }) => name === wanted);
   const set = (tag: string, state: TagState) => {
     onChange(withTagState(query, tag, state));
@@ -41,7 +46,7 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
     <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
       <form
         action={() => {
-          if (wanted !== "" && !wanted.includes(",")) set(wanted, "include");
+          if (wanted !== "" && !wanted.includes(",")) set(only ?? wanted, "include");
         }}
       >
         <Input
