@@ -11,7 +11,7 @@ export default async function NotFound() {
         title={t("title")}
         text={t("text")}
         action={
-          <Link href="/jobs" className={buttonStyle()}>
+          <Link href="/" className={buttonStyle()}>
             {t("action")}
           </Link>
         }

@@ -1,5 +1,5 @@
 /** A path of this application to go to after signing in; anything that could lead elsewhere becomes the fallback. */
-export function safeReturn(wanted: string | undefined, fallback: `/${string}` = "/jobs"): string {
+export function safeReturn(wanted: string | undefined, fallback: `/${string}` = "/"): string {
   if (!wanted || !wanted.startsWith("/") || /^\/[/\\]/.test(wanted) || /[\u0000-\u001f]/.test(wanted)) return fallback;
   return wanted.startsWith("/sign-in") || wanted.startsWith("/api/") ? fallback : wanted;
 }

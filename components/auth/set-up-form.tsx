@@ -42,7 +42,7 @@ export function SetUpForm({ token }: { token: string }) {
     }
     // The owner exists from here on; where signing in fails, the sign-in page says why.
     const outcome = await signIn({ email, password });
-    window.location.assign(apiPath(outcome === "signed-in" ? "/jobs" : "/sign-in"));
+    window.location.assign(apiPath(outcome === "signed-in" ? "/" : "/sign-in"));
   }
 
   return (

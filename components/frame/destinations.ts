@@ -1,14 +1,15 @@
-import { Folder, History, Images, Layers, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
+import { Folder, History, Images, Layers, LayoutDashboard, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
 
 type Destination = {
   href: `/${string}`;
-  label: "jobs" | "queue" | "history" | "assets" | "files" | "run" | "settings";
-  short: "jobs" | "queue" | "history" | "assets" | "files" | "runShort" | "settings";
+  label: "overview" | "jobs" | "queue" | "history" | "assets" | "files" | "run" | "settings";
+  short: "overviewShort" | "jobs" | "queue" | "history" | "assets" | "files" | "runShort" | "settings";
   icon: LucideIcon;
 };
 
 /** The pages that exist, in the order in which people need them. */
 export const destinations: readonly Destination[] = [
+  { href: "/", label: "overview", short: "overviewShort", icon: LayoutDashboard },
   { href: "/jobs", label: "jobs", short: "jobs", icon: ListChecks },
   { href: "/queue", label: "queue", short: "queue", icon: Layers },
   { href: "/history", label: "history", short: "history", icon: History },

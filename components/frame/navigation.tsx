@@ -56,7 +56,7 @@ export function BottomNavigation() {
   const connection = useLinkedConnection();
   const stay = useStayWhenAway();
   return (
-    <ul className="grid grid-cols-7">
+    <ul className="grid grid-cols-8">
       {destinations.map(({ href, short, icon: Icon }) => {
         const isHere = isWithin(pathname, href);
         return (

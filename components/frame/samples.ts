@@ -1,9 +1,11 @@
-/** Files under /samples; the title of each stands in the message catalogue. */
+/** Files under /samples, in the order in which they are offered; the title of each stands in the message catalogue, its picture under /samples/pictures. */
 export const samples = [
-  "01-invert",
   "02-poster-from-photo",
+  "09-colour-field",
   "03-composite-with-mask",
+  "10-light-leaks",
   "04-four-variants",
+  "01-invert",
   "05-slow",
   "06-fails-half-way",
 ] as const;
@@ -11,9 +13,22 @@ export const samples = [
 export const pictureSamples = [
   "02-poster-from-photo",
   "03-composite-with-mask",
+  "10-light-leaks",
   "04-four-variants",
 ] as const satisfies readonly SampleName[];
 export type SampleName = (typeof samples)[number];
+
+/** The node classes of each: a service may lack some of them. */
+export const sampleClasses: Readonly<Record<SampleName, readonly string[]>> = {
+  "01-invert": ["EmptyImage", "ImageInvert", "SaveImage"],
+  "02-poster-from-photo": ["EmptyImage", "ImageBlend", "ImageScale", "ImageSharpen", "LoadImage", "SaveImage"],
+  "03-composite-with-mask": ["EmptyImage", "ImageCompositeMasked", "InvertMask", "LoadImage", "MaskToImage", "PreviewImage", "SaveImage"],
+  "04-four-variants": ["ImageBatch", "ImageBlur", "ImageInvert", "ImageScale", "LoadImage", "SaveImage"],
+  "05-slow": ["EmptyImage", "SaveImage", "Wait"],
+  "06-fails-half-way": ["EmptyImage", "Fail", "PreviewImage", "SaveImage", "Wait"],
+  "09-colour-field": ["EmptyImage", "ImageAddNoise", "ImageBlur", "ImageScale", "SaveImage"],
+  "10-light-leaks": ["EmptyImage", "ImageAddNoise", "ImageBlend", "ImageScale", "LoadImage", "SaveImage"],
+};
 
 export function isSample(name: unknown): name is SampleName {
   return samples.some((sample) => sample === name);

@@ -2,12 +2,13 @@
 
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { storedTextOfJob } from "@/components/graph/stored-workflow";
 import { type NodeAsk } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
 import { Skeleton } from "@/components/ui/skeleton";
+import { useNear } from "@/components/ui/use-near";
 import { usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { unwrapWorkflow } from "@/lib/contract/read-workflow";
@@ -81,18 +82,4 @@ function GraphSkeleton() {
       <Skeleton className="h-[405px] rounded-none lg:h-[605px]" />
     </Card>
   );
-}
-
-/** True from the first time on that the element is about to be seen. */
-function useNear(element: RefObject<HTMLElement | null>): boolean {
-  const [isNear, setNear] = useState(false);
-  useEffect(() => {
-    if (!element.current || isNear) return;
-    const observer = new IntersectionObserver((entries) => setNear((was) => was || entries.some((entry) => entry.isIntersecting)), {
-      rootMargin: "200px",
-    });
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, [element, isNear]);
-  return isNear;
 }

@@ -1,4 +1,4 @@
-import { type JobErrorView } from "@/lib/contract/job-error-view";
+import { errorLine } from "@/lib/contract/job-error-view";
 import { toJobView } from "@/lib/contract/job-view";
 import { type OutputFile } from "@/lib/contract/outputs-view";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -28,8 +28,6 @@ export type JobRow = {
 /** `unreadable`: rows of this page that the service sent in a shape that nobody knows. */
 export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; unreadable?: number };
 
-const SHOWN_ERROR = 140;
-
 export function toJobsView(answer: JobsAnswer): JobsView {
   return {
     rows: answer.jobs.map(toJobRow),
@@ -57,11 +55,4 @@ export function toJobRow(job: JobListItem): JobRow {
     ...(outputsCount !== undefined && { outputs: outputsCount }),
     ...(preview?.file && { preview: preview.file }),
   };
-}
-
-/** "LoadImage: file not found". A refusal that arrived as JSON inside the text is named by its own message. */
-function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
-  const said = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
-  const line = [nodeType, said].filter(Boolean).join(": ");
-  return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line;
 }

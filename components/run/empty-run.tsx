@@ -3,6 +3,7 @@
 import { FileJson2 } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useId, useRef, useState } from "react";
+import { SampleCards } from "@/components/frame/sample-cards";
 import { pictureSamples, samples, type SampleName } from "@/components/frame/samples";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
@@ -18,10 +19,12 @@ type EmptyRunProps = {
   onFiles: (files: File[]) => void;
   onText: (text: string) => void;
   onSample: (name: SampleName) => Promise<void>;
+  /** Absent for whoever may not run. */
+  onRunSample?: (name: SampleName) => Promise<void>;
 };
 
 /** Nothing is open: what would be here, and every way to bring it. */
-export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles, onText, onSample }: EmptyRunProps) {
+export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
   const offered = (
     <section aria-labelledby="samples">
@@ -29,11 +32,9 @@ export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles
         {t(recent ? "pictureSamples" : "samples")}
         <span className="ml-2 font-normal text-ink-3 max-sm:ml-0 max-sm:block">{t("samplesNote")}</span>
       </h2>
-      <ul className="mt-2.5 grid gap-2.5 sm:grid-cols-2 lg:grid-cols-3">
-        {(recent ? pictureSamples : samples).map((name) => (
-          <SampleCard key={name} name={name} onSample={onSample} />
-        ))}
-      </ul>
+      <div className="mt-2.5">
+        <SampleCards names={recent ? pictureSamples : samples} onOpen={onSample} onRun={recent ? undefined : onRunSample} />
+      </div>
     </section>
   );
   return (
@@ -87,29 +88,6 @@ function FilePicker({ label, tone, onFiles }: FilePickerProps) {
         }}
       />
     </>
-  );
-}
-
-function SampleCard({ name, onSample }: { name: SampleName; onSample: EmptyRunProps["onSample"] }) {
-  const title = useTranslations("frame.samples");
-  const t = useTranslations("run.sample");
-  const [isOpening, setOpening] = useState(false);
-  return (
-    <li>
-      <button
-        type="button"
-        aria-busy={isOpening}
-        onClick={() => {
-          setOpening(true);
-          void onSample(name).finally(() => setOpening(false));
-        }}
-        className="flex size-full flex-col items-start gap-0.5 rounded-lg border border-line bg-surface px-3.5 py-2.5 text-left transition-colors duration-100 hover:border-control"
-      >
-        <span className="font-semibold">{title(name)}</span>
-        <span className="text-ink-2">{t(name)}</span>
-        <span className="mt-1 font-mono text-sm text-ink-3">{name}.json</span>
-      </button>
-    </li>
   );
 }
 

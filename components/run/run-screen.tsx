@@ -1,10 +1,11 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, Suspense, useEffect, useEffectEvent, useMemo } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
+import { takeRunRequest } from "@/components/frame/run-request";
 import { showToast } from "@/components/ui/toast-store";
 import { type Arrival } from "./arrivals";
 import { BroughtNote } from "./brought-note";
@@ -44,6 +45,13 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   const run = useRun(store, ports, { memberId, connection: id, isLocal });
   useDraft(store, memberId);
   useArrival(arrival, (wanted) => void run.openArrival(wanted));
+  const takeOver = useEffectEvent(() => {
+    const request = takeRunRequest();
+    if (!request) return;
+    if ("files" in request) void run.openFiles(request.files);
+    else void (canRun ? run.runSample(request.sample) : run.openArrival(request));
+  });
+  useEffect(() => takeOver(), []);
   useNotedPress(store, memberId, (press) => void run.askAfter(press));
   useRecall(() => void run.copies.recall());
   const { copies } = run.state;
@@ -67,6 +75,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
     onFiles: (files) => void run.openFiles(files),
     onText: run.openText,
     onSample: async (name) => tellPlaced(await run.openSample(name)),
+    onRunSample: canRun ? run.runSample : undefined,
     stored: <StoredFiles connection={id} listStored={ports.listStored} onOpen={(file) => void run.openArrival({ file })} />,
   };
   if (run.state.isArriving) return <RunSkeleton />;

@@ -49,6 +49,17 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     if (outcome.kind !== "unknown") forgetPress(tabShelf);
     store.dispatch({ type: "answered", serial, press, outcome, atMs: Date.now() });
   };
+  /** Sends what is open, once: a second press while the first is on its way is nothing. */
+  async function run(fallbackName: string) {
+    const { opened, isSending, uploading } = store.get();
+    if (!opened || isSending || uploading.length > 0) return;
+    store.dispatch({ type: "sending" });
+    const name = opened.name || fallbackName;
+    const press: Press = { ...pressed, key: newPressKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
+    notePress(tabShelf, press);
+    const outcome = await sendPress(ports, press, { submission: toSubmission({ ...opened, name }), graph: opened.graph });
+    answered(opened.serial, press, outcome);
+  }
   return {
     dispatch: store.dispatch,
     copies: copiesActs(store, ports, {
@@ -74,16 +85,13 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     openFor: (file: OpenedFile) => settleFor(ok(file)),
     openText: (text: string) => settle(openWorkflow(text)),
     openSample: async (sample: SampleName) => settleFor(await openArrival({ sample }, ports)),
-    /** Sends what is open, once: a second press while the first is on its way is nothing. */
-    async run(fallbackName: string) {
-      const { opened, isSending, uploading } = store.get();
-      if (!opened || isSending || uploading.length > 0) return;
-      store.dispatch({ type: "sending" });
-      const name = opened.name || fallbackName;
-      const press: Press = { ...pressed, key: newPressKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
-      notePress(tabShelf, press);
-      const outcome = await sendPress(ports, press, { submission: toSubmission({ ...opened, name }), graph: opened.graph });
-      answered(opened.serial, press, outcome);
+    run,
+    /** Opens a sample and runs it as it is. */
+    async runSample(sample: SampleName) {
+      store.dispatch({ type: "arriving", isArriving: true });
+      const result = await openArrival({ sample }, ports);
+      settle(result);
+      if (result.ok) await run(sample);
     },
     /** What became of a press that nobody knows the end of; sends nothing. */
     async askAfter(press: Press) {

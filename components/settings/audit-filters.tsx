@@ -10,7 +10,7 @@ import { apiPath } from "@/lib/browser/urls";
 import { type AuditChoices } from "@/lib/contract/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
-import { useActWords } from "./act-words";
+import { useActWords } from "@/components/frame/act-words";
 import { auditAddress, auditFile, type AuditView } from "./audit-address";
 
 const spans = [

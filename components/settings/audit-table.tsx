@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { RelativeTime } from "@/components/ui/relative-time";
 import { type AuditItem } from "@/lib/contract/audit";
-import { useActWords } from "./act-words";
+import { useActWords } from "@/components/frame/act-words";
 import { factsOf, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
 

@@ -6,16 +6,18 @@ export const BUSY_MS = 1_500;
 export const IDLE_MS = 8_000;
 const COUNTING_MS = 3_000;
 const BACKGROUND_MS = 10_000;
+const SLOW_MS = 60_000;
 export const LONGEST_WAIT_MS = 60_000;
 
-/** For what stands beside the page, such as a count in the navigation: `counting` while something moves, `background` while nothing does. */
-export type Motion = "moving" | "still" | "counting" | "background" | "final";
+/** For what stands beside the page, such as a count in the navigation: `counting` while something moves, `background` while nothing does; `slow` for sums over many jobs. */
+export type Motion = "moving" | "still" | "counting" | "background" | "slow" | "final";
 
 const waits: Readonly<Record<Motion, number>> = {
   moving: BUSY_MS,
   still: IDLE_MS,
   counting: COUNTING_MS,
   background: BACKGROUND_MS,
+  slow: SLOW_MS,
   final: 0,
 };
 

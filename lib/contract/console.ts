@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { roles } from "./roles";
 import { type JobListItem } from "./schemas/job";
+import { commaList } from "./schemas/lenient";
 
 /** What a connection said when it was last asked who the key belongs to. `strange`: something answers, but not as this interface. */
 export const checkOutcomes = ["active", "waitlisted", "refused", "strange", "unreachable"] as const;
@@ -68,6 +69,23 @@ export type QueueView = {
 
 /** Whether the service can stop what runs. */
 export type StopAbility = { canStop: boolean };
+
+/** Those of the asked node classes that the service does not have. */
+export type LackingClasses = { lacking: string[] };
+export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200)) });
+
+/** Jobs by the day on which they were submitted, oldest day first; `day` is a date like 2026-11-22 in the asked zone. `other`: neither completed, failed nor cancelled yet. */
+export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number };
+/** `jobs` were counted. `sinceMs`: the oldest of them, where there are older ones that were not. */
+export type RunsByDay = { days: RunsOfDay[]; jobs: number; sinceMs?: number };
+const isZone = (zone: string) => {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }).format(0) !== "";
+  } catch {
+    return false;
+  }
+};
+export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).refine(isZone, "must be a time zone").default("UTC") });
 
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 

@@ -31,6 +31,15 @@ export function toJobErrorView(error: unknown): JobErrorView | undefined {
   });
 }
 
+const SHOWN_ERROR = 140;
+
+/** One line for a list: "LoadImage: file not found". A refusal that arrived as JSON inside the text is named by its own message. */
+export function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
+  const said = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
+  const line = [nodeType, said].filter(Boolean).join(": ");
+  return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line;
+}
+
 /** error_message of the status view: plain, or the JSON of an execution error or of a refusal. */
 function fromText(text: string): JobErrorView | undefined {
   if (text.trim() === "") return undefined;

@@ -13,8 +13,10 @@ import graph from "./en/graph.json";
 import history from "./en/history.json";
 import jobs from "./en/jobs.json";
 import masks from "./en/masks.json";
+import overview from "./en/overview.json";
 import queue from "./en/queue.json";
 import run from "./en/run.json";
+import samples from "./en/samples.json";
 import settings from "./en/settings.json";
 import viewer from "./en/viewer.json";
 import uploads from "./en/uploads.json";
@@ -31,8 +33,10 @@ export const messages = {
   history,
   jobs,
   masks,
+  overview,
   queue,
   run,
+  samples,
   settings,
   uploads,
   viewer,

@@ -13,8 +13,10 @@ import graph from "./zh-CN/graph.json";
 import history from "./zh-CN/history.json";
 import jobs from "./zh-CN/jobs.json";
 import masks from "./zh-CN/masks.json";
+import overview from "./zh-CN/overview.json";
 import queue from "./zh-CN/queue.json";
 import run from "./zh-CN/run.json";
+import samples from "./zh-CN/samples.json";
 import settings from "./zh-CN/settings.json";
 import viewer from "./zh-CN/viewer.json";
 import uploads from "./zh-CN/uploads.json";
@@ -31,8 +33,10 @@ export const messages: Messages = {
   history,
   jobs,
   masks,
+  overview,
   queue,
   run,
+  samples,
   settings,
   uploads,
   viewer,

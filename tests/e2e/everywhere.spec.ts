@@ -191,7 +191,7 @@ test("after a session ended, signing in leads back to the same page and its filt
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password").fill(owner.password);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page).toHaveURL(`${desk.url}/jobs`);
+  await expect(page).toHaveURL(`${desk.url}/`);
 });
 
 test("a set-up link says at once that it is spent, and leads to the sign-in", async ({ page, freshDesk }) => {

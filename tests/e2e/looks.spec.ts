@@ -9,6 +9,7 @@ type Made = { job: string; picture: string };
 
 /** Each page by what tells that it is there. */
 const pages = [
+  { name: "the overview", path: () => "/", ready: "Newest pictures" },
   { name: "Jobs", path: () => "/jobs", ready: "Completed" },
   { name: "a job", path: ({ job }: Made) => `/jobs/${job}`, ready: "Timeline" },
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },

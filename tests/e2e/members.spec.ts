@@ -206,14 +206,14 @@ async function invite(page: Page, desk: Desk, email: string, role: Role): Promis
   return link.inputValue();
 }
 
-/** In a browser of their own; the page stands on Jobs. It ends with the browser. */
+/** In a browser of their own; the page stands on the overview. It ends with the browser. */
 async function join(browser: Browser, link: string, name: string): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   await page.goto(link);
   await page.getByLabel("Your name").fill(name);
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Join" }).click();
-  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
   return page;
 }
 

@@ -1,7 +1,7 @@
 // All node classes by name, in the order of the catalogue. A new class is added here and nowhere else.
 
 import { imageBatch, imageCompositeMasked } from "./definitions/combine";
-import { imageBlend, imageBlur, imageInvert, imageSharpen } from "./definitions/filter";
+import { imageAddNoise, imageBlend, imageBlur, imageInvert, imageSharpen } from "./definitions/filter";
 import { previewAny, primitiveBoolean, primitiveFloat, primitiveInt, primitiveString, stringConcatenate } from "./definitions/literals";
 import { emptyImage, loadImage, loadImageMask, solidMaskNode } from "./definitions/load";
 import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
@@ -24,6 +24,7 @@ const definitions: readonly NodeDefinition[] = [
   imageBlend,
   imageBlur,
   imageSharpen,
+  imageAddNoise,
   imageRotate,
   imageFlip,
   imageBatch,

@@ -8,9 +8,8 @@ export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password").fill(owner.password);
   await page.getByRole("button", { name: "Create the owner" }).click();
-  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
   // While a page streams in, its content is in the document twice for a moment: once still hidden.
-  await expect(page.getByText("No jobs yet").filter({ visible: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Make your first picture" }).filter({ visible: true })).toBeVisible();
 }
 
 /** Through the sidebar; its links carry counts after their names. */

@@ -66,6 +66,21 @@ describe("a sample workflow", () => {
     ]);
   });
 
+  it.each(["09-colour-field", "10-light-leaks"])("%s gives another picture for another seed, and the same for the same", async (name) => {
+    const pixelsOf = async (seed: number) => {
+      const graph = await sample(name);
+      for (const { inputs } of Object.values(graph)) if ("seed" in inputs) inputs.seed = seed;
+      const { outcome, files } = await runGraph(bench, graph, { imagesDir: samplesDir });
+      expect(outcome).toEqual({ kind: "success" });
+      return (await readPixels(files[0]?.path ?? "")).bytes;
+    };
+    const [one, same, other] = [await pixelsOf(1), await pixelsOf(1), await pixelsOf(2)];
+    expect(one.equals(same)).toBe(true);
+    // Visibly: by more than a shade on most of the picture.
+    const changed = one.filter((value, at) => Math.abs(value - (other[at] ?? 0)) > 8).length / one.length;
+    expect(changed).toBeGreaterThan(0.5);
+  });
+
   it("fails half way with a structured error and keeps what was made before", async () => {
     const { outcome, files } = await run("06-fails-half-way");
     expect(outcome).toMatchObject({

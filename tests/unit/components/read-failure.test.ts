@@ -51,7 +51,7 @@ describe("where signing in leads", () => {
   it.each([undefined, "", "https://evil.example", "//evil.example", "/\\evil.example", "/sign-in", "/api/jobs", "jobs", "/a\nb"])(
     "%j leads to the jobs",
     (wanted) => {
-      expect(safeReturn(wanted)).toBe("/jobs");
+      expect(safeReturn(wanted)).toBe("/");
     },
   );
 

@@ -22,14 +22,14 @@ afterEach(async () => {
 describe("opening a workflow", () => {
   it("from a sample, by a press", async () => {
     show(portsTo(service));
-    fireEvent.click(screen.getByRole("button", { name: /Poster from a photo/ }));
+    fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     expect(await screen.findByText("02-poster-from-photo")).toBeTruthy();
     expect(field("Name of the picture").value).toBe("photo.png");
   });
 
   it("from a sample brings the sample's own picture, whatever picture of that name was uploaded since", async () => {
     show(portsTo(service, { shipsPictures: true }));
-    fireEvent.click(screen.getByRole("button", { name: /Poster from a photo/ }));
+    fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findByText("02-poster-from-photo");
     expect(field("Name of the picture").value).toBe("photo.png");
     fireEvent.focus(field("Name of the picture"));

@@ -3,6 +3,7 @@
 import { blendModes, blendRasters } from "@/lib/service/images/blend";
 import { invertRaster } from "@/lib/service/images/channels";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
+import { addNoise } from "@/lib/service/images/normal-noise";
 import { sameSize } from "@/lib/service/images/raster";
 import { stages } from "@/lib/service/images/tick";
 import { fitRaster } from "@/lib/service/images/scale";
@@ -88,5 +89,29 @@ export const imageSharpen: NodeDefinition = {
     context.claim(whole, 2 * whole.frames.length);
     const bell = { radius: inputs.number("sharpen_radius"), sigma: inputs.number("sigma") };
     return { values: [sharpenRaster(whole, bell, inputs.number("alpha"), context.tick)] };
+  },
+};
+
+export const imageAddNoise: NodeDefinition = {
+  name: "ImageAddNoise",
+  displayName: "Add Noise to Image",
+  description: "Adds random noise to images: the same noise for the same seed.",
+  category: "image/filters",
+  inputs: [
+    image(),
+    field("INT", "seed", {
+      tooltip: "The random seed used for creating the noise.",
+      default: 0,
+      min: 0,
+      max: 2n ** 64n - 1n,
+      control_after_generate: true,
+    }),
+    field("FLOAT", "strength", { default: 0.5, min: 0, max: 1, step: 0.01 }),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const whole = inputs.image("image");
+    context.claim(whole, 2 * whole.frames.length);
+    return { values: [addNoise(whole, inputs.integer("seed"), inputs.number("strength"), context.tick)] };
   },
 };

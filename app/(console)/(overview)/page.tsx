@@ -1,0 +1,39 @@
+import { type Metadata } from "next";
+import { getLocale, getTranslations } from "next-intl/server";
+import { PageMessages } from "@/components/frame/page-messages";
+import { type Question, questions, toOverviewJobs } from "@/components/overview/overview-jobs";
+import { OverviewScreen } from "@/components/overview/overview-screen";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listJobs } from "@/lib/server/queries/jobs";
+import { stamp } from "../stamp";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("overview"))("title") };
+}
+
+const newestFirst = { sort_by: "create_time", sort_order: "desc", offset: 0 } as const;
+
+export default async function OverviewPage({ searchParams }: PageProps<"/">) {
+  const viewer = await requireViewer();
+  const { connection } = await searchParams;
+  const linked = typeof connection === "string" ? connection : undefined;
+  const read = (question: Question) => stamp(listJobs(viewer, { ...newestFirst, ...questions[question] }, linked), toOverviewJobs);
+  return (
+    <PageMessages messages={await overviewMessages()}>
+      <OverviewScreen
+        canRun={hasRole(viewer.role, "operator")}
+        canManage={hasRole(viewer.role, "admin")}
+        reads={{ all: read("all"), running: read("running"), failed: read("failed"), pictures: read("pictures") }}
+      />
+    </PageMessages>
+  );
+}
+
+/** Of the settings' sentences only the words for acts. */
+async function overviewMessages() {
+  const { does, tried } = messagesOf[await getLocale()].settings.audit;
+  return { ...(await pickMessages("overview", "samples")), settings: { audit: { does, tried } } };
+}

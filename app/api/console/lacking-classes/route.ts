@@ -1,0 +1,15 @@
+import { lackingClassesQuerySchema } from "@/lib/contract/console";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { guarded } from "@/lib/server/bff/guard";
+import { CONNECTION_PARAMETER, readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { listLackingClasses } from "@/lib/server/queries/lacking-classes";
+import { ok } from "@/lib/shared/result";
+
+export const GET = guarded({ action: "listLackingClasses", role: "viewer", connection: true }, async ({ request, viewer }) => {
+  const search = searchOf(request);
+  const query = readQuery(search, lackingClassesQuerySchema);
+  if (!query.ok) return query;
+  const { names } = lackingClassesQuerySchema.parse(query.value);
+  const lacking = await listLackingClasses(viewer, names, search.get(CONNECTION_PARAMETER) ?? undefined);
+  return lacking.ok ? ok(jsonAnswer(lacking.value)) : lacking;
+});

@@ -1,0 +1,15 @@
+import { runsByDayQuerySchema } from "@/lib/contract/console";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { guarded } from "@/lib/server/bff/guard";
+import { CONNECTION_PARAMETER, readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { listRunsByDay } from "@/lib/server/queries/runs-by-day";
+import { ok } from "@/lib/shared/result";
+
+export const GET = guarded({ action: "listRunsByDay", role: "viewer", connection: true }, async ({ request, viewer }) => {
+  const search = searchOf(request);
+  const query = readQuery(search, runsByDayQuerySchema);
+  if (!query.ok) return query;
+  const { zone } = runsByDayQuerySchema.parse(query.value);
+  const runs = await listRunsByDay(viewer, zone, search.get(CONNECTION_PARAMETER) ?? undefined);
+  return runs.ok ? ok(jsonAnswer(runs.value)) : runs;
+});

@@ -1,0 +1,161 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
+import { useCounts } from "@/components/frame/counts-context";
+import { JobStatus } from "@/components/frame/job-status";
+import { RunningDuration } from "@/components/ui/duration";
+import { Picture } from "@/components/ui/picture";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { RelativeTime } from "@/components/ui/relative-time";
+import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { type Poll } from "@/lib/browser/use-poll";
+import { MOST_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
+import { Part, PartNote } from "./part";
+import { pictureGrid, PicturesSkeleton, RowsSkeleton } from "./skeletons";
+
+type JobPartProps = { poll: Poll<OverviewJobs> };
+
+export function RunningPart({ poll }: JobPartProps) {
+  const t = useTranslations("overview");
+  const linked = useLinkedConnection();
+  const { pending } = useCounts();
+  return (
+    <Part
+      title={t("running.title")}
+      note={pending === undefined ? undefined : t("running.waiting", { count: pending })}
+      all={{ href: withQuery("/queue", { connection: linked }), text: t("running.all") }}
+      poll={poll}
+      skeleton={<RowsSkeleton rows={2} />}
+      bodyClassName="p-0 min-h-[246px]"
+    >
+      {({ jobs, total = jobs.length }) =>
+        jobs.length === 0 ? (
+          <PartNote>{t("running.none")}</PartNote>
+        ) : (
+          <>
+            <ul>
+              {jobs.map((job) => (
+                <JobLine key={job.id} job={job}>
+                  {job.progress === undefined ? (
+                    <JobStatus word={job.word} />
+                  ) : (
+                    <span className="inline-flex items-center gap-2 text-ink-2">
+                      <ProgressBar value={job.progress} label={t("running.progress", { name: job.name ?? t("unnamed") })} />
+                      <span className="w-9 text-right tabular-nums">{t("running.percent", { value: Math.round(job.progress * 100) })}</span>
+                    </span>
+                  )}
+                  <span className="w-16 text-right whitespace-nowrap text-ink-3 tabular-nums">
+                    {job.startedMs === undefined ? null : <RunningDuration fromMs={job.startedMs} />}
+                  </span>
+                </JobLine>
+              ))}
+            </ul>
+            {total > jobs.length ? <PartNote>{t("running.more", { count: total - jobs.length })}</PartNote> : null}
+          </>
+        )
+      }
+    </Part>
+  );
+}
+
+export function FailedPart({ poll }: JobPartProps) {
+  const t = useTranslations("overview");
+  const linked = useLinkedConnection();
+  return (
+    <Part
+      title={t("failed.title")}
+      all={{ href: withQuery("/jobs", { status: "failed", connection: linked }), text: t("failed.all") }}
+      poll={poll}
+      skeleton={<RowsSkeleton rows={5} />}
+      bodyClassName="p-0 min-h-[246px]"
+    >
+      {({ jobs }) =>
+        jobs.length === 0 ? (
+          <PartNote>{t("failed.none")}</PartNote>
+        ) : (
+          <ul>
+            {jobs.map((job) => (
+              <JobLine key={job.id} job={job} under={job.error ?? t("failed.noReason")}>
+                <span className="whitespace-nowrap text-ink-3">{job.endedMs === undefined ? null : <RelativeTime ms={job.endedMs} />}</span>
+              </JobLine>
+            ))}
+          </ul>
+        )
+      }
+    </Part>
+  );
+}
+
+type JobLineProps = { job: OverviewJob; under?: string; children: ReactNode };
+
+function JobLine({ job: { id, name }, under, children }: JobLineProps) {
+  const t = useTranslations("overview");
+  const linked = useLinkedConnection();
+  return (
+    <li data-job={id} className="flex min-h-[49px] items-center gap-3 border-b border-line px-3.5 py-1 last:border-b-0">
+      <span className="min-w-0 flex-1">
+        <span className="flex items-baseline gap-2">
+          <Link
+            href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
+            prefetch={false}
+            className="truncate hover:underline"
+          >
+            {name ?? t("unnamed")}
+          </Link>
+          <span title={id} className="shrink-0 font-mono text-sm text-ink-3 max-sm:hidden">
+            {id.slice(0, 8)}
+          </span>
+        </span>
+        {under ? (
+          <span title={under} className="block truncate text-sm text-ink-2">
+            {under}
+          </span>
+        ) : null}
+      </span>
+      {children}
+    </li>
+  );
+}
+
+export function PicturesPart({ poll }: JobPartProps) {
+  const t = useTranslations("overview");
+  const linked = useLinkedConnection();
+  const connection = useConnection()?.id;
+  return (
+    <Part
+      title={t("pictures.title")}
+      all={{ href: withQuery("/assets", { connection: linked }), text: t("pictures.all") }}
+      poll={poll}
+      skeleton={<PicturesSkeleton />}
+    >
+      {({ jobs }) => {
+        const shown = jobs.flatMap(({ preview, ...job }) => (preview ? [{ ...job, preview }] : [])).slice(0, MOST_PICTURES);
+        if (shown.length === 0) return <p className="text-ink-3">{t("pictures.none")}</p>;
+        return (
+          <ul className={pictureGrid}>
+            {shown.map(({ id, name = t("unnamed"), preview }) => (
+              <li key={id} data-job={id} className="min-w-0">
+                <Link
+                  href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
+                  prefetch={false}
+                  className="block rounded-sm"
+                >
+                  <Picture
+                    src={thumbnailUrl({ connection, file: preview, edge: 256, fit: "fill" })}
+                    alt={name}
+                    width={256}
+                    height={192}
+                    className="aspect-[4/3] h-auto w-full"
+                  />
+                </Link>
+              </li>
+            ))}
+          </ul>
+        );
+      }}
+    </Part>
+  );
+}

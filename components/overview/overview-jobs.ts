@@ -1,0 +1,53 @@
+import { withQuery } from "@/lib/browser/urls";
+import { errorLine } from "@/lib/contract/job-error-view";
+import { toJobView } from "@/lib/contract/job-view";
+import { type OutputFile } from "@/lib/contract/outputs-view";
+import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
+import { workflowName } from "@/lib/contract/workflow-name";
+
+/** A job as the overview tells of it, and no more. */
+export type OverviewJob = {
+  id: string;
+  word: string;
+  name?: string;
+  /** 0 to 1 */
+  progress?: number;
+  startedMs?: number;
+  endedMs?: number;
+  error?: string;
+  preview?: OutputFile;
+};
+export type OverviewJobs = { jobs: OverviewJob[]; total?: number };
+
+/** What each part asks for. Not each job gives a picture: more are asked for than are shown. */
+export type Question = "all" | "running" | "failed" | "pictures";
+export const questions: Readonly<Record<Question, Pick<JobsQuery, "status" | "limit">>> = {
+  all: { limit: 1 },
+  running: { status: ["in_progress"], limit: 5 },
+  failed: { status: ["failed"], limit: 5 },
+  pictures: { status: ["completed"], limit: 24 },
+};
+export const MOST_PICTURES = 12;
+
+export function jobsPath(question: Question, connection: string): `/${string}` {
+  return withQuery("/api/jobs", { ...questions[question], connection });
+}
+
+export function toOverviewJobs({ jobs, pagination }: JobsAnswer): OverviewJobs {
+  const listed = jobs.map((job): OverviewJob => {
+    const { id, word, progress, startedAtMs, endedAtMs, createdAtMs, error, preview } = toJobView(job);
+    const name = [job.workflow_id ? workflowName(job) : undefined, job.job_label].filter(Boolean).join(" · ");
+    const endedMs = endedAtMs ?? createdAtMs;
+    return {
+      id,
+      word,
+      ...(name !== "" && { name }),
+      ...(progress?.value !== undefined && { progress: progress.value }),
+      ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
+      ...(endedMs !== undefined && { endedMs }),
+      ...(error && { error: errorLine(error) }),
+      ...(preview?.file && { preview: preview.file }),
+    };
+  });
+  return { jobs: listed, ...(pagination.total !== undefined && { total: pagination.total }) };
+}

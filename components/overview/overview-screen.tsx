@@ -1,0 +1,81 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ReactNode, use } from "react";
+import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
+import { useFollowCounts } from "@/components/frame/counts-context";
+import { Freshness } from "@/components/frame/freshness";
+import { PageHeader } from "@/components/frame/page-header";
+import { RunLink } from "@/components/frame/run-link";
+import { type Motion } from "@/lib/browser/poll-plan";
+import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { ActsPart } from "./acts-part";
+import { FailedPart, PicturesPart, RunningPart } from "./job-parts";
+import { jobsPath, type OverviewJobs, type Question, toOverviewJobs } from "./overview-jobs";
+import { RunsPart } from "./runs-part";
+import { Welcome } from "./welcome";
+
+export type OverviewReads = Readonly<Record<Question, Promise<Result<Stamped<OverviewJobs>, Failure>>>>;
+type OverviewScreenProps = { canRun: boolean; canManage: boolean; reads: OverviewReads };
+
+const still = () => "still" as const;
+const asRunning = ({ jobs }: OverviewJobs): Motion => (jobs.length > 0 ? "moving" : "still");
+
+/** The first page: before the first job what this is and how to begin, afterwards how things stand. */
+export function OverviewScreen(props: OverviewScreenProps) {
+  const all = useJobs("all", props.reads.all, still);
+  // Only a service that says so has no job: one that is down may have many.
+  const isFresh = all.value?.total === 0 && !all.failure;
+  return isFresh ? (
+    <Page poll={all} canRun={false}>
+      <Welcome canRun={props.canRun} canManage={props.canManage} />
+    </Page>
+  ) : (
+    <Standing {...props} />
+  );
+}
+
+function Standing({ canRun, canManage, reads }: OverviewScreenProps) {
+  const running = useJobs("running", reads.running, asRunning);
+  const failed = useJobs("failed", reads.failed, still);
+  const pictures = useJobs("pictures", reads.pictures, still);
+  const ids = running.value?.jobs.map(({ id }) => id).join(" ");
+  useFollowCounts(ids);
+  return (
+    <Page poll={running} canRun={canRun}>
+      <div className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
+        <RunningPart poll={running} />
+        <FailedPart poll={failed} />
+        <div className="min-w-0 lg:col-span-2">
+          <PicturesPart poll={pictures} />
+        </div>
+        <RunsPart className={canManage ? "min-w-0" : "min-w-0 lg:col-span-2"} />
+        {canManage ? <ActsPart /> : null}
+      </div>
+    </Page>
+  );
+}
+
+function useJobs(question: Question, reading: OverviewReads[Question], motion: (jobs: OverviewJobs) => Motion): Poll<OverviewJobs> {
+  const connection = useConnection()?.id;
+  const first = use(reading);
+  return usePoll(connection ? jobsPath(question, connection) : undefined, { ...initialOf(first), read: toOverviewJobs, motion });
+}
+
+type PageProps = { poll: Poll<OverviewJobs>; canRun: boolean; children: ReactNode };
+
+function Page({ poll, canRun, children }: PageProps) {
+  const t = useTranslations("overview");
+  const linked = useLinkedConnection();
+  return (
+    <>
+      <PageHeader title={t("title")}>
+        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
+        {canRun ? <RunLink linked={linked} /> : null}
+      </PageHeader>
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+"use client";
+
+import Link from "next/link";
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { failureText } from "@/components/frame/failure-text";
+import { Freshness } from "@/components/frame/freshness";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { type Poll } from "@/lib/browser/use-poll";
+
+type PartProps<T> = {
+  title: string;
+  note?: ReactNode;
+  /** Where all of it stands. */
+  all: { href: `/${string}`; text: string };
+  poll: Poll<T>;
+  skeleton: ReactNode;
+  bodyClassName?: string;
+  className?: string;
+  children: (value: T) => ReactNode;
+};
+
+/** One part of the overview: it loads, fails and grows old by itself, and keeps what it last knew. */
+export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, className, children }: PartProps<T>) {
+  const { value, failure } = poll;
+  return (
+    <Card
+      title={title}
+      note={value === undefined ? undefined : note}
+      className={className}
+      bodyClassName={bodyClassName}
+      actions={
+        <>
+          {value !== undefined && failure ? <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing /> : null}
+          <Link href={all.href} className="text-accent underline-offset-2 hover:underline">
+            {all.text}
+          </Link>
+        </>
+      }
+    >
+      {value === undefined ? failure ? <PartFailure poll={poll} failure={failure} /> : skeleton : children(value)}
+    </Card>
+  );
+}
+
+function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable<Poll<T>["failure"]> }) {
+  const t = useTranslations("overview");
+  const errors = useTranslations("errors");
+  return (
+    <div role="alert" className="flex items-start gap-2.5 p-3.5">
+      <span className="mt-0.5 text-bad">
+        <ToneIcon tone="bad" />
+      </span>
+      <div className="flex min-w-0 flex-col items-start gap-2">
+        <p>{failureText(errors, failure)}</p>
+        <Button size="small" busy={poll.isAsking} onClick={() => void poll.refresh()}>
+          {t("retry")}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** Nothing is there: said in the part's own words. */
+export function PartNote({ children }: { children: ReactNode }) {
+  return <p className="p-3.5 text-ink-3">{children}</p>;
+}

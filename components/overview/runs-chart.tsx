@@ -1,0 +1,95 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useTheme } from "next-themes";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import UPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { type RunsOfDay } from "@/lib/contract/console";
+import { useDayName } from "./use-day-name";
+
+const HEIGHT = 200;
+/** From the back to the front: each bar covers the lower part of the one behind it. */
+const layers = [
+  { name: "other", token: "--run" },
+  { name: "cancelled", token: "--control" },
+  { name: "failed", token: "--bad" },
+  { name: "completed", token: "--ok" },
+] as const;
+
+/** Stacked bars, a day each. The same numbers stand in the table below it, so nothing of it is told to a screen reader. */
+export function RunsChart({ days }: { days: readonly RunsOfDay[] }) {
+  const t = useTranslations("overview.runs");
+  const nameOf = useDayName();
+  const place = useRef<HTMLDivElement>(null);
+  const [pointed, setPointed] = useState<number>();
+  const { resolvedTheme } = useTheme();
+  const dayName = useEffectEvent(nameOf);
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const chart = new UPlot(optionsOf(element, days, dayName, setPointed), dataOf(days), element);
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      chart.destroy();
+    };
+  }, [days, resolvedTheme]);
+  const shown = pointed === undefined ? undefined : days[pointed];
+  return (
+    <div aria-hidden="true">
+      <div ref={place} data-testid="runs-chart" className="h-[200px] w-full overflow-hidden" />
+      <p className="mt-1 h-5 truncate text-sm text-ink-3">{shown ? t("line", { ...shown, day: nameOf(shown.day) }) : t("hint")}</p>
+    </div>
+  );
+}
+
+function dataOf(days: readonly RunsOfDay[]): UPlot.AlignedData {
+  const sums = (upTo: number) => days.map((runs) => layers.slice(upTo).reduce((sum, { name }) => sum + runs[name], 0));
+  return [days.map((_, index) => index), ...layers.map((_, index) => sums(index))];
+}
+
+function optionsOf(
+  element: HTMLElement,
+  days: readonly RunsOfDay[],
+  dayName: (day: string) => string,
+  point: (index: number | undefined) => void,
+): UPlot.Options {
+  const style = getComputedStyle(element);
+  const colour = (token: string) => style.getPropertyValue(token).trim();
+  const font = `11px ${style.fontFamily}`;
+  const bars = UPlot.paths.bars?.({ size: [0.7, 40], radius: 0.08 });
+  const axis = { stroke: colour("--ink-3"), font, ticks: { show: false } };
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
+    scales: { x: { time: false, range: [-0.5, days.length - 0.5] }, y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        splits: days.map((_, index) => index),
+        space: 64,
+        // As many names as there is room for, the last day among them.
+        values: (chart, splits) => {
+          const every = Math.max(1, Math.ceil((splits.length * 72) / Math.max(1, chart.width)));
+          return splits.map((index) => ((days.length - 1 - index) % every === 0 ? dayName(days[index]?.day ?? "") : ""));
+        },
+      },
+      {
+        ...axis,
+        size: 44,
+        grid: { stroke: colour("--line"), width: 1 },
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+      },
+    ],
+    series: [
+      {},
+      ...layers.map(({ token }) => ({ stroke: colour(token), fill: colour(token), width: 0, points: { show: false }, paths: bars })),
+    ],
+    hooks: { setCursor: [({ cursor: { idx } }) => point(idx ?? undefined)] },
+  };
+}

@@ -1,0 +1,123 @@
+"use client";
+
+import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { type ReactNode, useRef } from "react";
+import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
+import { requestRun } from "@/components/frame/run-request";
+import { SampleCards } from "@/components/frame/sample-cards";
+import { samples, type SampleName } from "@/components/frame/samples";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
+import { useDropTarget } from "@/components/ui/use-drop-target";
+import { withQuery } from "@/lib/browser/urls";
+
+type WelcomeProps = { canRun: boolean; canManage: boolean };
+
+/** Nothing has run yet: what this is, and every way to the first picture. */
+export function Welcome({ canRun, canManage }: WelcomeProps) {
+  const t = useTranslations("overview.welcome");
+  const router = useRouter();
+  const connection = useConnection();
+  const linked = useLinkedConnection();
+  const toRun = (values: { sample?: SampleName } = {}) => router.push(withQuery("/run", { ...values, connection: linked }));
+  return (
+    <div className="mx-auto flex w-full max-w-[1120px] flex-col gap-5 px-4 py-6 md:px-5">
+      <div>
+        <h2 className="text-lg font-semibold">{t("title")}</h2>
+        <p className="max-w-[80ch] text-ink-2">
+          {canRun ? t("lead", { connection: connection?.name ?? "" }) : t("viewer")}
+          {canRun && connection?.embedded ? ` ${t("embedded")}` : null}
+        </p>
+      </div>
+      <section aria-label={t("samples")}>
+        <SampleCards
+          names={samples}
+          onOpen={async (sample) => toRun({ sample })}
+          onRun={
+            canRun
+              ? async (sample) => {
+                  requestRun({ sample });
+                  toRun();
+                }
+              : undefined
+          }
+        />
+      </section>
+      <div className="grid gap-3 md:grid-cols-[2fr_1fr_1fr]">
+        <OwnWorkflow
+          onFiles={(files) => {
+            requestRun({ files });
+            toRun();
+          }}
+        />
+        <Step icon={Plug} title={t("connect.title")} text={t("connect.text")}>
+          <Link href="/settings" className={buttonStyle()}>
+            {t("connect.action")}
+          </Link>
+        </Step>
+        {canManage ? (
+          <Step icon={UserPlus} title={t("invite.title")} text={t("invite.text")}>
+            <Link href="/settings/members?invite=1" className={buttonStyle()}>
+              {t("invite.action")}
+            </Link>
+          </Step>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function OwnWorkflow({ onFiles }: { onFiles: (files: File[]) => void }) {
+  const t = useTranslations("overview.welcome.own");
+  const input = useRef<HTMLInputElement>(null);
+  const { isOver, props } = useDropTarget(onFiles);
+  return (
+    <Step
+      icon={FileJson2}
+      title={t("title")}
+      text={t("text")}
+      drop={props}
+      className={cn("border-dashed", isOver && "border-accent bg-accent-soft")}
+    >
+      <Button onClick={() => input.current?.click()}>{t("pick")}</Button>
+      <input
+        ref={input}
+        type="file"
+        accept=".json,application/json,image/png,image/webp"
+        hidden
+        data-testid="own-workflow"
+        onChange={({ target }) => {
+          if (target.files && target.files.length > 0) onFiles([...target.files]);
+          target.value = "";
+        }}
+      />
+    </Step>
+  );
+}
+
+type StepProps = {
+  icon: LucideIcon;
+  title: string;
+  text: string;
+  drop?: ReturnType<typeof useDropTarget>["props"];
+  className?: string;
+  children: ReactNode;
+};
+
+function Step({ icon: Icon, title, text, drop, className, children }: StepProps) {
+  return (
+    <section
+      {...drop}
+      aria-label={title}
+      className={cn("flex flex-col items-start gap-1 rounded-lg border border-control bg-surface p-3.5", className)}
+    >
+      <Icon aria-hidden="true" className="mb-1 size-5 text-ink-3" strokeWidth={1.5} />
+      <h3 className="font-semibold">{title}</h3>
+      <p className="mb-2 text-ink-2">{text}</p>
+      <div className="mt-auto">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,109 @@
+// Normal noise of a seed, number for number as the family draws it: a Mersenne twister, uniform floats of 24 bits, and Box-Muller in
+// blocks of 16. Guarantees: the same seed and count give the same numbers everywhere, equal to the family's within rounding of float32.
+// Must never: share a state between two draws.
+
+import { inStretches } from "./numbers";
+import { frameOfSamples } from "./frame";
+import { type Raster } from "./raster";
+import { stages, type Tick } from "./tick";
+
+const f = Math.fround;
+const STATE = 624;
+const BLOCK = 16;
+const HALF = BLOCK / 2;
+
+/** 32 random bits a call. Of a seed the lower 32 bits count, as in the family. */
+function twister(seed: number | bigint): () => number {
+  const state = new Uint32Array(STATE);
+  state[0] = Number(BigInt.asUintN(32, BigInt(seed)));
+  for (let i = 1; i < STATE; i++) {
+    const last = state[i - 1] ?? 0;
+    state[i] = Math.imul(1812433253, last ^ (last >>> 30)) + i;
+  }
+  let at = STATE;
+  function twist() {
+    for (let i = 0; i < STATE; i++) {
+      const mixed = ((state[i] ?? 0) & 0x80000000) | ((state[(i + 1) % STATE] ?? 0) & 0x7fffffff);
+      state[i] = (state[(i + 397) % STATE] ?? 0) ^ (mixed >>> 1) ^ (mixed & 1 ? 0x9908b0df : 0);
+    }
+    at = 0;
+  }
+  return () => {
+    if (at === STATE) twist();
+    let bits = state[at++] ?? 0;
+    bits ^= bits >>> 11;
+    bits ^= (bits << 7) & 0x9d2c5680;
+    bits ^= (bits << 15) & 0xefc60000;
+    return (bits ^ (bits >>> 18)) >>> 0;
+  };
+}
+
+/** `count` numbers of mean 0 and deviation 1. */
+export function normalNoise(seed: number | bigint, count: number, tick: Tick): Float32Array {
+  const draw = twister(seed);
+  if (count < BLOCK) return fewNumbers(draw, count);
+  const out = new Float32Array(count);
+  const fill = (start: number, end: number) => {
+    for (let i = start; i < end; i++) out[i] = (draw() & 0xffffff) / 2 ** 24;
+  };
+  const shape = (start: number) => {
+    for (let i = start; i < start + HALF; i++) {
+      const radius = f(Math.sqrt(f(-2 * f(Math.log(f(1 - (out[i] ?? 0)))))));
+      const angle = f(2 * Math.PI * (out[i + HALF] ?? 0));
+      out[i] = f(radius * f(Math.cos(angle)));
+      out[i + HALF] = f(radius * f(Math.sin(angle)));
+    }
+  };
+  const nextStage = stages(tick, 2);
+  inStretches(count, nextStage(), fill);
+  // A stretch is a multiple of a block.
+  inStretches(count, nextStage(), (start, end) => {
+    for (let i = start; i + BLOCK <= end; i += BLOCK) shape(i);
+  });
+  if (count % BLOCK !== 0) {
+    // The family draws the last block anew, over what stands there already.
+    fill(count - BLOCK, count);
+    shape(count - BLOCK);
+  }
+  return out;
+}
+
+/** Fewer than a block are drawn in pairs, of 53 bits each. */
+function fewNumbers(draw: () => number, count: number): Float32Array {
+  const out = new Float32Array(count);
+  const uniform = () => ((draw() & 0x1fffff) * 2 ** 32 + draw()) / 2 ** 53;
+  for (let i = 0; i < count; i += 2) {
+    const angle = 2 * Math.PI * uniform();
+    const radius = Math.sqrt(-2 * Math.log1p(-uniform()));
+    out[i] = radius * Math.cos(angle);
+    if (i + 1 < count) out[i + 1] = radius * Math.sin(angle);
+  }
+  return out;
+}
+
+/** Noise over the whole batch, in the order of its samples; what leaves 0 to 1 is clamped. */
+export function addNoise(raster: Raster, seed: number | bigint, strength: number, tick: Tick): Raster {
+  const nextStage = stages(tick, 2);
+  const count = raster.frames.reduce((sum, { length }) => sum + length, 0);
+  const noise = normalNoise(seed, count, nextStage());
+  const mixing = nextStage();
+  const share = f(strength);
+  let before = 0;
+  const frames = raster.frames.map((frame) => {
+    const samples = frame.samples();
+    const out = new Float32Array(samples.length);
+    inStretches(
+      out.length,
+      (done) => mixing((before + done * out.length) / count),
+      (start, end) => {
+        for (let i = start; i < end; i++) {
+          const value = f((samples[i] ?? 0) + f(share * (noise[before + i] ?? 0)));
+          out[i] = value < 0 ? 0 : value > 1 ? 1 : value;
+        }
+      },
+    );
+    before += out.length;
+    return frameOfSamples(out);
+  });
+  return { ...raster, frames };
+}

@@ -1,0 +1,202 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type APIRequestContext, type Locator, type Page } from "@playwright/test";
+import { type RunsByDay } from "@/lib/contract/console";
+import { type Desk } from "./support/desk";
+import { answering, startFlakyService } from "./support/flaky-service";
+import { sample } from "./support/files";
+import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
+import { setUpByLink } from "./support/steps";
+import { expect, test } from "./support/test";
+
+const graphOf = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
+
+test("after set-up one press on a sample makes one job, which is the sample, and its picture", async ({ page, freshDesk }) => {
+  await setUpByLink(page, freshDesk);
+  await expect(page).toHaveURL(`${freshDesk.url}/`);
+  await test.step("the samples are pictures, and the next steps stand below them", async () => {
+    for (const picture of await page.getByRole("region", { name: "Samples" }).locator("img").all()) await expectDrawn(picture);
+    await expect(page.getByRole("link", { name: "Add a connection" })).toHaveAttribute("href", "/settings");
+    await expect(page.getByRole("link", { name: "Invite a colleague" })).toHaveAttribute("href", "/settings/members?invite=1");
+    await expectAccessible(page);
+  });
+  await page.getByRole("button", { name: "Run Colour field" }).dblclick();
+  await expect(page).toHaveURL(`${freshDesk.url}/run`);
+  const opened = page.getByRole("link", { name: /^Open job/ });
+  await expect(opened).toBeVisible();
+  const { jobs } = await get<{ jobs: { id: string }[] }>(page.request, freshDesk, "/api/jobs");
+  expect(jobs).toHaveLength(1);
+  const id = jobs[0]?.id ?? "";
+  const { workflow } = await get<{ workflow: { prompt: unknown } }>(page.request, freshDesk, `/api/jobs/${id}`);
+  expect(workflow.prompt).toEqual(graphOf("09-colour-field"));
+  await untilState(page.request, freshDesk, id, "completed");
+  await expectDrawn(page.getByRole("main").locator("img").first());
+
+  await test.step("a reload of the Run page runs nothing again", async () => {
+    await page.reload();
+    await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
+    expect((await get<{ jobs: unknown[] }>(page.request, freshDesk, "/api/jobs")).jobs).toHaveLength(1);
+  });
+  await test.step("the first page is the overview from now on", async () => {
+    await page.goto(freshDesk.url);
+    await expectDrawn(part(page, "Newest pictures").locator(`[data-job="${id}"] img`));
+  });
+});
+
+test("a workflow file that is chosen on the first page opens in Run", async ({ page, freshDesk }) => {
+  await setUpByLink(page, freshDesk);
+  const file = sample("01-invert");
+  await page.getByTestId("own-workflow").setInputFiles({ name: "mine.json", mimeType: file.type, buffer: file.bytes });
+  await expect(page).toHaveURL(`${freshDesk.url}/run`);
+  await expect(page.getByRole("heading", { name: "mine" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
+});
+
+test("the overview shows what the service and the console answer: what runs, what failed, pictures, acts and runs per day", async ({
+  page,
+  freshDesk: desk,
+}) => {
+  await desk.setUp(page.request);
+  await desk.signIn(page.context());
+  for (const name of ["01-invert", "09-colour-field"]) {
+    await untilState(page.request, desk, await submit(page.request, desk, graphOf(name), { name }), "completed");
+  }
+  await untilState(page.request, desk, await submit(page.request, desk, failingGraph, { name: "poster" }), "failed");
+  const running = await submit(page.request, desk, slowGraph(600), { name: "long one" });
+  const waiting = await submit(page.request, desk, slowGraph(601), { name: "next one" });
+  await untilState(page.request, desk, running, "in_progress");
+  await page.goto(desk.url);
+
+  await test.step("what runs, with its progress, and how many wait", async () => {
+    const runs = part(page, "Running now");
+    await expect(runs.getByRole("link", { name: "long one" })).toBeVisible();
+    await expect(runs.getByRole("progressbar", { name: "Progress of long one" })).toBeVisible();
+    await expect(runs.getByText("1 waiting")).toBeVisible();
+    expect(await idsIn(runs)).toEqual(await listed(page.request, desk, { status: "in_progress" }));
+  });
+  await test.step("what failed, why, and a link to it", async () => {
+    const failed = part(page, "Failed lately");
+    const ids = await listed(page.request, desk, { status: "failed" });
+    expect(await idsIn(failed)).toEqual(ids);
+    await expect(failed.getByText("Fail: no such file")).toBeVisible();
+    await expect(failed.getByRole("link", { name: "poster" })).toHaveAttribute("href", `/jobs/${ids[0]}`);
+  });
+  await test.step("the newest pictures", async () => {
+    const pictures = part(page, "Newest pictures");
+    expect(await idsIn(pictures)).toEqual(await listed(page.request, desk, { status: "completed" }));
+    for (const picture of await pictures.locator("img").all()) await expectDrawn(picture);
+  });
+  await test.step("the team's last acts", async () => {
+    const acts = part(page, "Team activity");
+    await acts.scrollIntoViewIfNeeded();
+    const { entries } = await get<{ entries: { id: number }[] }>(page.request, desk, "/api/console/audit", { limit: "6" });
+    await expect(acts.locator("[data-entry]")).toHaveCount(entries.length);
+    const shown = await acts.locator("[data-entry]").evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-entry"))));
+    expect(shown).toEqual(entries.map(({ id }) => id));
+  });
+  await test.step("runs per day, as bars and as a table", async () => {
+    const runs = part(page, "Runs per day");
+    await expect(runs.locator("canvas")).toBeVisible();
+    await runs.getByText("Show as a table").click();
+    const { days, jobs } = await get<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
+    expect(jobs).toBe(5);
+    const rows = await runs
+      .locator("tr[data-day]")
+      .evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)));
+    expect(rows).toEqual(days.toReversed().map((day) => [day.completed, day.failed, day.cancelled, day.other].map(String)));
+  });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await expectAccessible(page);
+  }
+  await cancel(page.request, desk, waiting);
+  await cancel(page.request, desk, running);
+  await expect(part(page, "Running now").getByText("Nothing is running.")).toBeVisible();
+});
+
+test("a viewer is offered neither Run nor invitations, and the log of the team's acts is not asked for", async ({
+  page,
+  freshDesk: desk,
+  browser,
+}) => {
+  await desk.setUp(page.request);
+  await desk.signIn(page.context());
+  const invited = await page.request.post(`${desk.url}/api/console/members/invitations`, {
+    data: { email: "vera@example.com", role: "viewer" },
+    headers: { origin: desk.url },
+  });
+  const { url }: { url: string } = await invited.json();
+  const vera = await (await browser.newContext()).newPage();
+  const asked: string[] = [];
+  vera.on("request", (request) => void asked.push(new URL(request.url()).pathname));
+  await vera.goto(url);
+  await vera.getByLabel("Your name").fill("Vera Viewer");
+  await vera.getByLabel("Password").fill("correct horse battery");
+  await vera.getByRole("button", { name: "Join" }).click();
+  await expect(vera.getByText("Your role is viewer: you can open everything here.")).toBeVisible();
+  await expect(vera.getByRole("button", { name: /^Run/ })).toHaveCount(0);
+  await expect(vera.getByRole("link", { name: "Invite a colleague" })).toHaveCount(0);
+  await expectAccessible(vera);
+
+  await untilState(page.request, desk, await submit(page.request, desk, graphOf("01-invert")), "completed");
+  await vera.reload();
+  await expect(part(vera, "Newest pictures")).toBeVisible();
+  await expect(part(vera, "Team activity")).toHaveCount(0);
+  await expect(vera.getByRole("main").getByRole("link", { name: "Run a workflow" })).toHaveCount(0);
+  expect(asked.filter((path) => path.startsWith("/api/console/audit"))).toEqual([]);
+  await vera.context().close();
+});
+
+test("where the service is down each part says so by itself, what the console knows stays, and all come back", async ({
+  signedIn: page,
+  desk,
+  service,
+}) => {
+  const line = await startFlakyService(service.url);
+  const saved = await page.request.post(`${desk.url}/api/console/connections`, {
+    data: { name: "Flaky", baseUrl: line.url, key: service.key, keep: true },
+    headers: { origin: desk.url },
+  });
+  const { connection }: { connection: { id: string } } = await saved.json();
+  await untilState(page.request, desk, await submit(page.request, desk, graphOf("01-invert")), "completed");
+  line.spoil(answering(503, "application/json", "{}"));
+  await page.goto(`${desk.url}/?connection=${connection.id}`);
+  for (const title of ["Running now", "Failed lately", "Newest pictures", "Runs per day"]) {
+    await part(page, title).scrollIntoViewIfNeeded();
+    await expect(part(page, title).getByRole("alert")).toBeVisible();
+  }
+  await expect(part(page, "Team activity").locator("[data-entry]").first()).toBeVisible();
+  await expect(page.getByText("Make your first picture")).toHaveCount(0);
+  await expectAccessible(page);
+  line.spoil();
+  await part(page, "Failed lately").getByRole("button", { name: "Try again" }).click();
+  await expect(part(page, "Failed lately").getByRole("alert")).toHaveCount(0);
+  await line.stop();
+});
+
+const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
+
+async function idsIn(place: Locator): Promise<(string | null)[]> {
+  return place.locator("[data-job]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-job")));
+}
+
+async function get<T>(request: APIRequestContext, desk: Desk, path: string, params: Record<string, string> = {}): Promise<T> {
+  const answer = await request.get(desk.url + path, { params });
+  expect(answer.status(), await answer.text()).toBe(200);
+  const value: T = await answer.json();
+  return value;
+}
+
+async function listed(request: APIRequestContext, desk: Desk, params: Record<string, string>): Promise<string[]> {
+  const { jobs } = await get<{ jobs: { id: string }[] }>(request, desk, "/api/jobs", params);
+  return jobs.map(({ id }) => id);
+}
+
+async function expectDrawn(picture: Locator): Promise<void> {
+  await picture.scrollIntoViewIfNeeded();
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
+}

@@ -1,0 +1,22 @@
+// What the page says of the samples is what their files hold.
+import { existsSync, readFileSync } from "node:fs";
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { pictureSamples, sampleClasses, samples } from "@/components/frame/samples";
+import { sampleGraph } from "./files";
+
+describe.each(samples)("sample %s", (name) => {
+  const nodes = Object.values(sampleGraph(name));
+
+  it("names the classes that its file uses", () => {
+    expect([...sampleClasses[name]]).toEqual([...new Set(nodes.map((node) => node.class_type))].sort());
+    expect(pictureSamples.some((one) => one === name)).toBe(nodes.some((node) => node.class_type === "LoadImage"));
+  });
+
+  it("has a small picture of its result", async () => {
+    const path = `public/samples/pictures/${name}.webp`;
+    expect(existsSync(path)).toBe(true);
+    expect(await sharp(path).metadata()).toMatchObject({ format: "webp", width: 480, height: 360 });
+    expect(readFileSync(path).byteLength).toBeLessThan(25_000);
+  });
+});
