@@ -9,11 +9,11 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { useConnection } from "./connection-context";
 import { type Heard, statusNow } from "./connection-status";
 
-const totalOf = (answer: JobsAnswer) => answer.pagination.total;
+export const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 const quick = () => "counting" as const;
 const slow = () => "background" as const;
 
-function countPaths(connection: string) {
+export function countPaths(connection: string) {
   const path = (status?: string) => withQuery("/api/jobs", { status, limit: 1, connection });
   return { jobs: path(), running: path("in_progress"), pending: path("pending") };
 }

@@ -37,8 +37,8 @@ export function ActsPart() {
                 className="flex min-h-[49px] items-center gap-3 border-b border-line px-3.5 py-1 last:border-b-0"
               >
                 <span className="min-w-0 flex-1">
-                  <span className="block truncate">{status < 400 ? wordOf(action) : triedOf(action)}</span>
-                  <span className="block truncate text-sm text-ink-2">{member?.name || t("nobody")}</span>
+                  <span className="block truncate">{member?.name || t("nobody")}</span>
+                  <span className="block truncate text-sm text-ink-2">{status < 400 ? wordOf(action) : triedOf(action)}</span>
                 </span>
                 <RelativeTime ms={at} className="whitespace-nowrap text-ink-3" />
               </li>

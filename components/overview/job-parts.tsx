@@ -1,6 +1,6 @@
 "use client";
 
-import Link from "next/link";
+import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
@@ -29,7 +29,7 @@ export function RunningPart({ poll }: JobPartProps) {
       all={{ href: withQuery("/queue", { connection: linked }), text: t("running.all") }}
       poll={poll}
       skeleton={<RowsSkeleton rows={2} />}
-      bodyClassName="p-0 min-h-[246px]"
+      bodyClassName="p-0 min-h-[98px] lg:min-h-[196px]"
     >
       {({ jobs, total = jobs.length }) =>
         jobs.length === 0 ? (
@@ -69,8 +69,8 @@ export function FailedPart({ poll }: JobPartProps) {
       title={t("failed.title")}
       all={{ href: withQuery("/jobs", { status: "failed", connection: linked }), text: t("failed.all") }}
       poll={poll}
-      skeleton={<RowsSkeleton rows={5} />}
-      bodyClassName="p-0 min-h-[246px]"
+      skeleton={<RowsSkeleton rows={4} />}
+      bodyClassName="p-0 min-h-[98px] lg:min-h-[196px]"
     >
       {({ jobs }) =>
         jobs.length === 0 ? (

@@ -20,11 +20,10 @@ export type OverviewJob = {
 export type OverviewJobs = { jobs: OverviewJob[]; total?: number };
 
 /** What each part asks for. Not each job gives a picture: more are asked for than are shown. */
-export type Question = "all" | "running" | "failed" | "pictures";
+export type Question = "running" | "failed" | "pictures";
 export const questions: Readonly<Record<Question, Pick<JobsQuery, "status" | "limit">>> = {
-  all: { limit: 1 },
-  running: { status: ["in_progress"], limit: 5 },
-  failed: { status: ["failed"], limit: 5 },
+  running: { status: ["in_progress"], limit: 4 },
+  failed: { status: ["failed"], limit: 4 },
   pictures: { status: ["completed"], limit: 24 },
 };
 export const MOST_PICTURES = 12;

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, use } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
-import { useFollowCounts } from "@/components/frame/counts-context";
+import { countPaths, totalOf, useFollowCounts } from "@/components/frame/counts-context";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { RunLink } from "@/components/frame/run-link";
@@ -17,18 +17,25 @@ import { jobsPath, type OverviewJobs, type Question, toOverviewJobs } from "./ov
 import { RunsPart } from "./runs-part";
 import { Welcome } from "./welcome";
 
-export type OverviewReads = Readonly<Record<Question, Promise<Result<Stamped<OverviewJobs>, Failure>>>>;
-type OverviewScreenProps = { canRun: boolean; canManage: boolean; reads: OverviewReads };
+type Reading<T> = Promise<Result<Stamped<T>, Failure>>;
+export type OverviewReads = Readonly<Record<Question, Reading<OverviewJobs>>>;
+type OverviewScreenProps = { canRun: boolean; canManage: boolean; total: Reading<number | undefined>; reads: OverviewReads };
 
 const still = () => "still" as const;
+const background = () => "background" as const;
 const asRunning = ({ jobs }: OverviewJobs): Motion => (jobs.length > 0 ? "moving" : "still");
 
 /** The first page: before the first job what this is and how to begin, afterwards how things stand. */
 export function OverviewScreen(props: OverviewScreenProps) {
-  const all = useJobs("all", props.reads.all, still);
+  const connection = useConnection()?.id;
+  // The navigation asks the same: one answer for both.
+  const all = usePoll(connection ? countPaths(connection).jobs : undefined, {
+    ...initialOf(use(props.total)),
+    read: totalOf,
+    motion: background,
+  });
   // Only a service that says so has no job: one that is down may have many.
-  const isFresh = all.value?.total === 0 && !all.failure;
-  return isFresh ? (
+  return all.value === 0 && !all.failure ? (
     <Page poll={all} canRun={false}>
       <Welcome canRun={props.canRun} canManage={props.canManage} />
     </Page>
@@ -58,13 +65,13 @@ function Standing({ canRun, canManage, reads }: OverviewScreenProps) {
   );
 }
 
-function useJobs(question: Question, reading: OverviewReads[Question], motion: (jobs: OverviewJobs) => Motion): Poll<OverviewJobs> {
+function useJobs(question: Question, reading: Reading<OverviewJobs>, motion: (jobs: OverviewJobs) => Motion): Poll<OverviewJobs> {
   const connection = useConnection()?.id;
   const first = use(reading);
   return usePoll(connection ? jobsPath(question, connection) : undefined, { ...initialOf(first), read: toOverviewJobs, motion });
 }
 
-type PageProps = { poll: Poll<OverviewJobs>; canRun: boolean; children: ReactNode };
+type PageProps = { poll: Pick<Poll<unknown>, "atMs" | "everyMs" | "failure">; canRun: boolean; children: ReactNode };
 
 function Page({ poll, canRun, children }: PageProps) {
   const t = useTranslations("overview");

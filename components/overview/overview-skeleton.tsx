@@ -11,11 +11,11 @@ export function OverviewSkeleton() {
     <>
       <PageHeader title={t("title")} />
       <div role="status" aria-label={t("loading")} className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
-        <Card title={t("running.title")} bodyClassName="p-0 min-h-[246px]">
+        <Card title={t("running.title")} bodyClassName="p-0 min-h-[98px] lg:min-h-[196px]">
           <RowsSkeleton rows={2} />
         </Card>
-        <Card title={t("failed.title")} bodyClassName="p-0 min-h-[246px]">
-          <RowsSkeleton rows={5} />
+        <Card title={t("failed.title")} bodyClassName="p-0 min-h-[98px] lg:min-h-[196px]">
+          <RowsSkeleton rows={4} />
         </Card>
         <Card title={t("pictures.title")} className="lg:col-span-2">
           <PicturesSkeleton />

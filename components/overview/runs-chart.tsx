@@ -5,16 +5,17 @@ import { useTheme } from "next-themes";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { cn } from "@/components/ui/cn";
 import { type RunsOfDay } from "@/lib/contract/console";
 import { useDayName } from "./use-day-name";
 
 const HEIGHT = 200;
 /** From the back to the front: each bar covers the lower part of the one behind it. */
 const layers = [
-  { name: "other", token: "--run" },
-  { name: "cancelled", token: "--control" },
-  { name: "failed", token: "--bad" },
-  { name: "completed", token: "--ok" },
+  { name: "other", token: "--run", ink: "bg-run" },
+  { name: "cancelled", token: "--control", ink: "bg-control" },
+  { name: "failed", token: "--bad", ink: "bg-bad" },
+  { name: "completed", token: "--ok", ink: "bg-ok" },
 ] as const;
 
 /** Stacked bars, a day each. The same numbers stand in the table below it, so nothing of it is told to a screen reader. */
@@ -40,7 +41,16 @@ export function RunsChart({ days }: { days: readonly RunsOfDay[] }) {
   return (
     <div aria-hidden="true">
       <div ref={place} data-testid="runs-chart" className="h-[200px] w-full overflow-hidden" />
-      <p className="mt-1 h-5 truncate text-sm text-ink-3">{shown ? t("line", { ...shown, day: nameOf(shown.day) }) : t("hint")}</p>
+      <p className="mt-1 flex h-5 gap-3 truncate text-sm text-ink-2">
+        {shown
+          ? t("line", { ...shown, day: nameOf(shown.day) })
+          : layers.toReversed().map(({ name, ink }) => (
+              <span key={name} className="inline-flex items-center gap-1.5">
+                <span className={cn("size-2 rounded-sm", ink)} />
+                {t(name)}
+              </span>
+            ))}
+      </p>
     </div>
   );
 }
@@ -70,6 +80,7 @@ function optionsOf(
     axes: [
       {
         ...axis,
+        size: 28,
         grid: { show: false },
         splits: days.map((_, index) => index),
         space: 64,

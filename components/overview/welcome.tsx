@@ -1,7 +1,7 @@
 "use client";
 
 import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
-import Link from "next/link";
+import { Link } from "@/components/ui/link";
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useRef } from "react";

@@ -26,7 +26,8 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
       <OverviewScreen
         canRun={hasRole(viewer.role, "operator")}
         canManage={hasRole(viewer.role, "admin")}
-        reads={{ all: read("all"), running: read("running"), failed: read("failed"), pictures: read("pictures") }}
+        total={stamp(listJobs(viewer, { ...newestFirst, limit: 1 }, linked), ({ pagination }) => pagination.total)}
+        reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}
       />
     </PageMessages>
   );

@@ -8,7 +8,7 @@ export const firstLoad: Section = {
     print("## JavaScript that a page loads first, gzipped");
     print(
       table(
-        ["page", "kB", "over the empty page kB"],
+        ["page", "kB", "over the frame kB"],
         measureFirstLoad().map(({ page, kB, overFrameKB }) => [page, kB.toFixed(1), overFrameKB.toFixed(1)]),
       ),
     );
