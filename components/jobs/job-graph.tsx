@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { storedTextOfJob } from "@/components/graph/stored-workflow";
 import { type NodeAsk } from "@/components/graph/workflow-graph";
