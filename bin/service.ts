@@ -2,19 +2,23 @@
 //   (nothing)                          serves the interface and prints `Service: URL` when it is ready
 //   keys create --user NAME            prints the new key alone on its last line
 //   keys list | keys revoke PREFIX | users set-status NAME active|waitlisted      work while the service runs
+import { type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
+import { type Admission, createEventSockets } from "@/lib/http/event-sockets";
 import { incomingBody } from "@/lib/http/incoming-body";
 import { keepDots } from "@/lib/http/keep-dots";
 import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
-import { createService, openServiceKeys, type ServiceKeys } from "@/lib/service/index";
+import { createService, openServiceKeys, type Service, type ServiceKeys } from "@/lib/service/index";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
 const GRACE_MS = 10_000;
 const STOP_MS = 50_000;
+
+const LONGEST_CLIENT_ID = 200;
 
 const usage = "Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted";
 
@@ -69,13 +73,16 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     errorHandler: refuseUnread,
   });
   const { requestTimeoutMs, connectionsPerAddress } = env.settings;
+  const sockets = createEventSockets((request) => admitTo(service, request));
+  const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const bounds = { patienceMs: requestTimeoutMs, isBehindProxy: false, connectionsPerAddress };
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false }, (request, response) => {
-    request.url = keepDots(request.url ?? "/");
+  const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false, upgrades }, (request, response) => {
+    request.url = withApi(keepDots(request.url ?? "/"));
     void listener(request, response);
   });
   let starting = Promise.resolve();
   stopOnSignals(async () => {
+    sockets.close();
     await server.close(GRACE_MS);
     // One that failed has nothing to stop, and is told below.
     await starting.catch(() => undefined);
@@ -87,6 +94,23 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   await starting;
   const host = env.host === "0.0.0.0" || env.host === "::" ? "127.0.0.1" : env.host;
   process.stdout.write(`Service: ${env.publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
+}
+
+/** Clients of the family leave /api out; of a path that is nowhere, nothing is to be told before the key. */
+function withApi(path: string): string {
+  return path.startsWith("/") && !/^\/api(\/|\?|$)/.test(path) ? `/api${path}` : path;
+}
+
+/** Browsers cannot send a header with a WebSocket: the key may stand in the address, as the interface has it. */
+function admitTo(service: Service, request: IncomingMessage): Admission {
+  const { searchParams } = new URL(request.url ?? "", "http://localhost");
+  const header = request.headers["x-api-key"];
+  const key = (typeof header === "string" ? header : (searchParams.get("token") ?? "")).trim();
+  const clientId = searchParams.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
+  const user = service.userOf(key);
+  const message = "A valid API key is required in the X-API-Key header or as ?token=.";
+  if (user === undefined) return { ok: false, status: 401, code: "UNAUTHORIZED", message };
+  return { ok: true, owner: user, open: ({ send }) => service.listen(key, clientId, send) };
 }
 
 /** What makes no request of the standard's kind, such as a backslash in a path. */

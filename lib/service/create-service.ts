@@ -14,18 +14,20 @@ import { createDownloads } from "./downloads/downloads";
 import { startHousekeeping } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
+import { createJobEvents, type Tell } from "./events/job-events";
 import { createEngine } from "./jobs/engine";
 import { createHistoryClears } from "./jobs/history-clears";
+import { countJobs } from "./jobs/list-jobs";
 import { createQueueClears } from "./jobs/queue-clears";
 import { recoverJobs } from "./jobs/recover";
 import { createRunner } from "./nodes/runner";
-import { type ServiceLog, type ServiceOptions } from "./options";
+import { type Listening, type ServiceLog, type ServiceOptions } from "./options";
 import { defaultSettings, type ServiceSettings } from "./settings";
 import { emptyFolder, sweepBlobs } from "./sweep";
 import { openDatabase } from "./store/database";
 import { makeDataFolder } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
-import { createKeys } from "./users/keys";
+import { createKeys, findUserByKey } from "./users/keys";
 
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
@@ -52,7 +54,8 @@ export async function startService(options: ServiceOptions) {
     const assetMemory = createAssetMemory(database, log);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
-    const engine = createEngine({ database, blobs, folders, runner, concurrency, maxJobPixels, collect, now, log });
+    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]));
+    const engine = createEngine({ database, blobs, folders, runner, events, concurrency, maxJobPixels, collect, now, log });
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
     const recovered = await recoverJobs(database, now);
@@ -75,6 +78,7 @@ export async function startService(options: ServiceOptions) {
       blobs,
       folders,
       engine,
+      events,
       clears,
       queueClears,
       thumbnails,
@@ -100,8 +104,17 @@ export async function startService(options: ServiceOptions) {
         return answer.finally(() => inFlight.delete(answer));
       },
 
+      userOf: (key: string) => (isStopping ? undefined : findUserByKey(database, key)?.name),
+
+      listen(key: string, clientId: string | undefined, tell: Tell): Listening | undefined {
+        const user = isStopping ? undefined : findUserByKey(database, key);
+        if (!user) return undefined;
+        return { stop: events.listen(user.id, clientId, tell), isAllowed: () => !isStopping && findUserByKey(database, key) !== undefined };
+      },
+
       async stop(): Promise<void> {
         isStopping = true;
+        events.stop();
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
         await Promise.all([

@@ -8,7 +8,7 @@ import { makeDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { createKeys } from "./users/keys";
 
-export type { Service, ServiceKeys, ServiceOptions } from "./options";
+export type { Listening, Service, ServiceKeys, ServiceOptions } from "./options";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */
 export function createService(options: ServiceOptions): Service {
@@ -21,6 +21,9 @@ export function createService(options: ServiceOptions): Service {
 
   return {
     fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailable("The service is not running.")),
+
+    userOf: (key) => started?.userOf(key),
+    listen: (key, clientId, tell) => started?.listen(key, clientId, tell),
 
     async start() {
       if (started) throw new Error("The service runs already.");

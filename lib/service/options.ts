@@ -37,9 +37,22 @@ export type ServiceKeys = {
   setUserStatus(userName: string, status: UserStatus): boolean;
 };
 
+export type Listening = {
+  stop(): void;
+  /** Whether the key would be let in again. */
+  isAllowed(): boolean;
+};
+
 export type Service = {
   /** Works for any origin; the path begins with /api. `bytes`: those of the body, where the caller has them closer than through the request. */
   fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
+  /** The name of the user behind a key; undefined for a key that is missing, unknown or revoked. */
+  userOf(key: string): string | undefined;
+  /**
+   * Tells of the jobs of the key's user, message by message as text (GET /ws), beginning with the state of the queue. Undefined for a key that
+   * is missing, unknown or revoked.
+   */
+  listen(key: string, clientId: string | undefined, tell: (message: string) => void): Listening | undefined;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
   start(): Promise<void>;
   /** No new work; in-flight requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */

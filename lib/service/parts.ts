@@ -6,6 +6,7 @@ import { type AssetMemory } from "./assets/search-memory";
 import { type Folders } from "./assets/folders";
 import { type Thumbnails } from "./assets/thumbnails";
 import { type Downloads } from "./downloads/downloads";
+import { type JobEvents } from "./events/job-events";
 import { type Engine } from "./jobs/engine";
 import { type HistoryClears } from "./jobs/history-clears";
 import { type QueueClears } from "./jobs/queue-clears";
@@ -18,6 +19,7 @@ export type Parts = {
   blobs: BlobStore;
   folders: Folders;
   engine: Engine;
+  events: JobEvents;
   clears: HistoryClears;
   queueClears: QueueClears;
   thumbnails: Thumbnails;

@@ -89,7 +89,7 @@ describe("npm run conformance", () => {
     for (const { method, path } of allOperations) expect(output).toContain(`${method} ${path}`);
     expect(output).toMatch(/^ {2}ok +GET \/api\/jobs$/m);
     expect(output).toMatch(/^ {2}not tried +POST \/api\/prompt .*needs --write/m);
-    expect(output).toMatch(/^ {2}absent +GET \/api\/system_stats/m);
+    expect(output).toMatch(/^ {2}absent +GET \/api\/tasks/m);
     expect(output).toMatch(/\b0 differs\b.*conforms\.$/m);
     expect(await counts()).toEqual(before);
   });

@@ -1,4 +1,5 @@
 import { operations } from "@/lib/contract/operations";
 import { bffRoute } from "@/lib/server/bff/bff-route";
 
+export const GET = bffRoute(operations.listOlderHistory);
 export const POST = bffRoute(operations.manageHistory);

@@ -14,12 +14,14 @@ const assetFields = z.object({
   created_at: moment,
   updated_at: moment,
   asset_hash: hash,
+  hash,
   mime_type: z.string(),
   tags: z.array(z.string()),
   user_metadata: metadata,
   preview_url: z.url().optional(),
   preview_id: z.guid().nullable(),
   prompt_id: z.guid().nullable(),
+  job_id: z.guid().nullable(),
   last_access_time: moment,
   is_immutable: z.boolean(),
 });
@@ -33,7 +35,7 @@ export const assetAnswers = {
   CreatedAsset,
   AssetList: z.object({ assets: z.array(Asset), total: count, has_more: z.boolean() }),
   EditedAsset: assetFields
-    .pick({ id: true, updated_at: true, name: true, asset_hash: true, tags: true, mime_type: true, user_metadata: true })
+    .pick({ id: true, updated_at: true, name: true, asset_hash: true, hash: true, tags: true, mime_type: true, user_metadata: true })
     .extend({ preview_id: z.guid().nullable() }),
   TagChange: z.object({
     total_tags: z.array(z.string()),
@@ -71,7 +73,7 @@ export const assetAnswers = {
   }),
   JobAssets: z.object({
     job_id: z.guid(),
-    assets: z.array(assetFields.extend({ hash, filename: z.string(), node_id: z.string(), output_key: z.string(), output_index: count })),
+    assets: z.array(assetFields.extend({ filename: z.string(), node_id: z.string(), output_key: z.string(), output_index: count })),
     pagination,
   }),
   Pagination: pagination,

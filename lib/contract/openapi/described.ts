@@ -15,7 +15,7 @@ export type Described = {
   /** The bytes come in ranges and are asked for by their ETag. */
   ranges?: true;
 };
-type Name = Exclude<keyof typeof operations, "listTasks" | "getSystemStats">;
+type Name = Exclude<keyof typeof operations, "listTasks">;
 
 export const described: Readonly<Record<Name, Described>> = {
   submitPrompt: { summary: "Submits a graph: a job that is durable when this answers.", answer: "PromptAccepted", refusals: ["FORBIDDEN"] },
@@ -32,6 +32,12 @@ export const described: Readonly<Record<Name, Described>> = {
   cancelJobs: { summary: "Cancels several jobs; none where one is unknown.", answer: "CancelledJobs", refusals: ["NOT_FOUND"] },
   listJobAssets: { summary: "What one job put out, as assets.", answer: "JobAssets" },
   getHistoryEntry: { summary: "One entry of the history with its graph.", answer: "HistoryDetail" },
+  listOlderHistory: {
+    summary: "Jobs that have ended, oldest first, by id in the family's older shape: the last `max_items`, or those from `offset` on.",
+    answer: "OlderHistory",
+  },
+  getOlderHistoryEntry: { summary: "The same of one job; an empty object while it has not ended.", answer: "OlderHistory" },
+  cancelOneJob: { summary: "The same as POST /api/jobs/{job_id}/cancel.", answer: "CancelledJob" },
   listAssets: { summary: "Lists assets, filtered, sorted and paged.", answer: "AssetList", refusals: ["INVALID_TAG_FILTER"] },
   uploadAsset: {
     summary: "Uploads a file; content that the user has already answers with the existing asset.",
@@ -87,5 +93,8 @@ export const described: Readonly<Record<Name, Described>> = {
   getTask: { summary: "A background task, with its progress.", answer: "Task" },
   cancelTask: { summary: "Cancels a background task.", refusals: ["CONFLICT"] },
   getObjectInfo: { summary: "The node library.", answer: "NodeLibrary" },
+  getObjectInfoOf: { summary: "One class of the node library; an empty object where it has none of that name.", answer: "NodeLibrary" },
+  getSystemStats: { summary: "What the machine is and has, in the family's words.", answer: "SystemStats" },
+  freeMemory: { summary: "Nothing is kept that could be freed: answers 200 to clients that ask." },
   getFeatures: { summary: "What the service says of itself.", answer: "Features" },
 };

@@ -27,6 +27,28 @@ export const fileAnswers = {
     storage: z.object({ used_bytes: count, quota_bytes: count }).optional(),
   }),
   Features: z.object({ supports_preview_metadata: z.boolean(), max_upload_size: count }),
+  SystemStats: z.object({
+    system: z.object({
+      os: z.string(),
+      ram_total: count,
+      ram_free: count,
+      comfyui_version: z.string(),
+      python_version: z.string(),
+      embedded_python: z.boolean(),
+      argv: z.array(z.string()),
+    }),
+    devices: z.array(
+      z.object({
+        name: z.string(),
+        type: z.string(),
+        index: count,
+        vram_total: count,
+        vram_free: count,
+        torch_vram_total: count,
+        torch_vram_free: count,
+      }),
+    ),
+  }),
   /** Nodes describe themselves further; these are the fields that each has. */
   NodeLibrary: z.record(
     z.string(),

@@ -76,7 +76,8 @@ const NodeErrors = z.record(
 );
 /** [position, job id, graph, ids of the output nodes, { create_time }] */
 const QueueItem = z.tuple([z.int(), z.guid(), graph, z.array(z.string()), z.object({ create_time: milliseconds })]);
-const result = { outputs: Outputs, status: ExecutionStatus, meta: ExecutionMeta };
+/** `error_message`: of a job that failed. */
+const ended = { outputs: Outputs, status: ExecutionStatus, meta: ExecutionMeta, error_message: z.string().optional() };
 
 export const jobAnswers = {
   ExecutionError,
@@ -122,7 +123,7 @@ export const jobAnswers = {
         create_time: milliseconds,
         workflow_id: z.string(),
         prompt: z.object({ priority: z.number(), prompt_id: z.guid(), extra_data: free }),
-        ...result,
+        ...ended,
       }),
     ),
   }),
@@ -136,9 +137,11 @@ export const jobAnswers = {
         extra_data: free,
         outputs_to_execute: z.array(z.string()),
       }),
-      ...result,
+      ...ended,
     }),
   ),
+  /** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
+  OlderHistory: z.record(z.string(), z.object({ prompt: z.tuple([z.int(), z.guid(), graph, free, z.array(z.string())]), ...ended })),
   CancelledJob: z.object({ cancelled: z.boolean() }),
   CancelledJobs: z.object({ cancelled: z.array(z.guid()) }),
 };

@@ -1,9 +1,13 @@
 // The user behind the key, background tasks, and what a service says of itself.
 
+import { z } from "zod";
 import { defineOperation, json } from "../operation";
 import { objectInfoSchema } from "../schemas/object-info";
 import { taskSchema, tasksAnswerSchema, tasksQuerySchema } from "../schemas/task";
 import { featuresSchema, systemStatsSchema, userSchema } from "../schemas/user";
+
+/** What to let go of; a service that holds nothing takes any. */
+const freeBody = z.looseObject({}).optional();
 
 export const serviceOperations = {
   getUser: defineOperation({
@@ -50,6 +54,15 @@ export const serviceOperations = {
     role: "viewer",
     answers: { 200: json(objectInfoSchema) },
   }),
+  getObjectInfoOf: defineOperation({
+    name: "getObjectInfoOf",
+    method: "GET",
+    path: "/api/object_info/{class}",
+    tier: "extension",
+    capability: "objectInfo.class",
+    role: "viewer",
+    answers: { 200: json(objectInfoSchema) },
+  }),
   getFeatures: defineOperation({
     name: "getFeatures",
     method: "GET",
@@ -67,5 +80,15 @@ export const serviceOperations = {
     capability: "systemStats",
     role: "viewer",
     answers: { 200: json(systemStatsSchema) },
+  }),
+  freeMemory: defineOperation({
+    name: "freeMemory",
+    method: "POST",
+    path: "/api/free",
+    tier: "extension",
+    capability: "free",
+    role: "operator",
+    body: json(freeBody),
+    answers: { 200: { kind: "empty" } },
   }),
 };

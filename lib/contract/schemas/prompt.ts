@@ -12,7 +12,7 @@ export const promptBodySchema = z.looseObject({
   partial_execution_targets: maybe(z.array(z.string()).max(100_000)),
   number: z.unknown().optional(),
   front: z.unknown().optional(),
-  client_id: maybe(z.string()),
+  client_id: maybe(z.string().max(200)),
 });
 export type PromptBody = z.infer<typeof promptBodySchema>;
 

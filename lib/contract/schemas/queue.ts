@@ -37,6 +37,12 @@ export const historyQuerySchema = z.object({
   offset: integerText({ min: 0 }).default(0),
 });
 
+/** Of the family's older map: oldest first, the offset counted from the oldest; below 0 it means the last `max_items`. */
+export const olderHistoryQuerySchema = z.object({
+  max_items: integerText({ min: 1, max: 1000 }).default(200),
+  offset: integerText({ min: -1 }).default(-1),
+});
+
 const historyEntrySchema = z.looseObject({
   prompt_id: z.string(),
   create_time: maybe(moment),

@@ -74,12 +74,13 @@ export function assetRoutes(parts: Parts): Route[] {
         editAsset(database, requireChangeable(database, call.user.id, id), edit, now());
         return requireAsset(database, call.user.id, id);
       });
-      const { name, asset_hash, tags, mime_type, updated_at } = show(call, asset);
+      const { name, asset_hash, hash, tags, mime_type, updated_at } = show(call, asset);
       return json({
         id,
         updated_at,
         name,
         asset_hash,
+        hash,
         tags,
         mime_type,
         user_metadata: readMetadata(asset.metadata),

@@ -29,6 +29,12 @@ export function jobRoutes(parts: Parts): Route[] {
     return job;
   }
 
+  async function cancelOne(call: Call<"job_id">): Promise<Response> {
+    const job = requireJob(call);
+    const cancelled = await cancelJobs(parts, call.user.id, [job.id]);
+    return json({ cancelled: cancelled.length > 0 });
+  }
+
   return [
     route(operations.listJobs, ({ request, user }) => {
       const query = readQuery(request, jobsQuerySchema);
@@ -45,11 +51,8 @@ export function jobRoutes(parts: Parts): Route[] {
 
     route(operations.getJobStatus, (call) => json(toStatus(requireJob(call)))),
 
-    route(operations.cancelJob, async (call) => {
-      const job = requireJob(call);
-      const cancelled = await cancelJobs(parts, call.user.id, [job.id]);
-      return json({ cancelled: cancelled.length > 0 });
-    }),
+    route(operations.cancelJob, cancelOne),
+    route(operations.cancelOneJob, cancelOne),
 
     route(operations.cancelJobs, async ({ request, user }) => {
       const { job_ids } = await readJson(request, idsBodySchema, parts.settings);

@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { operations } from "@/lib/contract/operations";
-import { historyQuerySchema, type ManageBody, manageBodySchema } from "@/lib/contract/schemas/queue";
-import { listHistory, manageHistory, toHistoryEntry } from "../jobs/history";
+import { historyQuerySchema, type ManageBody, manageBodySchema, olderHistoryQuerySchema } from "@/lib/contract/schemas/queue";
+import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history";
 import { findJob } from "../jobs/job-row";
 import { listQueue, manageQueue } from "../jobs/queue";
 import { objectText } from "../jobs/stored-texts";
@@ -27,7 +27,11 @@ export function queueRoutes(parts: Parts): Route[] {
 
   return [
     route(operations.listQueue, ({ user }) => jsonText(listQueue(database, user.id))),
-    route(operations.manageQueue, async ({ request, user }) => json(await manageQueue(parts, user.id, await readManageBody(request)))),
+    route(operations.manageQueue, async ({ request, user }) => {
+      const changed = await manageQueue(parts, user.id, await readManageBody(request));
+      parts.events.queueChanged(user.id);
+      return json(changed);
+    }),
 
     route(operations.listHistory, ({ request, user }) =>
       jsonText(objectText({}, { history: listHistory(database, user.id, readQuery(request, historyQuerySchema)) })),
@@ -41,6 +45,15 @@ export function queueRoutes(parts: Parts): Route[] {
       const entry = job && toHistoryEntry(database, job);
       if (!job || !entry) throw new ServiceError("NOT_FOUND", "The history holds no such job.");
       return jsonText(objectText({}, { [job.id]: entry }));
+    }),
+
+    route(operations.listOlderHistory, ({ request, user }) =>
+      jsonText(objectText({}, listOlderHistory(database, user.id, readQuery(request, olderHistoryQuerySchema)))),
+    ),
+    route(operations.getOlderHistoryEntry, (call) => {
+      const job = findJob(database, call.user.id, call.param("job_id"));
+      const entry = job && toOlderEntry(database, job);
+      return jsonText(objectText({}, job && entry ? { [job.id]: entry } : {}));
     }),
 
     route(operations.interrupt, async ({ request, user }) => {

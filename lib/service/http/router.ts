@@ -22,7 +22,7 @@ import { serviceRoutes } from "./service-routes";
 import { userdataRoutes } from "./userdata-routes";
 
 /** Parts of the contract that the embedded service does not claim: 404, as from any service without them. */
-const notOffered = new Set<string>([operations.listTasks.name, operations.getSystemStats.name]);
+const notOffered = new Set<string>([operations.listTasks.name]);
 /** Its path is one with the writes of userdata: see userdata-routes. */
 const servedElsewhere = new Set<string>([operations.moveUserdata.name]);
 

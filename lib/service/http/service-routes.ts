@@ -1,5 +1,6 @@
 // The user behind the key, what the service says of itself, the node library, and the tags of the library of assets.
 
+import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
 import { refineQuerySchema, tagsQuerySchema } from "@/lib/contract/schemas/tags";
 import { listTags, refineTags } from "../assets/list-tags";
@@ -7,9 +8,27 @@ import { usedBytes } from "../assets/quota";
 import { listInputNames } from "../assets/file-names";
 import { describeLibrary } from "../nodes/library";
 import { type Parts } from "../parts";
-import { json } from "./answers";
+import { empty, json } from "./answers";
+import { readJson } from "./read-json";
 import { readAssetQuery, readQuery } from "./read-query";
 import { route, type Route } from "./route";
+
+/** The family's words: its clients look for them and show what they find. Nodes run on the processor, in the machine's memory. */
+function describeSystem() {
+  const [vram_total, vram_free] = [totalmem(), freemem()];
+  return {
+    system: {
+      os: platform(),
+      ram_total: vram_total,
+      ram_free: vram_free,
+      comfyui_version: "lightdesk",
+      python_version: `none (Node.js ${process.versions.node})`,
+      embedded_python: false,
+      argv: [],
+    },
+    devices: [{ name: "cpu", type: "cpu", index: 0, vram_total, vram_free, torch_vram_total: vram_total, torch_vram_free: vram_free }],
+  };
+}
 
 export function serviceRoutes(parts: Parts): Route[] {
   const { database } = parts;
@@ -21,6 +40,16 @@ export function serviceRoutes(parts: Parts): Route[] {
     }),
     route(operations.getFeatures, () => json({ supports_preview_metadata: false, max_upload_size: parts.settings.maxUploadBytes })),
     route(operations.getObjectInfo, ({ user }) => json(describeLibrary({ images: listInputNames(database, user.id) }))),
+    route(operations.getObjectInfoOf, ({ user, param }) => {
+      const library = describeLibrary({ images: listInputNames(database, user.id) });
+      const name = param("class");
+      return json(Object.hasOwn(library, name) ? { [name]: library[name] } : {});
+    }),
+    route(operations.getSystemStats, () => json(describeSystem())),
+    route(operations.freeMemory, async ({ request }) => {
+      await readJson(request, operations.freeMemory.body.schema, parts.settings, {});
+      return empty(200);
+    }),
     route(operations.listTags, ({ request, user }) => json(listTags(database, user.id, readQuery(request, tagsQuerySchema)))),
     route(operations.refineTags, ({ request, user }) =>
       json({ tag_counts: refineTags(parts, user.id, readAssetQuery(request, refineQuerySchema, parts.settings)) }),

@@ -1,17 +1,19 @@
 // Cancelling by id, whether a job waits or runs. What has ended stays as it is.
 
 import { type Database } from "../store/database";
+import { type JobEvents } from "../events/job-events";
 import { type Engine } from "./engine";
 import { cancelPendingJobs } from "./queue";
 
 /** Returns the ids that were really cancelled. */
 export async function cancelJobs(
-  parts: { database: Database; engine: Engine; now: () => number },
+  parts: { database: Database; engine: Engine; events: JobEvents; now: () => number },
   userId: number,
   ids: readonly string[],
 ): Promise<string[]> {
   // Pending first: what starts in between is found running.
   const pending = await cancelPendingJobs(parts, userId, ids);
   const running = await parts.engine.cancelRunning(userId, ids);
+  if (pending.length > 0) parts.events.queueChanged(userId);
   return [...pending, ...running];
 }

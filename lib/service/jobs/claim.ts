@@ -1,8 +1,11 @@
 // Taking one job out of the queue of the store, and what is known of it from then on while it runs.
 
+import { textOf } from "@/lib/contract/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { sql } from "kysely";
 import { query } from "../store/database";
+import { type JobEvents } from "../events/job-events";
+import { createRunTeller, type RunTeller } from "../events/run-teller";
 import { type EngineParts } from "./engine-parts";
 import { isNoted } from "./cancel-notes";
 import { failJob } from "./finish";
@@ -25,22 +28,25 @@ export type Claimed = {
 
 export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts"> & {
   record: RunRecord;
+  teller: RunTeller;
   /** Ends the run soon; before it has begun, keeps it from beginning. */
   cancel(): void;
   /** Set once the runner has the job. */
   handOver(cancel: () => void): void;
 };
 
-export function createRunning(job: Claimed): Running {
+export function createRunning(job: Claimed, events: JobEvents): Running {
   let isCancelled = false;
   let cancelRun: (() => void) | undefined;
-  const { seq, id, userId, attempts } = job;
+  const { seq, id, userId, attempts, extraData } = job;
+  const clientId = textOf(extraData.client_id);
   return {
     seq,
     id,
     userId,
     attempts,
     record: createRunRecord(id, job.graph, job.outputs, job.startMs),
+    teller: createRunTeller(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length }),
     cancel() {
       isCancelled = true;
       cancelRun?.();

@@ -2,6 +2,7 @@
 
 import { type BlobStore } from "../assets/blob-store";
 import { type Folders } from "../assets/folders";
+import { type JobEvents } from "../events/job-events";
 import { type Runner } from "../nodes/runner";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
@@ -11,6 +12,7 @@ export type EngineParts = {
   blobs: BlobStore;
   folders: Folders;
   runner: Runner;
+  events: JobEvents;
   concurrency: number;
   maxJobPixels: number;
   /** Removes content that nothing names any more. */

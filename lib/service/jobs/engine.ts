@@ -105,6 +105,7 @@ export function createEngine(parts: EngineParts) {
       await untilStored(() => failAround(database, job, error, now()));
     } finally {
       running.delete(job.id);
+      run.teller.ended(database);
       inBackground(tidyUp(job, outputDir, isClean ? run.record.files.map(({ path }) => path) : undefined));
     }
   }
@@ -166,7 +167,10 @@ export function createEngine(parts: EngineParts) {
       const targets = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
       if (targets.length === 0) return [];
       const cancelled = await database.commit(() => targets.filter((run) => cancelRunning(database, run, run.record, now())));
-      for (const run of cancelled) run.cancel();
+      for (const run of cancelled) {
+        run.cancel();
+        run.teller.ended(database);
+      }
       return cancelled.map((run) => run.id);
     },
 

@@ -1,13 +1,14 @@
 // The history: jobs that have ended, newest first. Removing an entry removes the job from every list; its assets stay.
 
+import { writeExactJson } from "@/lib/contract/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type Database } from "../store/database";
 import { type QueueClears } from "./queue-clears";
 import { removeEndedByIds } from "./ended-jobs";
 import { type HistoryClears } from "./history-clears";
-import { listJobs } from "./list-jobs";
+import { countJobs, listJobs } from "./list-jobs";
 import { orEmpty, type StoredJob } from "./job-row";
-import { readResult } from "./job-view";
+import { readError, readResult } from "./job-view";
 import { extraDataText, inputTexts, listText, objectText } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
 
@@ -24,11 +25,47 @@ export function listHistory(database: Database, userId: number, page: { max_item
   return listText(jobs.map((job) => toListed(database, job)));
 }
 
+/** Text by id. A job whose row is damaged is left out. */
+export function listOlderHistory(database: Database, userId: number, page: { max_items: number; offset: number }): Record<string, string> {
+  const status = [...terminalStates];
+  const last = () => Math.max(0, countJobs(database, userId, status) - page.max_items);
+  const { jobs } = listJobs(database, userId, {
+    status,
+    sort_by: "create_time",
+    sort_order: "asc",
+    limit: page.max_items,
+    offset: page.offset < 0 ? last() : page.offset,
+  });
+  return Object.fromEntries(
+    jobs.flatMap((job) => {
+      const entry = orEmpty(() => toOlderEntry(database, job), undefined);
+      return entry === undefined ? [] : [[job.id, entry]];
+    }),
+  );
+}
+
+/** As JSON text. Undefined for a job that has not ended. */
+export function toOlderEntry(database: Database, job: StoredJob): string | undefined {
+  const inputs = inputTexts(database, job.seq);
+  const result = isTerminal(job.state) ? readResult(database, job) : undefined;
+  if (!result) return undefined;
+  const { prompt, extra_data, outputs_to_execute } = inputs ?? noInputs;
+  const tuple = listText([String(job.number), writeExactJson(job.id), prompt, extra_data, outputs_to_execute]);
+  return objectText(errorOf(job), { prompt: tuple, ...result });
+}
+
+const noInputs = { prompt: "{}", extra_data: "{}", outputs_to_execute: "[]" };
+
+function errorOf(job: StoredJob): { error_message?: string } {
+  const error = orEmpty(() => readError(job), undefined);
+  return error === undefined ? {} : { error_message: error };
+}
+
 function toListed(database: Database, job: StoredJob): string {
   const result = orEmpty(() => readResult(database, job), undefined);
   const extraData = orEmpty(() => extraDataText(database, job.seq), undefined);
   return objectText(
-    { prompt_id: job.id, create_time: job.create_time, workflow_id: job.workflow_id },
+    { prompt_id: job.id, create_time: job.create_time, workflow_id: job.workflow_id, ...errorOf(job) },
     {
       prompt: objectText({ priority: job.number, prompt_id: job.id }, { extra_data: extraData ?? "{}" }),
       outputs: result?.outputs ?? "{}",
@@ -43,11 +80,8 @@ export function toHistoryEntry(database: Database, job: StoredJob): string | und
   const inputs = inputTexts(database, job.seq);
   const result = isTerminal(job.state) ? readResult(database, job) : undefined;
   if (!result) return undefined;
-  const prompt = objectText(
-    { priority: job.number, prompt_id: job.id },
-    inputs ?? { prompt: "{}", extra_data: "{}", outputs_to_execute: "[]" },
-  );
-  return objectText({}, { prompt, ...result });
+  const prompt = objectText({ priority: job.number, prompt_id: job.id }, inputs ?? noInputs);
+  return objectText(errorOf(job), { prompt, ...result });
 }
 
 type HistoryParts = { database: Database; clears: HistoryClears; queueClears: QueueClears; now: () => number };

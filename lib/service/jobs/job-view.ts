@@ -55,7 +55,7 @@ const statusWords: Readonly<Record<KnownJobState, string>> = {
 };
 
 export function toStatus(job: StoredJob) {
-  const error = job.error === null ? undefined : readRecord(job.error);
+  const error = readError(job);
   return {
     id: job.id,
     status: statusWords[job.state],
@@ -63,8 +63,13 @@ export function toStatus(job: StoredJob) {
     updated_at: new Date(job.update_time).toISOString(),
     last_state_update: new Date(job.state_time).toISOString(),
     ...(job.slot !== null && { assigned_inference: job.slot }),
-    ...(error && { error_message: String(error.exception_message ?? "") }),
+    ...(error !== undefined && { error_message: error }),
   };
+}
+
+/** What went wrong, in one text; undefined for a job that did not fail. */
+export function readError(job: StoredJob): string | undefined {
+  return job.error === null ? undefined : String(readRecord(job.error).exception_message ?? "");
 }
 
 /** Each as JSON text. */

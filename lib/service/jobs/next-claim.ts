@@ -38,7 +38,7 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
         taken.push(next);
         claimed = tryOne(next.seq);
         // Known as running from its claim on, so that no cancel falls between waiting and running.
-        if (claimed) running.set(claimed.id, createRunning(claimed));
+        if (claimed) running.set(claimed.id, createRunning(claimed, parts.events));
       }
     },
 

@@ -21,7 +21,8 @@ export async function executeJob(
   run: { job: Claimed; running: Running; outputDir: string; next: NextClaim; nextImage: string | undefined },
 ): Promise<Execution> {
   const { job, running, outputDir, next, nextImage } = run;
-  const { record } = running;
+  const { record, teller } = running;
+  teller.begun(record.startMs);
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
   const nodes = parts.runner.run(
     {
@@ -36,7 +37,10 @@ export async function executeJob(
       blobsDir: parts.folders.blobs,
       pngText: pngTextOf(job),
     },
-    (event) => record.note(event),
+    (event) => {
+      record.note(event);
+      teller.note(event);
+    },
   );
   running.handOver(nodes.cancel);
 

@@ -52,6 +52,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     },
 
     note(event: RunEvent): void {
+      if (event.kind === "cached") return; // said again of each node, in its turn
       if (event.kind === "start") {
         working = { nodeId: event.nodeId, since: event.startMs };
         // At once: the reporter speaks ten times a second, and a node that computes says nothing until its first rows are done.

@@ -32,7 +32,8 @@ export async function submitPrompt(
 
   // Random from its first letter on: people tell jobs apart by the beginning of their ids.
   const id = randomUUID();
-  const extraData = body.extra_data ?? {};
+  // Where the family keeps it: who shall hear of the job (GET /ws).
+  const extraData = { ...body.extra_data, ...(body.client_id && { client_id: body.client_id }) };
   const needed = new Set(validation.images);
   const images = [...pinned].flatMap(([name, hash]) => (needed.has(name) ? { name, hash } : []));
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });

@@ -24,6 +24,7 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
     const plan = planRun(request.graph, request.outputs);
     const kept = createKeptValues(plan.readers, request.maxPixels);
     const reuse = await planReuse(plan, request, execution.cache);
+    send({ kind: "cached", nodeIds: plan.order.flatMap(({ id }) => (reuse.of(id) ? [id] : [])), at: Date.now() });
     const numbers = new Map<string, number>();
     const nextNumber = (prefix: string) => {
       const number = (numbers.get(prefix) ?? 0) + 1;

@@ -48,6 +48,8 @@ export type ProducedFile = {
 };
 
 export type RunEvent =
+  /** Once, before the first node: those that need not run. */
+  | { kind: "cached"; nodeIds: string[]; at: number }
   /** A node begins that is not known from the cache: at once, where progress may come a little later. */
   | { kind: "start"; nodeId: string; startMs: number }
   | { kind: "progress"; nodesDone: number; nodesTotal: number; currentNode: string; step?: number; steps?: number }

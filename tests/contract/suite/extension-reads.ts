@@ -1,10 +1,10 @@
 // Steps that read through extensions. What a service lacks is absent, and that is no fault.
 import { operations } from "@/lib/contract/operations";
-import { itemsOf, needed, type Step, text } from "./steps";
+import { field, itemsOf, needed, type Step, text } from "./steps";
 import { demand, NotTried } from "./verdict";
 
 const o = operations;
-const plainReads = [o.getQueueDepth, o.listQueue, o.getObjectInfo, o.getFeatures, o.listTasks, o.getSystemStats];
+const plainReads = [o.getQueueDepth, o.listQueue, o.getObjectInfo, o.getFeatures, o.listTasks, o.getSystemStats, o.listOlderHistory];
 
 export const extensionReadSteps: readonly Step[] = [
   ...plainReads.map((operation): Step => ({ operation, run: async ({ ask }) => void (await ask(operation)) })),
@@ -45,6 +45,22 @@ export const extensionReadSteps: readonly Step[] = [
     operation: o.getHistoryEntry,
     run: async ({ ask, known }) =>
       void (await ask(o.getHistoryEntry, { params: { job_id: needed(known.endedJobId, "job that has ended") } })),
+  },
+  {
+    operation: o.getOlderHistoryEntry,
+    run: async ({ ask, known }) => {
+      const job_id = needed(known.endedJobId, "job that has ended");
+      const entry = field(await ask(o.getOlderHistoryEntry, { params: { job_id } }), job_id);
+      const prompt = field(entry, "prompt");
+      demand(Array.isArray(prompt) && prompt[1] === job_id, "prompt is no list with the job's id at its second place");
+    },
+  },
+  {
+    operation: o.getObjectInfoOf,
+    run: async ({ ask }) => {
+      const info = await ask(o.getObjectInfoOf, { params: { class: "SaveImage" } });
+      demand(field(info, "SaveImage") !== undefined, "the class is not under its name");
+    },
   },
   {
     operation: o.readUserdata,

@@ -64,6 +64,19 @@ export const jobWriteSteps: readonly Step[] = [
     },
   },
   {
+    operation: o.cancelOneJob,
+    writes: true,
+    async run({ call, known }) {
+      const answer = await call(o.cancelOneJob, { params: { job_id: needed(known.own.jobId, "job of its own") } });
+      if (answer.status !== 409) read(o.cancelOneJob, answer);
+    },
+  },
+  {
+    operation: o.freeMemory,
+    writes: true,
+    run: async ({ ask }) => void (await ask(o.freeMemory, { body: {} })),
+  },
+  {
     operation: o.cancelJobs,
     writes: true,
     async run({ call, known }) {

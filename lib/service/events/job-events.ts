@@ -1,0 +1,70 @@
+// What the service tells of jobs while they wait, run and end, in the family's messages (GET /ws): who listens, and who hears what.
+// Guarantees: nobody hears of another user's jobs; a job that was submitted with a client_id is told to listeners of that id and to those
+// without one, any other job to all of its user; where nobody listens, nothing is made.
+// Must never: hold a job up: a listener takes a message at once or is ended by whoever brought it.
+
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { newId } from "../new-id";
+
+/** Long enough that a thousand cancelled jobs are one message. */
+const STATUS_EVERY_MS = 50;
+
+export type Tell = (message: string) => void;
+export type Hearers = { userId: number; clientId: string | undefined };
+type Listener = { clientId: string | undefined; tell: Tell };
+
+export type JobEvents = ReturnType<typeof createJobEvents>;
+
+export function createJobEvents(queueRemaining: (userId: number) => number) {
+  const listeners = new Map<number, Set<Listener>>();
+  const due = new Map<number, NodeJS.Timeout>();
+
+  const status = (userId: number) => ({ status: { exec_info: { queue_remaining: queueRemaining(userId) } } });
+
+  return {
+    /** The first message is the state of the queue, with the id that the listener is known by. */
+    listen(userId: number, clientId: string | undefined, tell: Tell): () => void {
+      const listener: Listener = { clientId, tell };
+      const all = listeners.get(userId) ?? new Set();
+      listeners.set(userId, all.add(listener));
+      tell(message("status", { ...status(userId), sid: clientId ?? newId() }));
+      return () => {
+        all.delete(listener);
+        if (all.size === 0 && listeners.get(userId) === all) listeners.delete(userId);
+      };
+    },
+
+    isHeard: ({ userId }: Hearers) => listeners.has(userId),
+
+    tell({ userId, clientId }: Hearers, type: string, data: object): void {
+      const all = listeners.get(userId);
+      if (!all) return;
+      const text = message(type, data);
+      for (const listener of all)
+        if (clientId === undefined || listener.clientId === undefined || listener.clientId === clientId) listener.tell(text);
+    },
+
+    /** Something was submitted, cancelled or has ended: all of the user's listeners hear how much is left, a moment later. */
+    queueChanged(userId: number): void {
+      if (!listeners.has(userId) || due.has(userId)) return;
+      const timer = setTimeout(() => {
+        due.delete(userId);
+        const all = listeners.get(userId);
+        if (!all) return;
+        const text = message("status", status(userId));
+        for (const { tell } of all) tell(text);
+      }, STATUS_EVERY_MS);
+      due.set(userId, timer);
+    },
+
+    stop(): void {
+      for (const timer of due.values()) clearTimeout(timer);
+      due.clear();
+      listeners.clear();
+    },
+  };
+}
+
+function message(type: string, data: object): string {
+  return writeExactJson({ type, data });
+}

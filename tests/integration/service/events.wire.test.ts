@@ -1,0 +1,148 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { type EventSocket, openEvents, refusedWith } from "@/tests/support/event-socket";
+import { type Client } from "@/tests/support/service";
+import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { until } from "@/tests/support/until";
+import { canvas, record, submit, waiting } from "./support";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let dataDir: string;
+let service: ServiceProcess;
+let key: string;
+let client: Client;
+const open: EventSocket[] = [];
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "lightdesk-events-"));
+  service = await startServiceProcess(dataDir);
+  key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  client = httpClient(service.url, key);
+});
+afterEach(async () => {
+  for (const socket of open.splice(0)) await socket.close();
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function listen(query: string, headers: Record<string, string> = { "x-api-key": key }, path = "/ws"): Promise<EventSocket> {
+  const socket = await openEvents(`${service.url}${path}${query}`, headers);
+  open.push(socket);
+  return socket;
+}
+const types = (socket: EventSocket, id: string) => socket.of(id).map(({ type }) => type);
+
+describe("who may listen", () => {
+  it("is whoever has a key, in the header or as a token, at /ws and /api/ws; the first message says by which id it is known", async () => {
+    for (const path of ["/ws", "/api/ws"]) {
+      const byHeader = await listen("?clientId=mine", { "x-api-key": key }, path);
+      const byToken = await listen(`?clientId=mine&token=${key}`, {}, path);
+      for (const { heard } of [byHeader, byToken]) {
+        await until("it is greeted", () => heard.length > 0);
+        expect(heard[0]).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 0 } }, sid: "mine" } });
+      }
+    }
+  });
+
+  it("is nobody else: no key, an unknown key and a revoked one are refused with 401, another path with 404", async () => {
+    const revoked = await serviceCommand(dataDir, "keys", "create", "--user", "gone");
+    await serviceCommand(dataDir, "keys", "revoke", revoked.slice(0, 11));
+    for (const headers of [{}, { "x-api-key": "ld-nothing" }, { "x-api-key": revoked }] as Record<string, string>[])
+      expect(await refusedWith(`${service.url}/ws`, headers)).toBe(401);
+    expect(await refusedWith(`${service.url}/api/jobs`, { "x-api-key": key })).toBe(404);
+  });
+});
+
+describe("a job is told", () => {
+  it("from its start to its end, and its picture can be fetched when it is named", async () => {
+    const socket = await listen("?clientId=a");
+    const id = await submit(client, canvas(0x10203, 64), { client_id: "a" });
+    await socket.over(id);
+    const told = types(socket, id).filter((type) => !type.startsWith("progress"));
+    expect(told).toEqual(["execution_start", "execution_cached", "executing", "executing", "executed", "execution_success", "executing"]);
+    const executed = socket.of(id).find(({ type }) => type === "executed")?.data;
+    const [item] = record(executed?.output).images as { filename: string; type: string }[];
+    expect(executed).toMatchObject({ node: "2", display_node: "2", output: { images: [{ type: "output", subfolder: "" }] } });
+    expect((await client.get(`/view?filename=${item?.filename}&type=${item?.type}`)).status).toBe(200);
+    const last = socket.heard.findLast(({ type }) => type === "status")?.data;
+    expect(last).toEqual({ status: { exec_info: { queue_remaining: 0 } } });
+  });
+
+  it("with its progress, by number and as the state of every node that has begun", async () => {
+    const socket = await listen("");
+    const id = await submit(client, waiting(0.6, 77));
+    await socket.over(id);
+    const progress = socket.of(id).filter(({ type, data }) => type === "progress" && data.node === "2");
+    expect(progress.length).toBeGreaterThan(1);
+    for (const { data } of progress) expect(data).toMatchObject({ max: 100, value: expect.any(Number) });
+    const state = socket.of(id).findLast(({ type }) => type === "progress_state")?.data;
+    expect(state?.nodes).toMatchObject({ "1": { state: "finished" }, "3": { state: "running", prompt_id: id } });
+  });
+
+  it("as cached where nothing has to run, with what it puts out all the same", async () => {
+    const socket = await listen("");
+    await socket.over(await submit(client, canvas(4711)));
+    const id = await submit(client, canvas(4711));
+    await socket.over(id);
+    expect(socket.of(id).find(({ type }) => type === "execution_cached")?.data.nodes).toEqual(["1", "2"]);
+    expect(types(socket, id)).toEqual(["execution_start", "execution_cached", "executed", "execution_success", "executing"]);
+  });
+
+  it("as failed with the node's error, and as interrupted when it is cancelled", async () => {
+    const socket = await listen("");
+    const failing = {
+      ...canvas(9),
+      "3": { class_type: "Fail", inputs: { message: "on purpose", anything: ["1", 0] } },
+      "4": { class_type: "PreviewImage", inputs: { images: ["3", 0] } },
+    };
+    const failed = await submit(client, failing);
+    await socket.over(failed);
+    const error = socket.of(failed).find(({ type }) => type === "execution_error")?.data;
+    expect(error).toMatchObject({ node_id: "3", node_type: "Fail", exception_message: "on purpose", executed: expect.any(Array) });
+
+    const stopped = await submit(client, waiting(600, 78));
+    await until("it runs", () => types(socket, stopped).includes("executing"));
+    expect((await client.post(`/job/${stopped}/cancel`)).body).toEqual({ cancelled: true });
+    await socket.over(stopped);
+    expect(types(socket, stopped)).toContain("execution_interrupted");
+    expect(types(socket, stopped)).not.toContain("executed");
+  });
+
+  it("to whom it was submitted by, to those who gave no id, and to nobody of another user", async () => {
+    const [mine, others, all] = [await listen("?clientId=m"), await listen("?clientId=o"), await listen("")];
+    const stranger = await listen("", { "x-api-key": await serviceCommand(dataDir, "keys", "create", "--user", "eve") });
+    const id = await submit(client, canvas(31), { client_id: "m" });
+    for (const socket of [mine, all]) await socket.over(id);
+    const free = await submit(client, canvas(32));
+    for (const socket of [mine, others, all]) await socket.over(free);
+    expect(others.of(id)).toEqual([]);
+    expect(stranger.heard.map(({ type }) => type)).toEqual(["status"]);
+  });
+
+  it("keeps how much is left true when what waits is cancelled", async () => {
+    const socket = await listen("");
+    const ids = [];
+    for (const color of [1, 2, 3, 4]) ids.push(await submit(client, waiting(600, color)));
+    const remaining = () => record(record(socket.heard.findLast(({ type }) => type === "status")?.data.status).exec_info).queue_remaining;
+    await until("four are told", () => remaining() === 4);
+    await client.post("/queue", { clear: true });
+    await until("two are told", () => remaining() === 2);
+    await client.post("/api/jobs/cancel", { job_ids: ids });
+    await until("none is told", () => remaining() === 0);
+  });
+});
+
+it("a client that says too much at once is cut off, and a stop closes every socket", async () => {
+  const loud = await listen("");
+  loud.socket.send("x".repeat(100_000));
+  expect((await once(loud.socket, "close"))[0]).toBe(1009);
+  const quiet = await listen("");
+  const closing = once(quiet.socket, "close");
+  expect(await service.stop("SIGTERM")).toBe(0);
+  expect((await closing)[0]).toBe(1001);
+});

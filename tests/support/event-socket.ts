@@ -1,0 +1,50 @@
+// A WebSocket to /ws that keeps what it hears; whoever opens it closes it.
+import { once } from "node:events";
+import { WebSocket } from "ws";
+import { until } from "./until";
+
+export type Heard = { type: string; data: Record<string, unknown> };
+export type EventSocket = Awaited<ReturnType<typeof openEvents>>;
+
+/** `url`: of the server, with the path and query of the socket. Fails with the status where it is refused. */
+export async function openEvents(url: string, headers: Record<string, string> = {}) {
+  const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
+  const heard: Heard[] = [];
+  socket.on("message", (message, isBinary) => {
+    if (!isBinary) heard.push(JSON.parse((message as Buffer).toString("utf8")) as Heard);
+  });
+  await once(socket, "open");
+  return {
+    socket,
+    heard,
+    /** Of one job, in order. */
+    of: (id: string) => heard.filter(({ data }) => data.prompt_id === id),
+    /** Until the family's last word of a job. */
+    over: (id: string) =>
+      until(`the end of ${id} is heard`, () =>
+        heard.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === id),
+      ),
+    async close() {
+      if (socket.readyState === WebSocket.CLOSED) return;
+      socket.close();
+      await once(socket, "close");
+    },
+  };
+}
+
+/** The HTTP status with which a WebSocket is refused. */
+export async function refusedWith(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+  const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
+  socket.on("error", () => undefined);
+  return new Promise((resolve) => {
+    socket.on("unexpected-response", (_request, answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+      socket.terminate();
+    });
+    socket.on("open", () => {
+      socket.close();
+      resolve(undefined);
+    });
+  });
+}

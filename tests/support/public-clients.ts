@@ -1,0 +1,131 @@
+// Public clients of the family, from the registry and unchanged, each doing what it can: a graph submitted and followed to its end, the
+// bytes of its picture, an upload, and what can be read. What comes back is what the client made of the answers.
+import { CallWrapper, ComfyApi, PromptBuilder } from "@saintno/comfyui-sdk";
+import { Client } from "@stable-canvas/comfyui-client";
+import { ComfyUIClient } from "comfy-ui-client";
+import { randomUUID } from "node:crypto";
+import { WebSocket } from "ws";
+import { startAddingProxy } from "./adding-proxy";
+
+/** `base`: the address with the path before /prompt and the others, `headers`: what says who asks. */
+export type Place = { base: string; headers: Record<string, string> };
+export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
+export type Driven = {
+  /** Of the picture that `outputNode` put out. */
+  picture: Uint8Array;
+  uploaded: string;
+  queue: { running: number; pending: number };
+  /** Ids of jobs in the history. */
+  history: string[];
+  system: unknown;
+  classes: string[];
+  /** What it heard on the way. */
+  heard: string[];
+};
+
+type Work = { graph: Graph; outputNode: string; upload: Uint8Array };
+type Item = { filename: string; subfolder: string; type: string };
+
+const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
+
+export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {
+  /** Takes a `fetch` and a WebSocket of one's own; asks for /ws beside its base. It uploads nothing. */
+  async "@stable-canvas/comfyui-client"({ base, headers }, { graph, outputNode }) {
+    const { host, pathname } = new URL(base);
+    class Socket extends WebSocket {
+      constructor(address: string) {
+        super(address, { headers });
+      }
+    }
+    const client = new Client({
+      api_host: host,
+      api_base: pathname === "/" ? "" : pathname,
+      clientId: randomUUID(),
+      WebSocket: Socket,
+      fetch: (address: string, init?: RequestInit) => fetch(address, { ...init, headers: { ...(init?.headers as object), ...headers } }),
+    });
+    const heard: string[] = [];
+    for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
+      client.on(type, () => void heard.push(type));
+    try {
+      await client.connect();
+      const done = await client.enqueue(graph, {
+        resolver: (result, output, { node_id }) => (node_id === outputNode ? { ...result, data: output } : result),
+      });
+      const output = done.data as { images: Item[] } | null;
+      const [item] = output?.images ?? [];
+      if (!item) throw new Error("it found no picture");
+      const answer = await client.fetchApi(`/view?${new URLSearchParams({ ...item }).toString()}`);
+      const { Running, Pending } = await client.getQueue();
+      const { History } = await client.getHistory();
+      return {
+        picture: new Uint8Array(await answer.arrayBuffer()),
+        uploaded: "",
+        queue: { running: Running.length, pending: Pending.length },
+        history: History.map(({ prompt }) => String(prompt[1])),
+        system: (await client.getSystemStats()).system,
+        classes: Object.keys(await client.getNodeDefs()),
+        heard,
+      };
+    } finally {
+      client.disconnect();
+    }
+  },
+
+  /** Takes headers of one's own; asks for /ws below its base. */
+  async "@saintno/comfyui-sdk"({ base, headers }, { graph, outputNode, upload }) {
+    const api = new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
+    const heard: string[] = [];
+    for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
+      api.on(type, () => void heard.push(type));
+    try {
+      await api.init().waitForReady();
+      const titled = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
+      const prompt = new PromptBuilder(titled, [], ["picture"]).setOutputNode("picture", outputNode);
+      const done = await new CallWrapper(api, prompt).run();
+      if (!done) throw new Error("the job failed for it");
+      const { images } = done.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
+      const [item] = images;
+      if (!item) throw new Error("it found no picture");
+      const sent = await api.uploadImage(upload, "sent.png");
+      const queue = await api.getQueue();
+      return {
+        picture: await bytesOf(await api.getImage(item)),
+        uploaded: sent ? sent.info.filename : "",
+        queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
+        history: Object.keys(await api.getHistories()),
+        system: (await api.getSystemStats()).system,
+        classes: Object.keys((await api.getNodeDefs("SaveImage")) ?? {}),
+        heard,
+      };
+    } finally {
+      api.destroy();
+    }
+  },
+
+  /** Sends no header of one's own: a proxy adds them. */
+  async "comfy-ui-client"({ base, headers }, { graph, outputNode, upload }) {
+    const proxy = await startAddingProxy(new URL(base).origin, headers);
+    const { pathname } = new URL(base);
+    const client = new ComfyUIClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID());
+    try {
+      await client.connect();
+      const [image] = (await client.getImages(graph))[outputNode] ?? [];
+      if (!image) throw new Error("it found no picture");
+      const sent = await client.uploadImage(Buffer.from(upload), "sent.png", true);
+      const queue = await client.getQueue();
+      return {
+        picture: await bytesOf(image.blob),
+        uploaded: sent.name,
+        queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
+        history: Object.keys(await client.getHistory()),
+        system: ((await client.getSystemStats()) as unknown as { system: unknown }).system,
+        classes: Object.keys(await client.getObjectInfo("SaveImage")),
+        heard: [],
+      };
+    } finally {
+      await client.disconnect();
+      proxy.stop();
+    }
+  },
+};
