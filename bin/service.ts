@@ -109,7 +109,7 @@ function admitTo(service: Service, request: IncomingMessage): Admission {
   const clientId = searchParams.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
   const user = service.userOf(key);
   const message = "A valid API key is required in the X-API-Key header or as ?token=.";
-  if (user === undefined) return { ok: false, status: 401, code: "UNAUTHORIZED", message };
+  if (user === undefined) return { ok: false, refused: { status: 401, code: "UNAUTHORIZED", message } };
   return { ok: true, owner: user, open: ({ send }) => service.listen(key, clientId, send) };
 }
 

@@ -6,7 +6,8 @@
 import { type IncomingMessage } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { endSocket, type UpgradeHandler } from "./upgrades";
+import { endSocket, type Refused } from "./refusals";
+import { type UpgradeHandler } from "./upgrades";
 
 const MOST_IN_ALL = 1000;
 const MOST_PER_OWNER = 64;
@@ -29,7 +30,7 @@ export type FeedTarget = {
   end(): void;
 };
 export type Admission =
-  { ok: true; owner: string; open(target: FeedTarget): Feed | undefined } | { ok: false; status: number; code: string; message: string };
+  { ok: true; owner: string; open(target: FeedTarget): Feed | undefined } | { ok: false; refused: Refused };
 export type Admit = (request: IncomingMessage) => Admission | Promise<Admission>;
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; heard: number };
 
@@ -55,11 +56,11 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, pi
 
   async function take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const address = addressOf(request);
-    if (isClosing) return endSocket(socket, 503, "SERVICE_UNAVAILABLE", "The service is stopping.");
+    if (isClosing) return endSocket(socket, { status: 503, code: "SERVICE_UNAVAILABLE", message: "The service is stopping." });
     if (sockets.size >= MOST_IN_ALL || count((one) => one.address === address) >= MOST_PER_ADDRESS) return tooMany(socket);
     const admission = await admit(request);
     if (socket.destroyed) return;
-    if (!admission.ok) return endSocket(socket, admission.status, admission.code, admission.message);
+    if (!admission.ok) return endSocket(socket, admission.refused);
     if (count(({ owner }) => owner === admission.owner) >= MOST_PER_OWNER) return tooMany(socket);
     server.handleUpgrade(request, socket, head, (peer) => serve(peer, address, admission));
   }
@@ -86,7 +87,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, pi
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
-    void take(request, socket, head).catch(() => endSocket(socket, 500, "INTERNAL", "The connection could not be opened."));
+    void take(request, socket, head).catch(() => endSocket(socket, { status: 500, code: "INTERNAL", message: "The connection could not be opened." }));
 
   return {
     handler,
@@ -106,7 +107,7 @@ function end(peer: WebSocket, code: number, reason: string): void {
 }
 
 function tooMany(socket: Duplex): void {
-  endSocket(socket, 429, "RATE_LIMITED", "Too many connections are open. Close one, or try again later.");
+  endSocket(socket, { status: 429, code: "RATE_LIMITED", message: "Too many connections are open. Close one, or try again later." });
 }
 
 function remoteAddress(request: IncomingMessage): string {
