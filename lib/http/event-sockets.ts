@@ -29,8 +29,7 @@ export type FeedTarget = {
   /** The source has ended. */
   end(): void;
 };
-export type Admission =
-  { ok: true; owner: string; open(target: FeedTarget): Feed | undefined } | { ok: false; refused: Refused };
+export type Admission = { ok: true; owner: string; open(target: FeedTarget): Feed | undefined } | { ok: false; refused: Refused };
 export type Admit = (request: IncomingMessage) => Admission | Promise<Admission>;
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; heard: number };
 
@@ -87,7 +86,9 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, pi
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
-    void take(request, socket, head).catch(() => endSocket(socket, { status: 500, code: "INTERNAL", message: "The connection could not be opened." }));
+    void take(request, socket, head).catch(() =>
+      endSocket(socket, { status: 500, code: "INTERNAL", message: "The connection could not be opened." }),
+    );
 
   return {
     handler,

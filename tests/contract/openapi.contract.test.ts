@@ -126,9 +126,7 @@ describe("what the service answers is what the document says", () => {
     const options = { write: true, interrupt: true, sourceUrl, waitMs: 30_000 };
     const rows = await runSuite({ baseUrl: "http://service.test", key, send, timeoutMs: 30_000 }, options);
     const other = rows.filter(({ outcome }) => outcome !== "ok").map(({ operation, outcome, notes }) => [operation, outcome, ...notes]);
-    expect(other).toEqual([
-      ["GET /api/tasks", "absent", "answered 404"],
-    ]);
+    expect(other).toEqual([["GET /api/tasks", "absent", "answered 404"]]);
   });
 
   it("in refusals, and in jobs that run and fail", async () => {
