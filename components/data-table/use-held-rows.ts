@@ -1,30 +1,8 @@
 "use client";
 
 import { useState, useSyncExternalStore } from "react";
+import { isAtTop, subscribeToTop } from "./at-top";
 import { holdRows, shareRows } from "./held-rows";
-
-const TOP_PX = 40;
-
-let isAtTop = true;
-const listeners = new Set<() => void>();
-
-/** The place is read when it changes and not when it is asked for: in the middle of a drawing that would lay out the page. */
-function look(): void {
-  const next = window.scrollY < TOP_PX;
-  if (next === isAtTop) return;
-  isAtTop = next;
-  for (const notify of listeners) notify();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  if (listeners.size === 1) window.addEventListener("scroll", look, { passive: true });
-  look();
-  return () => {
-    listeners.delete(listener);
-    if (listeners.size === 0) window.removeEventListener("scroll", look);
-  };
-}
 
 type Held<Row> = { view: string; latest: Row[]; isHolding: boolean; rows: Row[]; newCount: number };
 
@@ -33,12 +11,12 @@ export function useHeldRows<Row extends { id: string }>(view: string, latest: Ro
   const [held, setHeld] = useState<Held<Row>>({ view, latest, isHolding: false, rows: latest, newCount: 0 });
   // Who leaves the top changes nothing yet; the next answer is held back, and whoever comes back to the top gets it.
   const isBack = useSyncExternalStore(
-    subscribe,
-    () => !held.isHolding || isAtTop,
+    subscribeToTop,
+    () => !held.isHolding || isAtTop(),
     () => true,
   );
   const isNew = held.latest !== latest || held.view !== view;
-  const isAway = held.isHolding ? !isBack : isNew && !isAtTop;
+  const isAway = held.isHolding ? !isBack : isNew && !isAtTop();
   const isHolding = canHold && isAway && held.view === view && held.rows.length > 0;
   if (!isNew && held.isHolding === isHolding) return held;
   const next = isHolding ? holdRows(held.rows, latest) : { rows: latest, newCount: 0 };

@@ -3,6 +3,7 @@
 import { machine } from "./figures";
 import { type Report, type Section } from "./section";
 import { calls } from "./sections/calls";
+import { coldPreviews } from "./sections/cold-previews";
 import { firstLoad } from "./sections/first-load";
 import { firstVisit } from "./sections/first-visit";
 import { longText } from "./sections/long-text";
@@ -28,6 +29,7 @@ const sections: readonly Section[] = [
   longText,
   mask,
   thumbnails,
+  coldPreviews,
   wall,
   longWall,
   largeWayIn,

@@ -6,7 +6,7 @@ import { table } from "./figures";
 import { type Desk, post } from "./processes";
 
 const PICTURES = 120;
-const ASKERS = 24;
+export const ASKERS = 24;
 const WIDTH = 1024;
 
 type Figure = { name: string; perSecond: number; millis: number; note: string };
@@ -50,7 +50,7 @@ async function oneForMany(desk: Desk): Promise<Figure> {
 }
 
 /** Seconds until all of them have come whole. */
-async function askAll(desk: Desk, urls: readonly string[]): Promise<number> {
+export async function askAll(desk: Desk, urls: readonly string[]): Promise<number> {
   const waiting = [...urls];
   const started = performance.now();
   const asker = async () => {
@@ -74,7 +74,7 @@ async function uploadPicture(desk: Desk, bytes: Buffer): Promise<string> {
 }
 
 /** Pictures that pack about as well as what models draw; each has another first pixel, and so a content of its own. */
-async function noise(edge: number): Promise<(index: number) => Promise<Buffer>> {
+export async function noise(edge: number): Promise<(index: number) => Promise<Buffer>> {
   const grain = { type: "gaussian" as const, mean: 120, sigma: 12 };
   const size = { width: edge, height: edge, channels: 3 as const };
   const pixels = await sharp({ create: { ...size, background: "black", noise: grain } })

@@ -1,6 +1,7 @@
 "use client";
 
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { isAtTop as isPageAtTop, subscribeToTop } from "@/components/data-table/at-top";
 import { shareRows } from "@/components/data-table/held-rows";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
@@ -20,13 +21,7 @@ type EndlessOptions = {
   isOn: boolean;
 };
 
-const TOP_PX = 40;
 const still = () => "still" as const;
-
-function subscribeToTop(listener: () => void): () => void {
-  window.addEventListener("scroll", listener, { passive: true });
-  return () => window.removeEventListener("scroll", listener);
-}
 
 /** The whole list, read where somebody looks. Its top is asked again like every list; what is new waits above. */
 export function useEndless({ query, connectionId, first, isOn }: EndlessOptions): AssetsSource {
@@ -35,11 +30,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   const version = useVersion(store);
   const path = connectionId && isOn ? assetsApiPath({ ...query, offset: 0, limit: CHUNK }, connectionId) : undefined;
   const poll = usePoll(path, { ...(isOn && query.offset === 0 && initialOf(first)), read: toAssetPage, motion: still });
-  const isAtTop = useSyncExternalStore(
-    subscribeToTop,
-    () => window.scrollY < TOP_PX,
-    () => true,
-  );
+  const isAtTop = useSyncExternalStore(subscribeToTop, isPageAtTop, () => true);
   const latest = poll.value;
   const isOther = latest !== undefined && isOn && differs(store, latest);
   useEffect(() => {

@@ -51,12 +51,12 @@ export type View = {
   isBare?: boolean;
 };
 
-/** Which rows to draw around `atPx`: what is in view, and as much above and below as the bound allows, a screen at most. */
+/** Which rows to draw around `atPx`: what is in view, and as much above and below as the bound allows, half a screen at most. */
 export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = false }: View): Rows {
   const first = Math.floor(atPx / rowPx);
   const last = Math.ceil((atPx + screenPx) / rowPx);
   const spare = Math.floor(MOST_TILES / columns) - (last - first);
-  const margin = isBare ? 0 : Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx)));
+  const margin = isBare ? 0 : Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx / 2)));
   const from = Math.min(Math.max(0, rows - 1), Math.max(0, first - margin));
   return { from, to: Math.min(rows, Math.max(from, last + margin)) };
 }

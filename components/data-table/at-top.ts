@@ -1,0 +1,28 @@
+// Whether the page stands at its top. The place is read when it changes and not when it is asked for: in the middle of a drawing that would
+// lay out the page.
+const TOP_PX = 40;
+
+let isHere = true;
+const listeners = new Set<() => void>();
+
+function look(): void {
+  const next = window.scrollY < TOP_PX;
+  if (next === isHere) return;
+  isHere = next;
+  for (const notify of listeners) notify();
+}
+
+export function subscribeToTop(listener: () => void): () => void {
+  listeners.add(listener);
+  if (listeners.size === 1) window.addEventListener("scroll", look, { passive: true });
+  look();
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) window.removeEventListener("scroll", look);
+  };
+}
+
+/** As it was when the page last moved, while somebody has subscribed. */
+export function isAtTop(): boolean {
+  return isHere;
+}

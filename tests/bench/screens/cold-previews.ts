@@ -1,0 +1,106 @@
+// The wall of a service in another process, none of whose pictures has been asked for: how fast their thumbnails come, and when a screen of
+// them is there.
+import { type Browser, type Page } from "@playwright/test";
+import { spread, table } from "../figures";
+import { type Desk, type PortService } from "../processes";
+import { askAll, ASKERS, noise } from "../thumbnails";
+import { openBlank, untilQuiet } from "./open-page";
+import { type Busy, traced } from "./trace";
+
+const PICTURES = 400;
+const EDGE_PX = 512;
+const JUMPS = 3;
+const AT_ONCE = 4;
+
+export type ColdPreviews = { perSecond: number; openedMs: number; jumpsMs: number[]; busy: Busy };
+
+export async function uploadPictures(service: PortService, tell: (text: string) => void): Promise<void> {
+  tell(`Uploading ${PICTURES} pictures.`);
+  const drawn = await noise(EDGE_PX);
+  for (let from = 0; from < PICTURES; from += AT_ONCE) {
+    const pictures: Buffer[] = [];
+    // One after the other: they share their pixels.
+    for (let at = from; at < from + AT_ONCE; at += 1) pictures.push(await drawn(at));
+    await Promise.all(pictures.map((bytes, at) => upload(service, `cold-${from + at}.png`, bytes)));
+  }
+}
+
+async function upload(service: PortService, name: string, bytes: Buffer): Promise<void> {
+  const body = new FormData();
+  body.set("tags", '["output"]');
+  body.set("file", new File([Uint8Array.from(bytes)], name, { type: "image/png" }));
+  const answer = await fetch(`${service.url}/api/assets`, { method: "POST", body, headers: service.headers });
+  if (!answer.ok) throw new Error(`the upload was answered ${answer.status}: ${await answer.text()}`);
+}
+
+export async function measureColdPreviews(browser: Browser, desk: Desk, connection: string): Promise<ColdPreviews> {
+  const { page, cdp, close } = await openBlank(browser, desk);
+  try {
+    await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+    await page.goto(`${desk.url}/assets?connection=${connection}`);
+    const openedMs = await page.evaluate(allInView);
+    await untilQuiet(page);
+    const jumpsMs: number[] = [];
+    const busy = await traced(cdp, async () => {
+      for (let jump = 0; jump < JUMPS; jump += 1) jumpsMs.push(await jumpOn(page));
+    });
+    return { perSecond: await thumbnailsPerSecond(desk, connection), openedMs, jumpsMs, busy };
+  } finally {
+    await close();
+  }
+}
+
+/** Two screens further, where no picture has been: milliseconds from there until all in view are drawn. */
+async function jumpOn(page: Page): Promise<number> {
+  const from = await page.evaluate(() => {
+    window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" });
+    return performance.now();
+  });
+  return (await page.evaluate(allInView)) - from;
+}
+
+/** Each list is read before its thumbnails are asked for, as the wall does; in a size that the wall has not asked for. */
+async function thumbnailsPerSecond(desk: Desk, connection: string): Promise<number> {
+  let seconds = 0;
+  for (let offset = 0; offset < PICTURES; offset += 100) {
+    const answer = await fetch(`${desk.url}/api/assets?connection=${connection}&limit=100&offset=${offset}`, { headers: desk.headers });
+    const { assets }: { assets: { id: string }[] } = await answer.json();
+    const address = (id: string) => `${desk.url}/api/console/thumbnail?connection=${connection}&edge=128&version=cold&asset=${id}`;
+    seconds += await askAll(
+      desk,
+      assets.map(({ id }) => address(id)),
+    );
+  }
+  return PICTURES / seconds;
+}
+
+/** The moment at which every tile in view shows its picture. */
+function allInView(): Promise<number> {
+  const started = performance.now();
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const tiles = [...document.querySelectorAll("a[data-index]")].filter((tile) => {
+        const { top, bottom } = tile.getBoundingClientRect();
+        return bottom > 110 && top < window.innerHeight - 50;
+      });
+      const shows = (tile: Element) => [...tile.querySelectorAll("img")].some((image) => image.complete && image.naturalWidth > 0);
+      if (tiles.length > 0 && tiles.every(shows)) resolve(performance.now());
+      else if (performance.now() - started > 30_000) reject(new Error("the pictures did not come"));
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
+}
+
+export function coldPreviewsTable({ perSecond, openedMs, jumpsMs, busy }: ColdPreviews): string {
+  return table(
+    ["", "figure to reach", ""],
+    [
+      [`thumbnails a second, ${ASKERS} askers, lists read before`, "200", perSecond.toFixed(0)],
+      ["opened: until every picture in view is there, ms from the address", "", openedMs.toFixed(0)],
+      ["two screens further: until every picture in view is there, ms", "1000", spread(jumpsMs, 0)],
+      ["- tasks over 50 ms of the processor", "none", String(busy.over50)],
+      ["- longest task, processor ms", "50", busy.longestMs.toFixed(0)],
+    ],
+  );
+}

@@ -1,0 +1,23 @@
+import { connect, newFolder, startDesk, startService } from "../processes";
+import { coldPreviewsTable, measureColdPreviews, uploadPictures } from "../screens/cold-previews";
+import { startBrowser } from "../screens/open-page";
+import { type Section } from "../section";
+
+export const coldPreviews: Section = {
+  name: "cold-previews",
+  async measure({ print, tell }) {
+    const service = await startService(newFolder());
+    const desk = await startDesk(newFolder(), { isNew: true });
+    const browser = await startBrowser();
+    try {
+      await uploadPictures(service, tell);
+      const figures = await measureColdPreviews(browser, desk, await connect(desk, service));
+      print("## The wall of a service in another process, none of its pictures asked for before");
+      print(coldPreviewsTable(figures));
+    } finally {
+      await browser.close();
+      await desk.process.stop();
+      await service.process.stop();
+    }
+  },
+};
