@@ -6,7 +6,7 @@ import { expect, test } from "./support/test";
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("chosen assets come as one ZIP with every byte that went in, under names of their own; then all that match are deleted", async ({
+test("chosen assets come as one ZIP with every byte that went in, under names of their own; then all matching are deleted", async ({
   signedIn: page,
   desk,
 }) => {
@@ -29,7 +29,7 @@ test("chosen assets come as one ZIP with every byte that went in, under names of
   }
   await page.goto(`${desk.url}/assets?include_tags=${tag}&include_public=false&sort=created_at&order=asc`);
   await expect(page.locator("a[data-index][href]")).toHaveCount(3);
-  await page.getByRole("button", { name: "Select in view" }).click();
+  await page.getByRole("button", { name: "Select visible" }).click();
   const bar = page.getByRole("region", { name: "Selected rows" });
   const [download] = await Promise.all([page.waitForEvent("download"), bar.getByRole("button", { name: "Download ZIP" }).click()]);
   expect(download.suggestedFilename()).toMatch(/^assets-\d{4}-\d\d-\d\d\.zip$/);
@@ -38,11 +38,11 @@ test("chosen assets come as one ZIP with every byte that went in, under names of
   expect(hashes(unpacked)).toEqual(hashes(files));
 
   await bar.getByRole("button", { name: "Delete" }).click();
-  const outcome = page.getByRole("region", { name: "What is done with the selected assets" });
-  await expect(outcome).toContainText("3 assets are deleted in 5 seconds");
+  const outcome = page.getByRole("region", { name: "Actions for the selected assets" });
+  await expect(outcome).toContainText("3 assets will be deleted in 5 seconds");
   await expect(outcome).toContainText("3 deleted");
-  await outcome.getByRole("button", { name: "Receipt" }).click();
+  await outcome.getByRole("button", { name: "Show results" }).click();
   await expect(page.getByRole("dialog").getByRole("row", { name: /Deleted$/ })).toHaveCount(3);
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-  await expect(page.getByText("No asset matches")).toBeVisible();
+  await expect(page.getByText("No assets match")).toBeVisible();
 });

@@ -48,7 +48,7 @@ test("a service that has only the core lists, filters, tags and names its assets
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with core" }).click();
   await page.getByRole("button", { name: "Close" }).click();
-  await expect(page.getByText("No asset matches")).toBeVisible();
+  await expect(page.getByText("No assets match")).toBeVisible();
   await page.getByRole("link", { name: "Reset filters" }).click();
   await expect(tile(page, "core_2.png")).toBeVisible();
   // What it lacks is no error in the log of the browser.
@@ -58,12 +58,12 @@ test("a service that has only the core lists, filters, tags and names its assets
   await panel.getByLabel("Add a tag").fill("seen");
   await panel.getByLabel("Add a tag").press("Enter");
   await expect(panel.getByRole("link", { name: "seen", exact: true })).toBeVisible();
-  await expect(panel.getByText("This service adds tags, but does not remove them, edit or delete assets.")).toBeVisible();
-  for (const name of ["Delete", "Edit", "Take seen off"]) await expect(panel.getByRole("button", { name })).toBeHidden();
-  await panel.getByRole("button", { name: "Look for others" }).click();
+  await expect(panel.getByText("This service can add tags, but cannot remove tags, edit assets or delete them.")).toBeVisible();
+  for (const name of ["Delete", "Edit", "Remove tag seen"]) await expect(panel.getByRole("button", { name })).toBeHidden();
+  await panel.getByRole("button", { name: "Find copies" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
   // It hands out no files: that is said, and none is offered.
-  await expect(panel.getByText("This service does not hand out its files.")).toBeVisible();
+  await expect(panel.getByText("This service does not provide its files.")).toBeVisible();
   await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
   await expectNoViolations(page);
   await panel.getByRole("button", { name: "Close" }).click();
@@ -84,7 +84,7 @@ test("a local server without assets says that it has none, and one that went awa
   const server = await startLocalServer();
   const local = await connectionOf(page, desk, { name: "Local", baseUrl: server.url });
   await page.goto(`${desk.url}/assets?connection=${local}`);
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("The service does not offer this");
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
   await expect(page.getByText("No assets yet")).toBeHidden();
   await server.close();
   await page.goto(`${desk.url}/assets?connection=${local}`);
@@ -111,14 +111,14 @@ test("of a local server that has assets they are seen, tagged, downloaded and ma
   const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
   await page.getByRole("button", { name: "Metadata" }).click();
-  await expect(page.getByRole("dialog").getByText("A local server does not filter assets by metadata.")).toBeVisible();
+  await expect(page.getByRole("dialog").getByText("Local servers cannot filter assets by metadata.")).toBeVisible();
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
   await tile(page, "local 2.png").click();
   const panel = page.getByRole("complementary", { name: "Asset local 2.png" });
   await panel.getByLabel("Add a tag").fill("seen");
   await panel.getByLabel("Add a tag").press("Enter");
   await expect.poll(() => files.assets.map(({ tags }) => tags)).toEqual([["input"], ["input", "seen"]]);
-  await panel.getByRole("button", { name: "Take seen off" }).click();
+  await panel.getByRole("button", { name: "Remove tag seen" }).click();
   await expect.poll(() => files.assets[1]?.tags).toEqual(["input"]);
   await panel.getByRole("button", { name: "Close" }).click();
   await tile(page, "local 2.png").focus();
@@ -134,7 +134,7 @@ test("of a local server that has assets they are seen, tagged, downloaded and ma
   await page.keyboard.press("Escape");
   await tile(page, "local 1.png").click();
   await page.getByRole("complementary", { name: "Asset local 1.png" }).getByText("Draw mask").click();
-  await page.getByRole("button", { name: "Paint it" }).click();
+  await page.getByRole("button", { name: "Paint rectangle" }).click();
   await page.getByRole("button", { name: "Save mask" }).click();
   await expect.poll(() => [...files.pictures.keys()].filter((name) => name.startsWith("input/clipspace-mask-"))).toHaveLength(1);
   await server.close();

@@ -135,7 +135,7 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await page.keyboard.press("Escape");
   await expect(bar(page)).toBeHidden();
 
-  // By keys: x, shift and an arrow; then a band over what is left; then all that match.
+  // By keys: x, shift and an arrow; then a band over what is left; then all matching.
   await tiles(page).first().focus();
   await page.keyboard.press("x");
   await page.keyboard.press("Shift+ArrowRight");
@@ -150,11 +150,11 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await page.mouse.move(fifth.x + 20, fifth.y + 80, { steps: 6 });
   await page.mouse.up();
   await expect(bar(page).getByText("5 selected")).toBeVisible();
-  await bar(page).getByRole("button", { name: "Select all 22 that match" }).click();
+  await bar(page).getByRole("button", { name: "Select all 22 matching assets" }).click();
   await bar(page).getByRole("button", { name: "Add tags" }).click();
   await page.getByRole("textbox", { name: "Tags" }).fill("approved");
   await page.getByRole("dialog").getByRole("button", { name: "Add tags" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Tag 22 assets with approved" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Add approved to 22 assets" }).click();
   await expect(page.getByText("22 tagged")).toBeVisible();
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByText("22 untagged")).toBeVisible();
@@ -175,9 +175,9 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await panel.getByLabel("Add a tag").fill("seen");
   await panel.getByLabel("Add a tag").press("Enter");
   await expect(panel.getByRole("list", { name: "Tags" }).getByRole("link", { name: "seen" })).toBeVisible();
-  await panel.getByRole("button", { name: "Take odd off" }).click();
+  await panel.getByRole("button", { name: "Remove tag odd" }).click();
   await expect(panel.getByRole("link", { name: "odd", exact: true })).toBeHidden();
-  await panel.getByRole("button", { name: "Look for others" }).click();
+  await panel.getByRole("button", { name: "Find copies" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
   await panel.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Name", { exact: true }).first().fill("renamed.png");
@@ -186,13 +186,13 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await expect(renamed).toBeVisible();
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await renamed.getByRole("button", { name: "Delete" }).click();
-  await expect(renamed.getByText("renamed.png is deleted in 5 seconds")).toBeVisible();
+  await expect(renamed.getByText("renamed.png will be deleted in 5 seconds")).toBeVisible();
   await renamed.getByRole("button", { name: "Undo" }).click();
-  await expect(renamed.getByText("is deleted in 5 seconds")).toBeHidden();
+  await expect(renamed.getByText("will be deleted in 5 seconds")).toBeHidden();
   // Whoever closes what it is held in has decided.
   await renamed.getByRole("button", { name: "Delete" }).click();
   await renamed.getByRole("button", { name: "Close" }).click();
-  await expect(page.getByText("renamed.png is deleted.")).toBeVisible();
+  await expect(page.getByText("renamed.png deleted.")).toBeVisible();
   await expect(tile(page, "renamed.png")).toBeHidden();
   await expect(tiles(page)).toHaveCount(11);
 
@@ -212,7 +212,7 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await expect(bar(page).getByText("11 selected")).toBeVisible();
   await page.keyboard.press("Escape");
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-  await page.getByRole("button", { name: "Page by page" }).click();
+  await page.getByRole("button", { name: "Show pages" }).click();
   await page.getByLabel("Rows on a page").selectOption("25");
   await expect(page).toHaveURL(/by=pages/);
   await expect(page.getByText("1–11 of 11")).toBeVisible();
@@ -220,7 +220,7 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   // What was set stays under a name, and opens the page from then on.
   await page.getByRole("button", { name: "Views" }).click();
   await page.getByLabel("Name of a new view").fill("By name");
-  await page.getByLabel("Open Assets with it").check();
+  await page.getByLabel("Use when Assets opens").check();
   await page.getByRole("button", { name: "Save view" }).click();
   await expect(page.getByRole("link", { name: "By name" })).toBeVisible();
   await page.goto(`${freshDesk.url}/assets`);

@@ -41,11 +41,11 @@ test("a web page in the service's place is told apart from a service that is dow
   });
   await page.goto(`${desk.url}/settings`);
   await addConnection(page, { name: "Website", url: website.url, key: "k" });
-  await expect(page.getByText("It answers, but not as this interface").first()).toBeVisible();
+  await expect(page.getByText("The address answers, but not like a compatible service").first()).toBeVisible();
   await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Website");
   await page.goto(`${desk.url}/jobs?connection=${id}`);
-  await expect(page.getByText("What answered is not a service of this kind").first()).toBeVisible();
+  await expect(page.getByText("The answer is not from a compatible service").first()).toBeVisible();
   await website.stop();
 });
 

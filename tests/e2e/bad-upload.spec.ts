@@ -9,11 +9,11 @@ test("an upload that breaks off says so, keeps the picture before it, and can be
   await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
   await page.route("**/api/upload/image*", (route) => route.abort("connectionreset"));
   await drop(page.getByRole("img", { name: "Picture of Photo" }), await photograph({ r: 10, g: 90, b: 200 }));
-  await expect(page.getByText("my-photograph.png did not arrive. The picture that was here stays.")).toBeVisible();
-  await expect(page.getByLabel("Name of the picture")).toHaveValue("photo.png");
+  await expect(page.getByText("my-photograph.png could not be uploaded. The previous picture was kept.")).toBeVisible();
+  await expect(page.getByLabel("Picture name")).toHaveValue("photo.png");
   await page.unroute("**/api/upload/image*");
-  await page.getByRole("button", { name: "Send again" }).click();
-  await expect(page.getByText("my-photograph.png is in its place")).toBeVisible();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText("my-photograph.png uploaded")).toBeVisible();
 });
 
 test("a truncated upload leaves no asset and no file behind", async ({ signedIn: page, context, desk }) => {

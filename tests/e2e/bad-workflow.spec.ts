@@ -4,12 +4,12 @@ import { drop, sample, workflow } from "./support/files";
 import { expect, test } from "./support/test";
 
 const refused = [
-  { what: "a file that is no JSON", file: workflow("notes.json", "not { json"), says: "It is not JSON: line 1" },
-  { what: "JSON that is no graph", file: workflow("list.json", ["a"]), says: "It is JSON, but no workflow" },
+  { what: "a file that is no JSON", file: workflow("notes.json", "not { json"), says: "This is not valid JSON. The error is at line 1" },
+  { what: "JSON that is no graph", file: workflow("list.json", ["a"]), says: "This is JSON, but not a workflow" },
   {
     what: "the editor's own format",
     file: workflow("editor.json", { nodes: [{ id: 1 }], links: [] }),
-    says: "It is a workflow in the editor's own format",
+    says: "This file is in the editor's own format",
   },
 ];
 
@@ -35,7 +35,7 @@ test("node errors of the service stand on their nodes, and nothing was started",
   await openRun(page, desk);
   await drop(page.getByText("Drop a workflow file here"), sample("07-bad-graph"));
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await expect(page.getByText(/nodes need a correction/)).toBeVisible();
+  await expect(page.getByText(/nodes need a fix/)).toBeVisible();
   for (const id of ["1", "2", "4"])
     await expect(
       page
@@ -51,8 +51,8 @@ test("an image that is none is refused, and the picture before it stays", async 
   await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
   const picture = page.getByRole("img", { name: "Picture of Photo" });
   await drop(picture, { name: "fake.png", type: "image/png", bytes: Buffer.from("this is text, not a picture") });
-  await expect(page.getByText("fake.png is named like a picture, but its content cannot be read as one")).toBeVisible();
-  await expect(page.getByLabel("Name of the picture")).toHaveValue("photo.png");
+  await expect(page.getByText("fake.png cannot be read as a picture")).toBeVisible();
+  await expect(page.getByLabel("Picture name")).toHaveValue("photo.png");
   await expect(picture).toBeVisible();
 });
 

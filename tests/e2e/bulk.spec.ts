@@ -7,7 +7,7 @@ import { expect, test } from "./support/test";
 const short = (id: string) => id.slice(0, 8);
 const choose = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`).getByRole("checkbox").check();
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
-const outcome = (page: Page) => page.getByRole("region", { name: "What is done with the selected jobs" });
+const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
 const violations = async (page: Page) => (await new AxeBuilder({ page }).analyze()).violations.map(({ id, nodes }) => [id, nodes.length]);
 
 test("what is selected is cancelled, run again, saved and deleted, each with a receipt for every job", async ({
@@ -33,7 +33,7 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
   await bar(page).getByRole("button", { name: "Cancel" }).click();
   await expect(outcome(page)).toContainText("1 cancelled, 1 stopped");
   await untilState(page.request, freshDesk, running, "cancelled");
-  await outcome(page).getByRole("button", { name: "Receipt" }).click();
+  await outcome(page).getByRole("button", { name: "Show results" }).click();
   const receipt = page.getByRole("dialog");
   await expect(receipt.getByRole("row", { name: running })).toContainText("Stopped");
   await expect(receipt.getByRole("row", { name: waits })).toContainText("Cancelled");

@@ -45,7 +45,7 @@ test("commands lead to pages and to a job by its id, whole or its beginning, wit
 
   await openCommands(page, `${desk.url}/settings`);
   await page.keyboard.insertText("00000000-0000-4000-8000-000000000000");
-  await expect(page.getByText("There is no job with this id, or it belongs to somebody else.")).toBeVisible();
+  await expect(page.getByText("No job with this id, or you have no access to it.")).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(field(page)).toBeHidden();
 });
@@ -54,8 +54,8 @@ test("the list of keys opens from the commands, and names their key", async ({ s
   await openCommands(page, `${desk.url}/jobs`);
   await page.keyboard.type("all keys");
   await page.keyboard.press("Enter");
-  const keys = page.getByRole("dialog", { name: "Keys" });
-  await expect(keys).toContainText("Open the commands");
+  const keys = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await expect(keys).toContainText("Open commands");
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -64,7 +64,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await openCommands(page, `${desk.url}/settings`);
     await expectNoViolation(page);
     await field(page).fill("nothing goes by this name");
-    await expect(page.getByText(/^Nothing here goes by that name\./)).toBeVisible();
+    await expect(page.getByText(/^Nothing found\./)).toBeVisible();
     await expectNoViolation(page);
   });
 }
@@ -91,7 +91,7 @@ test("a reader of Chinese has the whole page in it, and whoever chooses keeps th
   await expect(page).toHaveTitle(/设置/);
   await expectNoViolation(page);
   // One language travels: the words of the other are not in the page.
-  expect(await page.content()).not.toContain("Leave it empty to keep the key");
+  expect(await page.content()).not.toContain("Leave empty to keep the key");
 
   // By the link, so that the page is alive when it is chosen in.
   await page.getByRole("link", { name: "账户" }).click();
@@ -196,14 +196,14 @@ test("after a session ended, signing in leads back to the same page and its filt
 
 test("a set-up link says at once that it is spent, and leads to the sign-in", async ({ page, freshDesk }) => {
   await page.goto(`${freshDesk.url}/set-up?token=wrong`);
-  await expect(page.getByText("This set-up link does not work any more")).toBeVisible();
+  await expect(page.getByText("This set-up link no longer works")).toBeVisible();
   await expect(page.getByLabel("Your name")).toBeHidden();
   await page.goto(freshDesk.setUpUrl);
   await expect(page.getByLabel("Your name")).toBeVisible();
   await expectNoViolation(page);
   await setUpByLink(page, freshDesk);
   await page.goto(freshDesk.setUpUrl);
-  await expect(page.getByText("Lightdesk is set up already")).toBeVisible();
+  await expect(page.getByText("Lightdesk is already set up")).toBeVisible();
   await expect(page.getByLabel("Your name")).toBeHidden();
   await page.context().clearCookies();
   await page.getByRole("link", { name: "Sign in instead" }).click();

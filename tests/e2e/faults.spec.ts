@@ -104,7 +104,7 @@ test("whatever comes instead of an answer, the list stays with its age, the faul
       .getByRole("link", { name: /^Queue/ })
       .filter({ visible: true })
       .click();
-    await expect(page.getByText("The console cannot be reached, so this page stays open.")).toBeVisible();
+    await expect(page.getByText("Lightdesk cannot be reached, so this page stays open.")).toBeVisible();
     await expect(row).toBeVisible();
     await context.setOffline(false);
     await expect(age).toHaveText("live");
@@ -127,7 +127,7 @@ test("a filled form outlives every fault of its run, and then runs as it was typ
       line.spoil(fault);
       await run.click();
       await expectSaid(page, code, whose);
-      await expect(page.getByText("Nothing was started. Everything you typed is still here.")).toBeVisible();
+      await expect(page.getByText("Nothing was started. Your inputs are unchanged.")).toBeVisible();
       await expect(width).toHaveValue("72");
       line.spoil();
     });
@@ -138,10 +138,10 @@ test("a filled form outlives every fault of its run, and then runs as it was typ
       await run.click();
       const note = page.getByRole("alert").filter({ hasText: "The job may or may not have been accepted" });
       await expect(note).toContainText("Cause: the service");
-      await expect(note).toContainText("is not sent again by itself");
+      await expect(note).toContainText("does not send it again by itself");
       await expect(width).toHaveValue("72");
       line.spoil();
-      await page.getByRole("button", { name: "Leave it" }).click();
+      await page.getByRole("button", { name: "Dismiss" }).click();
     });
   }
   await context.setOffline(true);
@@ -149,7 +149,7 @@ test("a filled form outlives every fault of its run, and then runs as it was typ
   await expect(page.getByRole("alert").filter({ hasText: /Nothing was started|may or may not/ })).toContainText("Cause: the network");
   await expect(width).toHaveValue("72");
   await context.setOffline(false);
-  const leave = page.getByRole("button", { name: "Leave it" });
+  const leave = page.getByRole("button", { name: "Dismiss" });
   await expect(leave.or(run)).not.toHaveCount(0);
   if (await leave.isVisible()) await leave.click();
   await run.click();
@@ -190,7 +190,7 @@ test("a filter that is typed while the service fails, and a form of the settings
   for (const [name, value] of Object.entries(typed)) await expect(form.getByLabel(name, { exact: true })).toHaveValue(value);
   await context.setOffline(false);
   await form.getByRole("button", { name: "Save and check" }).click();
-  await expect(page.getByText("The service accepts the key")).toBeVisible();
+  await expect(page.getByText("Connected")).toBeVisible();
   await line.stop();
 });
 

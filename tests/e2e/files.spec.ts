@@ -17,7 +17,7 @@ test("files are stored byte for byte in a new folder, asked about where they exi
 
   await page.getByRole("button", { name: "New folder" }).click();
   await page.getByRole("dialog").getByRole("textbox").fill("a b/100% ü");
-  await expect(page.getByText("The service keeps no empty folders")).toBeVisible();
+  await expect(page.getByText("The service does not keep empty folders")).toBeVisible();
   const first = page.waitForEvent("filechooser");
   await page.getByRole("dialog").getByRole("textbox").press("Enter");
 
@@ -38,8 +38,8 @@ test("files are stored byte for byte in a new folder, asked about where they exi
   ]);
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("checkbox").check();
-  await dialog.getByRole("button", { name: "Keep what is there" }).click();
-  await expect(page.getByText("left as it was")).toHaveCount(2);
+  await dialog.getByRole("button", { name: "Keep existing" }).click();
+  await expect(page.getByText("existing file kept")).toHaveCount(2);
   await page.getByRole("button", { name: "Clear the list" }).click();
 
   await rows.getByRole("link", { name: "plan #1.json" }).click();

@@ -10,7 +10,7 @@ async function expectAccessible(page: Page): Promise<void> {
 }
 
 const graphOf = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
-const nodeOf = (page: Page, id: string) => page.getByRole("group", { name: /The workflow, drawn/ }).locator(`[data-node="${id}"]`);
+const nodeOf = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
 
 test("a failed job shows its node in the graph, its inputs, the graph as list and JSON, and its last runs", async ({
   signedIn: page,
@@ -23,7 +23,7 @@ test("a failed job shows its node in the graph, its inputs, the graph as list an
   await page.goto(`${desk.url}/jobs/${failed}`);
   await expect(page.getByRole("heading", { name: "Job", level: 1 })).toBeVisible();
   await expect(page).toHaveTitle(`Job ${failed.slice(0, 8)} · Lightdesk`);
-  await page.getByRole("button", { name: "Show in the graph" }).click();
+  await page.getByRole("button", { name: "Show in graph" }).click();
   const panel = page.getByRole("region", { name: "Node 4: Breaks here" });
   await expect(panel.getByText("RuntimeError: the sampler ran out of memory")).toBeVisible();
   await expect(nodeOf(page, "4")).toContainText("failed");
@@ -128,6 +128,6 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
 
 test("a job that is not here says so", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/jobs/00000000-0000-4000-8000-000000000000`);
-  await expect(page.getByText("This job is not here")).toBeVisible();
+  await expect(page.getByText("Job not found")).toBeVisible();
   await expectAccessible(page);
 });

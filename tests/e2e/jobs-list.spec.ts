@@ -46,7 +46,7 @@ test("filters, order and page are in the address, and back, reload and a shared 
   await page.goForward();
   await expect(rows(page)).toHaveCount(31);
 
-  await page.getByLabel("Rows on a page").selectOption("25");
+  await page.getByLabel("Rows per page").selectOption("25");
   await expect(page.getByText("1–25 of 31")).toBeVisible();
   // A jump also where the screen is narrow, and nothing is wider than it.
   await page.setViewportSize({ width: 390, height: 844 });
@@ -68,7 +68,7 @@ test("filters, order and page are in the address, and back, reload and a shared 
   await expect(submitted).not.toHaveAttribute("aria-sort");
 
   await page.goto(`${freshDesk.url}/jobs?status=failed&status=completed&limit=9999`);
-  await expect(page.getByText(/left out: limit=9999/).filter({ visible: true })).toBeVisible();
+  await expect(page.getByText(/ignored: limit=9999/).filter({ visible: true })).toBeVisible();
   await expect(page.getByText("1–31 of 31")).toBeVisible();
   await page.goto(`${freshDesk.url}/jobs?offset=400`);
   await expect(page.getByText("0 on this page, 31 in all")).toBeVisible();

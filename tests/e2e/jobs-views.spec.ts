@@ -1,4 +1,4 @@
-// Lists of jobs that are kept and shared, and what is done with all that match: more than a page shows.
+// Lists of jobs that are kept and shared, and what is done with all matching: more than a page shows.
 import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
 import { startLocalServer } from "@/tests/support/local-server";
@@ -7,7 +7,7 @@ import { expect, test } from "./support/test";
 
 const rows = (page: Page) => page.locator("tr[data-row]");
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
-const outcome = (page: Page) => page.getByRole("region", { name: "What is done with the selected jobs" });
+const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
 const expectNoViolations = async (page: Page) => expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 
 test("a list is kept under a name, opened by its link, made the one that Jobs begins with, and removed", async ({
@@ -25,7 +25,7 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
   const views = page.getByRole("button", { name: "Views" });
   const dialog = page.getByRole("dialog", { name: "Saved views" });
   await views.click();
-  await expect(dialog).toContainText("No view is saved yet");
+  await expect(dialog).toContainText("No saved views yet");
   await dialog.getByLabel("Name of a new view").fill("Broken ones");
   await dialog.getByRole("button", { name: "Save view" }).click();
   await expect(dialog.getByRole("link", { name: "Broken ones" })).toHaveAttribute("aria-current", "true");
@@ -43,7 +43,7 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
 
   // As the default it comes first, and all jobs are still one press away.
   await views.click();
-  const star = dialog.getByRole("button", { name: "Open Jobs with Broken ones" });
+  const star = dialog.getByRole("button", { name: "Use Broken ones" });
   await star.click();
   await expect(star).toHaveAttribute("aria-pressed", "true");
   await page.goto(`${freshDesk.url}/jobs`);
@@ -55,7 +55,7 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
 
   await views.click();
   await dialog.getByRole("button", { name: "Remove Broken ones" }).click();
-  await expect(dialog).toContainText("No view is saved yet");
+  await expect(dialog).toContainText("No saved views yet");
   await page.goto(`${freshDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(1);
   await expect(page).not.toHaveURL(/status=/);
@@ -83,7 +83,7 @@ test("jobs of one workflow are found by its id, and the address keeps it", async
   await expect(page.locator(`tr[data-row="${other}"]`)).toBeVisible();
 });
 
-test("all that match are cancelled on a plain local server, also those of the next pages, with a receipt for each", async ({
+test("all matching are cancelled on a plain local server, also those of the next pages, with a receipt for each", async ({
   signedIn: page,
   desk,
 }) => {
@@ -96,7 +96,7 @@ test("all that match are cancelled on a plain local server, also those of the ne
   await page.goto(`${desk.url}/jobs?connection=${connection.id}&status=pending&limit=25`);
   await expect(rows(page)).toHaveCount(25);
   await page.getByRole("checkbox", { name: "Select all on this page" }).check();
-  const all = bar(page).getByRole("button", { name: "Select all 30 that match" });
+  const all = bar(page).getByRole("button", { name: "Select all 30 matching jobs" });
   await expect(all).toBeInViewport();
   await all.click();
   await expect(bar(page)).toContainText("30 selected");
@@ -109,7 +109,7 @@ test("all that match are cancelled on a plain local server, also those of the ne
   await expect(outcome(page)).toContainText("30 cancelled");
   expect(server.place.pending).toEqual([]);
   expect(server.place.running.map(([, id]) => id)).toEqual(ids.slice(0, 1));
-  await outcome(page).getByRole("button", { name: "Receipt" }).click();
+  await outcome(page).getByRole("button", { name: "Show results" }).click();
   await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(31);
   await expectNoViolations(page);
   await server.close();

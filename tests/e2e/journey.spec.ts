@@ -21,12 +21,12 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
     await expect(page.getByText("Drop a workflow file here")).toBeVisible();
     await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
     await expectPicture(page, "Picture of Photo");
-    await expect(page.getByLabel("Name of the picture")).toHaveValue("photo.png");
+    await expect(page.getByLabel("Picture name")).toHaveValue("photo.png");
   });
 
   await test.step("a photograph of their own takes its place", async () => {
     await drop(page.getByRole("img", { name: "Picture of Photo" }), await photograph({ r: 200, g: 40, b: 40 }));
-    await expect(page.getByText("my-photograph.png is in its place")).toBeVisible();
+    await expect(page.getByText("my-photograph.png uploaded")).toBeVisible();
     await expectPicture(page, "Picture of Photo");
   });
 
@@ -86,11 +86,11 @@ test("a slow job is seen pending, running with its nodes counted, and completed,
   const first = await submit(page.request, freshDesk, slowGraph(600, "-a"));
   const second = await submit(page.request, freshDesk, slowGraph(8, "-b"));
   await page.goto(`${freshDesk.url}/jobs/${second}`);
-  await expect(page.getByText("Waiting for its turn")).toBeVisible();
+  await expect(page.getByText("Waiting in the queue")).toBeVisible();
   await cancel(page.request, freshDesk, first);
   await expect(page.getByText(/nodes done/)).toBeVisible();
   await expect(page.getByText(/now Second wait/)).toBeVisible();
-  await expect(page.getByRole("progressbar", { name: "Progress of the job" })).toBeVisible();
+  await expect(page.getByRole("progressbar", { name: "Job progress" })).toBeVisible();
   await expect(page.getByRole("main").getByText("Completed").first()).toBeVisible();
   await untilState(page.request, freshDesk, first, "cancelled");
 });

@@ -56,13 +56,13 @@ for (const colorScheme of ["light", "dark"] as const) {
       });
     }
     await test.step("the viewer, and pictures compared in it", async () => {
-      await press(page, "View in full, one by one");
+      await press(page, "View one by one");
       const viewer = page.getByRole("dialog").first();
       await expect(viewer.getByRole("group", { name: /^Picture: drag/ })).toBeVisible();
       await expectAccessible(page);
-      await viewer.getByRole("button", { name: "Mark to compare" }).click();
+      await viewer.getByRole("button", { name: "Mark for comparison" }).click();
       await viewer.getByRole("button", { name: "Next" }).click();
-      await viewer.getByRole("button", { name: "Mark to compare" }).click();
+      await viewer.getByRole("button", { name: "Mark for comparison" }).click();
       await viewer.getByRole("button", { name: "Compare 2" }).click();
       await expect(page.getByRole("dialog", { name: "Comparing 2 pictures" })).toBeVisible();
       await expectAccessible(page);

@@ -13,12 +13,12 @@ const pages = [
   { name: "Jobs", path: () => "/jobs", ready: "Completed" },
   { name: "a job", path: ({ job }: Made) => `/jobs/${job}`, ready: "Timeline" },
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
-  { name: "History", path: () => "/history", ready: "Removing an entry" },
+  { name: "History", path: () => "/history", ready: "Removing a job" },
   { name: "Assets", path: () => "/assets", ready: "photo.png" },
   { name: "the editor of masks", path: ({ picture }: Made) => `/assets/${picture}/mask`, ready: "0% painted" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },
-  { name: "a page that is not there", path: () => "/nowhere", ready: "There is no such page" },
+  { name: "a page that is not there", path: () => "/nowhere", ready: "Page not found" },
 ] as const;
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -28,7 +28,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     for (const { name, path, ready } of pages) await test.step(name, async () => expectAccessible(page, desk.url + path(made), ready));
     await page.context().clearCookies();
     await test.step("sign-in", async () => expectAccessible(page, `${desk.url}/sign-in`, "Password"));
-    await test.step("set-up", async () => expectAccessible(page, `${desk.url}/set-up?token=spent`, "Lightdesk is set up already"));
+    await test.step("set-up", async () => expectAccessible(page, `${desk.url}/set-up?token=spent`, "Lightdesk is already set up"));
   });
 }
 

@@ -41,7 +41,7 @@ const drawing = (page: Page) => page.getByRole("application", { name: /^Mask of/
 async function rectangle(page: Page, numbers: Record<"Left" | "Top" | "Width" | "Height", number>): Promise<void> {
   const form = page.getByRole("form", { name: "Rectangle by numbers" });
   for (const [name, value] of Object.entries(numbers)) await form.getByLabel(name).fill(String(value));
-  await form.getByRole("button", { name: "Paint it" }).click();
+  await form.getByRole("button", { name: "Paint rectangle" }).click();
 }
 
 async function dragAcross(page: Page, target: Locator): Promise<void> {
@@ -75,19 +75,19 @@ test("what is painted on an asset arrives as alpha, opens again with its mask, a
 
   const receipt = await save(page);
   expect(await violations()).toEqual([]);
-  const href = await receipt.getByRole("link", { name: "Open the asset" }).getAttribute("href");
+  const href = await receipt.getByRole("link", { name: "Open asset" }).getAttribute("href");
   const first = await stored(page, desk, href);
   expect(first.size).toEqual([1400, 1000]);
   expect([first.at(700, 500), first.at(10, 20), first.at(39, 59)]).toEqual(Array(3).fill([20, 120, 220, 0]));
   expect([first.at(9, 20), first.at(10, 19), first.at(40, 59), first.at(1399, 999)]).toEqual(Array(4).fill([20, 120, 220, 255]));
 
   await page.goto(`${desk.url}/assets/${first.id}/mask`);
-  await expect(page.getByText("Goes on from the earlier mask.")).toBeVisible();
+  await expect(page.getByText("Continues the earlier mask.")).toBeVisible();
   await rectangle(page, { Left: 1300, Top: 900, Width: 500, Height: 500 });
   await page.keyboard.press("Control+z");
   await page.keyboard.press("Control+y");
   const again = await save(page);
-  const second = await stored(page, desk, await again.getByRole("link", { name: "Open the asset" }).getAttribute("href"));
+  const second = await stored(page, desk, await again.getByRole("link", { name: "Open asset" }).getAttribute("href"));
   expect([second.at(700, 500), second.at(10, 20), second.at(1300, 900), second.at(1399, 999)]).toEqual(Array(4).fill([20, 120, 220, 0]));
   expect([second.at(1299, 900), second.at(9, 20)]).toEqual(Array(2).fill([20, 120, 220, 255]));
   const asset: { user_metadata: { original_hash: string } } = await (await page.request.get(`${desk.url}/api/assets/${second.id}`)).json();
@@ -112,8 +112,8 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
 
   await page.getByRole("link", { name: "Assets /" }).click();
   await expect(page).toHaveURL(/\/assets$/);
-  await page.getByRole("button", { name: "Go on with it" }).click();
-  await expect(page.getByText("Your drawing from before is here again.")).toBeVisible();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(page.getByText("Your earlier drawing was restored.")).toBeVisible();
 
   await page.route("**/api/upload/mask*", (route) => route.abort("connectionreset"));
   await page.getByRole("button", { name: "Save mask" }).click();
@@ -121,7 +121,7 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
   await page.unroute("**/api/upload/mask*");
   // The session ends; somebody signs in again in another tab.
   await page.context().clearCookies();
-  await page.getByRole("button", { name: "Save again" }).click();
+  await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("link", { name: "Sign in" })).toBeVisible();
   const leaving = page.waitForEvent("dialog");
   const reloading = page.evaluate(() => void setTimeout(() => location.reload()));
@@ -129,9 +129,9 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
   expect(question.type()).toBe("beforeunload");
   await Promise.all([question.dismiss(), reloading]);
   await desk.signIn(page.context());
-  await page.getByRole("button", { name: "Save again" }).click();
+  await page.getByRole("button", { name: "Try again" }).click();
   const receipt = page.getByRole("status").filter({ hasText: "Saved as" });
-  const { at } = await stored(page, desk, await receipt.getByRole("link", { name: "Open the asset" }).getAttribute("href"));
+  const { at } = await stored(page, desk, await receipt.getByRole("link", { name: "Open asset" }).getAttribute("href"));
   expect([at(700, 510), at(700, 480), at(5, 5)]).toEqual([
     [200, 90, 10, 0],
     [200, 90, 10, 255],
@@ -142,7 +142,7 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
 test("a mask is drawn over the picture of an input, which then names the result", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await page.getByRole("button", { name: /^Poster from a photo/ }).click();
-  const name = page.getByRole("textbox", { name: "Name of the picture" });
+  const name = page.getByRole("textbox", { name: "Picture name" });
   await expect(name).toHaveValue("photo.png");
   await page.getByRole("button", { name: "Draw a mask" }).click();
   await expect(drawing(page)).toBeVisible();
@@ -186,7 +186,7 @@ test("a mask fits a turned photograph, a clear, a deep and a thin picture to the
       const { size, at, ...masked } = await stored(
         page,
         desk,
-        await receipt.getByRole("link", { name: "Open the asset" }).getAttribute("href"),
+        await receipt.getByRole("link", { name: "Open asset" }).getAttribute("href"),
       );
       const width = name === "photo-thin.png" ? 1 : upright.width;
       expect(size).toEqual([width, upright.height]);
@@ -240,9 +240,9 @@ test("a service that hands out no files takes a mask over the file from this com
   const { name, type, bytes } = await photograph({ r: 120, g: 40, b: 220 });
   const id = await uploaded(page, desk, { name, type, bytes }, connection);
   await page.goto(`${desk.url}/assets/${id}/mask?connection=${connection}`);
-  await expect(page.getByText("This service does not hand out the picture")).toBeVisible();
+  await expect(page.getByText("This service does not provide the picture")).toBeVisible();
   await page.getByTestId("mask-original").setInputFiles({ name, mimeType: type, buffer: bytes.subarray(0, -9) });
-  await expect(page.getByText("This is another file")).toBeVisible();
+  await expect(page.getByText("This is a different file")).toBeVisible();
   await page.getByTestId("mask-original").setInputFiles({ name, mimeType: type, buffer: bytes });
   await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
   await save(page);
@@ -267,7 +267,7 @@ test("a plain local server gets the mask of an input under the names it knows", 
   const connection = await connectionOf(page, desk, { name: "Local for masks", baseUrl: server.url });
   await page.goto(`${desk.url}/run?connection=${connection}`);
   await page.getByRole("button", { name: /^Poster from a photo/ }).click();
-  const name = page.getByRole("textbox", { name: "Name of the picture" });
+  const name = page.getByRole("textbox", { name: "Picture name" });
   await name.fill("cat.png");
   await page.getByRole("button", { name: "Draw a mask" }).click();
   await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });

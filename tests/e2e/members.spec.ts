@@ -29,10 +29,10 @@ test("an operator joins by the owner's link, runs a workflow, and reads why Sett
     const wrong = await invite(page, desk, "wrong@example.com", "viewer");
     await page.getByRole("button", { name: "Withdraw: wrong@example.com" }).click();
     await page.getByRole("button", { name: "Withdraw the invitation of wrong@example.com" }).click();
-    await expect(page.getByText("No invitation is open.")).toBeVisible();
+    await expect(page.getByText("No open invitations.")).toBeVisible();
     const late = await (await browser.newContext()).newPage();
     await late.goto(wrong);
-    await expect(late.getByText("This invitation does not count any more")).toBeVisible();
+    await expect(late.getByText("This invitation is no longer valid")).toBeVisible();
     await late.context().close();
   });
 
@@ -44,14 +44,14 @@ test("an operator joins by the owner's link, runs a workflow, and reads why Sett
 
   await test.step("they read why neither the team's connections nor its members are theirs to change", async () => {
     await goTo(grace, "Settings");
-    await expect(grace.getByText("Connections of the team are changed by its owner and admins.")).toBeVisible();
+    await expect(grace.getByText("Only owners and admins can change team connections.")).toBeVisible();
     await expect(grace.getByRole("button", { name: "Check: Embedded service" })).toBeVisible();
     await expect(grace.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
     await grace.getByRole("link", { name: "Members" }).click();
-    await expect(grace.getByText("your role is operator")).toBeVisible();
+    await expect(grace.getByText("Your role is operator")).toBeVisible();
     await expect(grace.getByRole("main").getByRole("button")).toHaveCount(0);
     await grace.getByRole("link", { name: "Audit log" }).click();
-    await expect(grace.getByText("The team's owner and admins read")).toBeVisible();
+    await expect(grace.getByText("Only owners and admins can see the audit log")).toBeVisible();
   });
 });
 
@@ -66,10 +66,10 @@ test("a member changes their name and password and stays signed in, and the owne
   await grace.getByRole("button", { name: "Save" }).click();
   await expect(grace.getByRole("link", { name: "Grace Hopper, operator" }).first()).toBeVisible();
   const password = grace.getByRole("region", { name: "Password" });
-  await password.getByLabel("Present password").fill(PASSWORD);
+  await password.getByLabel("Current password").fill(PASSWORD);
   await password.getByLabel("New password").fill("a third good password");
-  await password.getByRole("button", { name: "Change the password" }).click();
-  await expect(grace.getByText("Your password is changed")).toBeVisible();
+  await password.getByRole("button", { name: "Change password" }).click();
+  await expect(grace.getByText("Password changed")).toBeVisible();
   await grace.reload();
   await expect(grace.getByRole("region", { name: "Password" })).toBeVisible();
   await page.goto(`${desk.url}/settings/audit`);
@@ -112,15 +112,15 @@ test("a link that was used meanwhile, or that nobody made, says so, and what was
   await late.getByLabel("Password").fill(PASSWORD);
   await join(browser, link, "First Taker");
   await late.getByRole("button", { name: "Join" }).click();
-  await expect(late.getByText("This invitation was used")).toBeVisible();
+  await expect(late.getByText("This invitation was already used")).toBeVisible();
   await expect(late.getByLabel("Your name")).toHaveValue("Second Taker");
   await expect(late.getByLabel("Password")).toHaveValue(PASSWORD);
   await late.reload();
-  await expect(late.getByText("This invitation was used")).toBeVisible();
+  await expect(late.getByText("This invitation was already used")).toBeVisible();
   await late.goto(`${desk.url}/invitation?token=guess`);
-  await expect(late.getByText("There is no such invitation")).toBeVisible();
+  await expect(late.getByText("Invitation not found")).toBeVisible();
   await late.goto(`${desk.url}/invitation`);
-  await expect(late.getByText("This address lacks its token")).toBeVisible();
+  await expect(late.getByText("The invitation link is incomplete")).toBeVisible();
   await late.context().close();
 });
 
@@ -132,7 +132,7 @@ test("a lowered admin is signed out, and finds the settings of their new role; a
   const link = await invite(page, desk, "alan@example.com", "admin");
   const alan = await join(browser, link, "Alan Admin");
   await alan.goto(`${desk.url}/settings/members`);
-  await expect(memberRow(alan, owner.name).getByText("always stays")).toBeVisible();
+  await expect(memberRow(alan, owner.name).getByText("cannot be removed")).toBeVisible();
   await page.goto(`${desk.url}/settings/members`);
 
   await test.step("the owner lowers them", async () => {
@@ -148,14 +148,14 @@ test("a lowered admin is signed out, and finds the settings of their new role; a
   await test.step("what they had open refuses, and leads to the sign-in and back", async () => {
     await alan.getByRole("button", { name: "Invite a member" }).click();
     await alan.getByLabel("Email").fill("friend@example.com");
-    await alan.getByRole("button", { name: "Make the link" }).click();
-    await expect(alan.getByText("You are not signed in any more")).toBeVisible();
+    await alan.getByRole("button", { name: "Create link" }).click();
+    await expect(alan.getByText("You are signed out")).toBeVisible();
     await expect(alan.getByLabel("Email")).toHaveValue("friend@example.com");
     await alan.goto(`${desk.url}/settings`);
     await signInAs(alan, "alan@example.com");
     await expect(alan).not.toHaveURL(/sign-in/);
     await alan.goto(`${desk.url}/settings`);
-    await expect(alan.getByText("Connections of the team are changed by its owner and admins.")).toBeVisible();
+    await expect(alan.getByText("Only owners and admins can change team connections.")).toBeVisible();
     await expect(alan.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
   });
 
@@ -165,7 +165,7 @@ test("a lowered admin is signed out, and finds the settings of their new role; a
     await expect(memberRow(page, "Alan Admin")).toHaveCount(0);
     await alan.goto(`${desk.url}/jobs`);
     await signInAs(alan, "alan@example.com");
-    await expect(alan.getByText("Email and password do not match")).toBeVisible();
+    await expect(alan.getByText("Wrong email or password")).toBeVisible();
   });
 });
 
@@ -189,7 +189,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await expect(guest.getByLabel("Your name")).toBeVisible();
     await expectFitting(guest);
     await guest.goto(`${desk.url}/invitation?token=guess`);
-    await expect(guest.getByText("There is no such invitation")).toBeVisible();
+    await expect(guest.getByText("Invitation not found")).toBeVisible();
     await expectFitting(guest);
     await guest.context().close();
   });
@@ -200,7 +200,7 @@ async function invite(page: Page, desk: Desk, email: string, role: Role): Promis
   await page.getByRole("button", { name: "Invite a member" }).click();
   await page.getByLabel("Email").fill(email);
   await page.getByRole("combobox", { name: "Role" }).selectOption(role);
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create link" }).click();
   const link = page.getByLabel(`Link for ${email}`);
   await expect(link).toBeVisible();
   return link.inputValue();

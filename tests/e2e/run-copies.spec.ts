@@ -53,14 +53,14 @@ test("the drawing leads to the fields, and a field marks its node", async ({ sig
   await expect(page.getByRole("textbox", { name: "sharpen_radius" })).toBeFocused();
   await page.getByRole("combobox", { name: "crop" }).focus();
   await expect(page.locator("[data-node='2']")).toHaveAttribute("aria-pressed", "true");
-  await page.getByRole("separator", { name: "Width of the drawing" }).press("ArrowLeft");
+  await page.getByRole("separator", { name: "Graph width" }).press("ArrowLeft");
   await expectNoViolations(page);
 
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByRole("button", { name: "Graph", exact: true }).click();
   await page.locator("[data-node='4']").click();
   await expect(page.getByRole("textbox", { name: "batch_size" })).toBeVisible();
-  await expect(page.getByRole("region", { name: "The workflow, drawn" })).toHaveCount(0);
+  await expect(page.getByRole("region", { name: "Workflow graph" })).toHaveCount(0);
 });
 
 test("a workflow that no service could run opens, says what is wrong, and is not run", async ({ signedIn: page, desk }) => {
@@ -71,8 +71,8 @@ test("a workflow that no service could run opens, says what is wrong, and is not
   };
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("loop.json", loop));
-  const note = page.getByRole("alert").filter({ hasText: "3 nodes keep this workflow from running" });
-  await expect(note).toContainText("images takes its value from node #9, which is not in the workflow.");
+  const note = page.getByRole("alert").filter({ hasText: "3 nodes prevent this workflow from running" });
+  await expect(note).toContainText("images is connected to node #9, which is not in the workflow.");
   await expect(page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true })).toHaveAttribute("aria-disabled", "true");
   await expectNoViolations(page);
 });
@@ -85,7 +85,7 @@ test("a picture of the assets goes into a run, a workflow is saved and asks befo
   const { assets }: { assets: { id: string; asset_hash: string }[] } = await answer.json();
   await page.goto(`${desk.url}/run?asset=${assets[0]?.id}`);
   await page.getByRole("button", { name: /^Poster from a photo/ }).click();
-  const name = page.getByRole("textbox", { name: "Name of the picture" });
+  const name = page.getByRole("textbox", { name: "Picture name" });
   // Under the cursor stands the name that is sent.
   await name.focus();
   await expect(name).toHaveValue(`${assets[0]?.asset_hash.replace("blake3:", "")}.png`);
@@ -96,7 +96,7 @@ test("a picture of the assets goes into a run, a workflow is saved and asks befo
   await page.getByRole("dialog").getByRole("button", { name: "photo.png", exact: true }).click();
   await expect(name).toHaveValue("photo.png");
 
-  for (const press of ["Save", "Replace it"]) {
+  for (const press of ["Save", "Replace"]) {
     await page.getByRole("button", { name: "Save", exact: true }).filter({ visible: true }).first().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("saved/poster");

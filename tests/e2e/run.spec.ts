@@ -71,10 +71,10 @@ test("where nobody can tell, the jobs that may be it are named, and the person d
   const note = page.getByRole("alert").filter({ hasText: "may or may not have been accepted" });
   await expect(note.locator("a[href*='/jobs/']").first()).toBeVisible();
   await expect(note.locator(`a[href*='${other}']`)).toHaveCount(0);
-  await expect(note.getByRole("button", { name: "It did not arrive, send again" })).toBeVisible();
+  await expect(note.getByRole("button", { name: "It did not arrive: send again" })).toBeVisible();
   await expectNoViolations(page);
   await page.unroute("**/api/console/presses/**");
-  await note.getByRole("button", { name: "Ask again" }).click();
+  await note.getByRole("button", { name: "Check again" }).click();
   await expect(page.getByRole("link", { name: /^Open job/ })).toBeVisible();
 });
 
@@ -83,7 +83,7 @@ test("a stored file and a picture that a service saved open as forms", async ({ 
   const stored = await page.request.post(`${desk.url}/api/userdata/workflows%2Fhero.json`, { data: sample, headers });
   expect(stored.ok(), await stored.text()).toBe(true);
   await page.goto(`${desk.url}/run`);
-  await page.getByRole("button", { name: "Show the stored files" }).click();
+  await page.getByRole("button", { name: "Show saved files" }).click();
   await page.getByRole("button", { name: "hero.json" }).click();
   await expect(page.getByRole("heading", { name: "hero" })).toBeVisible();
   await page.getByRole("button", { name: /^Pin width of/ }).click();

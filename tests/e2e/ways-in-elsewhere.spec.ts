@@ -22,7 +22,7 @@ test("a plain local server takes files after their hash, pictures of inputs with
   await expect(page.getByText("No assets yet")).toBeVisible();
   for (const [name, told] of [
     [picture.name, /^stored, .* sent · verified/] as const,
-    ["again.png", "already stored, 0 bytes sent · verified"] as const,
+    ["again.png", "already stored, nothing sent · verified"] as const,
   ]) {
     await drop(page.getByRole("main"), { ...picture, name });
     await add(page);
@@ -44,13 +44,13 @@ test("a plain local server takes files after their hash, pictures of inputs with
   await page.goto(`${desk.url}/run?connection=${connection.id}`);
   await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
   await drop(page.getByRole("img", { name: "Picture of Photo" }), picture);
-  const named = page.getByRole("textbox", { name: "Name of the picture" });
+  const named = page.getByRole("textbox", { name: "Picture name" });
   await expect(named).toHaveValue(picture.name);
   expect(sha256(files.pictures.get(`input/${picture.name}`) ?? Buffer.alloc(0))).toBe(sha256(picture.bytes));
   await page.getByRole("button", { name: "Draw a mask" }).click();
   const form = page.getByRole("form", { name: "Rectangle by numbers" });
   for (const [label, value] of Object.entries({ Left: 0, Top: 20, Width: 90, Height: 5 })) await form.getByLabel(label).fill(String(value));
-  await form.getByRole("button", { name: "Paint it" }).click();
+  await form.getByRole("button", { name: "Paint rectangle" }).click();
   await page.getByRole("button", { name: "Save mask" }).click();
   await expect(named).toHaveValue(/^clipspace-mask-/);
   const masked = files.pictures.get(`input/${await named.inputValue()}`) ?? Buffer.alloc(0);

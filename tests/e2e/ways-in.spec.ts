@@ -72,14 +72,14 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await expect(page.getByRole("dialog", { name: "Add 1 file" })).toBeVisible();
   await isAccessible(page);
   await add(page);
-  await expect(tray(page).getByText("already stored, 0 bytes sent · verified")).toBeVisible();
+  await expect(tray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
   await expect(tray(page).getByText("1 was there already; nothing was sent")).toBeVisible();
   expect(bodies).toEqual([]);
   // Of two that are equal and new one is sent.
   const twin = fresh("twin.bin");
   await page.getByTestId("asset-files").setInputFiles([picked(twin), { ...picked(twin), name: "other.bin" }]);
   await add(page);
-  await expect(tray(page).getByText(/^already stored as (twin|other)\.bin, 0 bytes sent · verified$/)).toBeVisible();
+  await expect(tray(page).getByText(/^already stored as (twin|other)\.bin, nothing sent · verified$/)).toBeVisible();
   await expect(tray(page).getByText("3 of 3 stored · 2 were there already")).toBeVisible();
   expect(bodies).toHaveLength(1);
 });
@@ -98,7 +98,7 @@ test("a picture for an input arrives byte for byte, and the same picture again i
   const stored = await storedAs(page, desk, picture.name);
   expect(stored.sha256).toBe(sha256(picture.bytes));
   await drop(input, picture);
-  await expect(page.getByText("for-an-input.png is in its place: the service had it already, 0 bytes sent")).toBeVisible();
+  await expect(page.getByText("for-an-input.png is in its place: the service already had it, 0 bytes sent")).toBeVisible();
   expect(bodies).toHaveLength(1);
   const kept = page.waitForRequest((request) => new URL(request.url()).pathname === "/api/prompt");
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -121,12 +121,12 @@ test("a folder's names become tags; what a system keeps in it and what is empty 
   for (const name of [".DS_Store", "Thumbs.db"]) writeFileSync(join(folder, name), "x");
   await page.goto(`${desk.url}/jobs`);
   await page.getByTestId("asset-folder").setInputFiles(folder);
-  await expect(page.getByText("2 files that the system keeps in folders, such as .DS_Store, are left out.")).toBeVisible();
-  await expect(page.getByLabel("Leave out the file that is empty (0 bytes)")).toBeChecked();
-  await page.getByLabel("Folder names").selectOption("become tags");
+  await expect(page.getByText("2 system files, such as .DS_Store, will be skipped.")).toBeVisible();
+  await expect(page.getByLabel("Skip the empty file (0 bytes)")).toBeChecked();
+  await page.getByLabel("Folder names").selectOption("add as tags");
   await add(page);
   await expect(tray(page).getByText("2 of 2 stored · 1 unreadable picture")).toBeVisible();
-  await expect(tray(page).getByText(/^this is not a picture that can be read · stored, 5 kB sent · verified/)).toBeVisible();
+  await expect(tray(page).getByText(/^this picture cannot be read · stored, 5 kB sent · verified/)).toBeVisible();
   const stored = await storedAs(page, desk, file.name);
   expect(stored.tags.sort()).toEqual(["input", "night", "shots"]);
   expect(stored.sha256).toBe(sha256(file.bytes));
@@ -145,7 +145,7 @@ test("a pause while bytes are sent says that they go again, and the file is aske
   await add(page);
   await expect(tray(page).getByText(/^sending/)).toBeVisible();
   await page.getByRole("button", { name: "Pause paused.bin" }).click();
-  await expect(tray(page).getByText("paused; sending begins again from the first byte")).toBeVisible();
+  await expect(tray(page).getByText("paused; the upload will start from the beginning")).toBeVisible();
   const warned = page.waitForEvent("dialog");
   // The page is asked to go and stays: whoever waits for the reload waits in vain.
   void page.evaluate(() => window.location.reload()).catch(() => undefined);
@@ -156,7 +156,7 @@ test("a pause while bytes are sent says that they go again, and the file is aske
   const byId = page.waitForRequest(
     (request) => request.method() === "GET" && /\/api\/assets\/[0-9a-f-]{36}$/.test(new URL(request.url()).pathname),
   );
-  await page.getByRole("button", { name: "Go on with paused.bin" }).click();
+  await page.getByRole("button", { name: "Resume paused.bin" }).click();
   await byId;
   await expect(tray(page).getByText("1 of 1 stored")).toBeVisible();
   expect((await storedAs(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
@@ -186,7 +186,7 @@ test("a stored file that is not what was sent raises an alarm, which outlasts a 
 
   await page.reload();
   await expect(alarm).toBeVisible();
-  await expect(tray(page).getByText(`ALARM: the service holds other content (${theirs})`)).toBeVisible();
+  await expect(tray(page).getByText(`ALARM: the service holds different content (${theirs})`)).toBeVisible();
   await isAccessible(page);
   await page.getByRole("button", { name: "Dismiss the alarm about spoilt.bin" }).click();
   await expect(alarm).toHaveCount(0);
@@ -209,23 +209,23 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     await page.goto(`${desk.url}/assets`);
     await page.getByRole("button", { name: "Add" }).click();
     await page.getByRole("menuitem", { name: "Fetch from an address…" }).click();
-    await page.getByLabel("Addresses, one a line").fill(`${source.url}/film.bin?token=very-secret\nhttps://example.com/elsewhere.bin`);
-    const list = page.getByRole("list", { name: "What stands at these addresses" });
+    await page.getByLabel("Addresses, one per line").fill(`${source.url}/film.bin?token=very-secret\nhttps://example.com/elsewhere.bin`);
+    const list = page.getByRole("list", { name: "Files at these addresses" });
     await expect(list.getByText("3 MB")).toBeVisible();
     await expect(list.getByText(/Files may not be fetched from that address/)).toBeVisible();
     await isAccessible(page);
     await page.getByRole("button", { name: "Fetch 1 file" }).click();
-    await expect(tray(page).getByText(/working · 1 MB of 3 MB/)).toBeVisible();
+    await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
     await expect(list.getByText("elsewhere.bin")).toBeVisible();
 
     await page.reload();
-    await page.getByRole("button", { name: "Show the list" }).click();
-    await expect(tray(page).getByText(/working · 1 MB of 3 MB/)).toBeVisible();
+    await page.getByRole("button", { name: "Expand" }).click();
+    await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
     const other = await browser.newContext();
     await desk.signIn(other);
     const second = await other.newPage();
     await second.goto(`${desk.url}/jobs`);
-    await second.getByRole("button", { name: "Show the list" }).click();
+    await second.getByRole("button", { name: "Expand" }).click();
     await expect(tray(second).getByText("film.bin")).toBeVisible();
 
     source.behaviour.holdAfter = undefined;
@@ -236,9 +236,9 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     const asked = source.given.length;
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("menuitem", { name: "Fetch from an address…" }).click();
-    await page.getByLabel("Addresses, one a line").fill(`${source.url}/film.bin?token=very-secret`);
+    await page.getByLabel("Addresses, one per line").fill(`${source.url}/film.bin?token=very-secret`);
     await page.getByRole("button", { name: "Fetch 1 file" }).click();
-    await expect(page.getByText("1 was there already and is an asset now")).toBeVisible();
+    await expect(page.getByText("1 already existed and is an asset now")).toBeVisible();
     expect(source.given.filter(({ range, sent }, at) => at >= asked && range === undefined && sent > 0)).toEqual([]);
     expect(await second.content()).not.toContain("very-secret");
     expect(desk.output()).not.toContain("very-secret");
@@ -260,11 +260,11 @@ test("a hash alone makes an asset of what is there, and says where nothing is", 
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Hash of the content").fill("0".repeat(64));
   await add(page);
-  await expect(dialog.getByText("No content with this hash is here that you may see.")).toBeVisible();
+  await expect(dialog.getByText("The service has no content with this hash that you can use.")).toBeVisible();
   await dialog.getByLabel("Hash of the content").fill(hash.replace("blake3:", ""));
   await dialog.getByLabel("Tags").fill("by-hash");
   await add(page);
-  await expect(dialog.getByText("You had it already")).toBeVisible();
+  await expect(dialog.getByText("You already have this asset")).toBeVisible();
   const stored = await storedAs(page, desk, file.name);
   expect(stored.tags).toContain("by-hash");
   expect(stored.sha256).toBe(sha256(file.bytes));

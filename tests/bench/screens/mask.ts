@@ -83,7 +83,7 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
       await page.keyboard.press("Control+s");
       await page.getByText(/^Saved as/).waitFor({ timeout: 120_000 });
     });
-    const href = (await page.getByRole("link", { name: "Open the asset" }).getAttribute("href")) ?? "";
+    const href = (await page.getByRole("link", { name: "Open asset" }).getAttribute("href")) ?? "";
     await page.keyboard.press("b");
     const beforeMiB = await largestRenderer(browser);
     for (let stroke = 0; stroke < MANY; stroke += 1) await strokeAside(page, box, stroke);
@@ -92,7 +92,7 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
     page.once("dialog", (dialog) => void dialog.accept());
     const left = performance.now();
     await page.goto(desk.url + href.replace(/\?|$/, (rest) => `/mask${rest}`));
-    await page.getByText("Goes on from the earlier mask.").waitFor({ timeout: 120_000 });
+    await page.getByText("Continues the earlier mask.").waitFor({ timeout: 120_000 });
     const reopenMs = performance.now() - left;
     return { name: size.name, openMs, usual, largest, fill, undo, memory: { beforeMiB, afterMiB }, save, reopenMs };
   } finally {

@@ -7,7 +7,7 @@ export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
   await page.getByLabel("Your name").fill(owner.name);
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password").fill(owner.password);
-  await page.getByRole("button", { name: "Create the owner" }).click();
+  await page.getByRole("button", { name: "Create owner account" }).click();
   // While a page streams in, its content is in the document twice for a moment: once still hidden.
   await expect(page.getByRole("heading", { name: "Make your first picture" }).filter({ visible: true })).toBeVisible();
 }
@@ -36,7 +36,7 @@ export async function addConnection(page: Page, { name, url, key }: NewConnectio
 export async function connect(page: Page, connection: NewConnection): Promise<void> {
   await goTo(page, "Settings");
   await addConnection(page, connection);
-  await expect(page.getByText("The service accepts the key")).toBeVisible();
+  await expect(page.getByText("Connected")).toBeVisible();
   await page.getByRole("button", { name: `Use: ${connection.name}` }).click();
   await expect(page.getByRole("button", { name: `Switch connection, now ${connection.name}` })).toBeVisible();
 }

@@ -60,7 +60,7 @@ describe("the picture of an asset", () => {
     const answers = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
     vi.stubGlobal("fetch", answers);
     fireEvent.error(picture({}));
-    expect(await screen.findByText("This is not a picture that can be read")).toBeTruthy();
+    expect(await screen.findByText("This picture cannot be read")).toBeTruthy();
     expect(answers.mock.calls[0]?.[1]).toMatchObject({ cache: "only-if-cached" });
     cleanup();
     // What a browser may read all the same is not called so.
@@ -152,20 +152,20 @@ describe("what is known of an asset", () => {
   it("has no row for what the service does not send", () => {
     show(<AssetFacts asset={asset("a")} />);
     expect(screen.queryByText("Created")).toBeNull();
-    expect(screen.queryByText("Immutable")).toBeNull();
+    expect(screen.queryByText("Read-only")).toBeNull();
     // It is called an output by its tag: some job made it.
-    expect(screen.getByText("the service names none")).toBeTruthy();
+    expect(screen.getByText("not reported by the service")).toBeTruthy();
     cleanup();
     show(<AssetFacts asset={asset("a", { tags: [], isMutableSaid: true })} />);
     expect(screen.getByText("uploaded, not made by a job")).toBeTruthy();
-    expect(screen.getByText("Immutable")).toBeTruthy();
+    expect(screen.getByText("Read-only")).toBeTruthy();
   });
 });
 
 describe("an empty view", () => {
   it.each([
     [{}, "No assets yet", "/run"],
-    [{ name_contains: "x", sort: "name" }, "No asset matches", "/assets?sort=name"],
+    [{ name_contains: "x", sort: "name" }, "No assets match", "/assets?sort=name"],
     [{ offset: "600" }, "This page is past the end", "/assets"],
   ])("for %o says why and leads on", (params, title, href) => {
     const { query } = parseAssetsQuery(params);

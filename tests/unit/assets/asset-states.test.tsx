@@ -25,7 +25,7 @@ it("a panel whose asset is not answered says so above what the list knows of it"
 
 it("a panel whose asset is gone shows nothing of it any more", async () => {
   showPanel("a2", () => Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 }));
-  expect(await screen.findByText("This asset is not here any more", {}, { timeout: 10_000 })).toBeDefined();
+  expect(await screen.findByText("Asset not found", {}, { timeout: 10_000 })).toBeDefined();
   expect(screen.queryByRole("heading", { name: "hero.png" })).toBeNull();
 });
 

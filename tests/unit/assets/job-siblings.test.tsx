@@ -30,7 +30,7 @@ it("shows what else the job put out, and where that is more than fits leads to t
   expect(screen.getByRole("status", { name: "Loading the other outputs" })).toBeDefined();
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
   expect(screen.queryByRole("img", { name: "out_3.png" })).toBeNull();
-  expect(screen.getByRole("link", { name: /The job has more/ }).getAttribute("href")).toBe(`/jobs/job-${jobs}`);
+  expect(screen.getByRole("link", { name: /Show all outputs of the job/ }).getAttribute("href")).toBe(`/jobs/job-${jobs}`);
 });
 
 it("a job of exactly so many has no more", async () => {
@@ -39,7 +39,7 @@ it("a job of exactly so many has no more", async () => {
     { id: "a3", name: "out_3.png" },
   );
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
-  expect(screen.queryByRole("link", { name: /The job has more/ })).toBeNull();
+  expect(screen.queryByRole("link", { name: /Show all outputs of the job/ })).toBeNull();
 });
 
 it("where the service names only files, the asset is known among them by its content", async () => {
@@ -58,5 +58,5 @@ it("where the service names only files, the asset is known among them by its con
 it("an outage is no empty list: it is said, and asked again", async () => {
   show({ "/assets": { status: 500, body: { code: "INTERNAL", message: "broken" } } }, { id: "x", name: "x.png" });
   expect((await screen.findByRole("alert", {}, { timeout: 10_000 })).textContent).toContain("broken");
-  expect(screen.getByRole("button", { name: "Read again" })).toBeDefined();
+  expect(screen.getByRole("button", { name: "Try again" })).toBeDefined();
 });

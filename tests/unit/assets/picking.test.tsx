@@ -111,7 +111,7 @@ describe("a range", () => {
     expect(ids(picking)).toEqual([7]);
   });
 
-  it("that is still read takes nothing from a band drawn meanwhile, nor from all that match", async () => {
+  it("that is still read takes nothing from a band drawn meanwhile, nor from all matching", async () => {
     const list = listOf(1000, { from: 0, to: 60 });
     const picking = pickingOf(list);
     act(() => picking.toggle(0));
@@ -160,13 +160,13 @@ describe("a range", () => {
     await act(() => picking.extend(49_999));
     expect(picking.store.ids().size).toBe(10_000);
     expect(currentToasts().map(({ text }) => text)).toEqual([
-      "Only 10,000 of these 50,000 assets are selected: one range reaches no further.",
+      "Only 10,000 of these 50,000 assets are selected: one selection can include no more.",
     ]);
     const poor = pickingOf(listOf(5000, { from: 0, to: 60 }, 300));
     act(() => poor.toggle(0));
     await act(() => poor.extend(999));
     expect(poor.store.ids().size).toBe(300);
-    expect(currentToasts().at(-1)?.text).toBe("Only 300 of these 1,000 assets are selected: the rest could not be read.");
+    expect(currentToasts().at(-1)?.text).toBe("Only 300 of these 1,000 assets are selected: the rest could not be loaded.");
   });
 
   it("backwards over more than it may be begins at the one chosen last", async () => {
@@ -198,7 +198,7 @@ describe("a band", () => {
   });
 });
 
-it("Ctrl A takes what is in view, and pressed again all that match; elsewhere it is the browser's", () => {
+it("Ctrl A takes what is in view, and pressed again all matching; elsewhere it is the browser's", () => {
   const list = listOf(300, { from: 0, to: 60 });
   const picking = pickingOf(list);
   function Keys() {
@@ -225,7 +225,7 @@ it("Ctrl A takes what is in view, and pressed again all that match; elsewhere it
   expect(press()).toBe(true);
 });
 
-it("one taken out of all that match leaves all others chosen, read or not", async () => {
+it("one taken out of all matching leaves all others chosen, read or not", async () => {
   const picking = pickingOf(listOf(300, { from: 0, to: 60 }));
   act(() => picking.toggle(0));
   act(() => picking.all());
@@ -235,7 +235,7 @@ it("one taken out of all that match leaves all others chosen, read or not", asyn
   expect(picking.chosen()).toHaveLength(299);
 });
 
-it("two taken out of all that match in quick succession are both left out, seen to be at once, and put back as quickly", async () => {
+it("two taken out of all matching in quick succession are both left out, seen to be at once, and put back as quickly", async () => {
   const list = listOf(300, { from: 0, to: 60 });
   const picking = pickingOf(list);
   act(() => picking.toggle(0));

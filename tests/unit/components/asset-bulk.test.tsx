@@ -30,7 +30,7 @@ const asset = (id: string, more: Partial<AssetView> = {}): AssetView => ({
 const many = (count: number) => Array.from({ length: count }, (_, index) => asset(`a${index + 1}`));
 const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
 
-const absent = () => Response.json({ code: "UNSUPPORTED", message: "The service does not offer this." }, { status: 404 });
+const absent = () => Response.json({ code: "UNSUPPORTED", message: "This service does not support this." }, { status: 404 });
 
 type Sent = { path: string; method: string; json: unknown };
 /** Fetch is the hostile outside here: it notes what leaves and answers as the console does. Only a service of the whole interface lists its tags. */
@@ -63,7 +63,7 @@ function show(assets: AssetView[], connectionId = "c1") {
 const press = (name: string | RegExp) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 const told = (text: string) => screen.findByText(text);
 async function receipt(): Promise<(string | null)[]> {
-  await press("Receipt");
+  await press("Show results");
   const rows = within(screen.getByRole("dialog")).getAllByRole("row").slice(1);
   return rows.map(({ textContent }) => textContent);
 }
@@ -81,7 +81,7 @@ it("deleting named assets is held for five seconds with Undo, leaves what is imm
   });
   const onDone = show([...many(3), asset("shipped", { immutable: true })]);
   await press("Delete");
-  expect(screen.getByText(/^3 assets are deleted in 5 seconds: .* 1 of them is immutable and stays\.$/)).toBeDefined();
+  expect(screen.getByText(/^3 assets will be deleted in 5 seconds\. .* 1 of them is read-only and stays\.$/)).toBeDefined();
   await press("Undo");
   await pass(6_000);
   expect(sent).toEqual([]);
@@ -89,15 +89,15 @@ it("deleting named assets is held for five seconds with Undo, leaves what is imm
   await pass(4_900);
   expect(sent).toEqual([]);
   await pass(200);
-  expect(screen.getByText("1 deleted, 1 immutable, 1 gone, 1 refused")).toBeDefined();
+  expect(screen.getByText("1 deleted, 1 read-only, 1 not found, 1 refused")).toBeDefined();
   const deletes = sent.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   expect(deletes).toEqual(["/api/assets/a1?connection=c1", "/api/assets/a2?connection=c1", "/api/assets/a3?connection=c1"]);
   expect(onDone).toHaveBeenCalledTimes(1);
   expect(await receipt()).toEqual([
     "a1.pnga1Deleted",
-    "a2.pnga2Not there any more",
-    "a3.pnga3Refused. It was changed or exists already. Reason given: a job needs it",
-    "shipped.pngshippedLeft: it is immutable",
+    "a2.pnga2Not found",
+    "a3.pnga3Refused. It already exists or was changed by someone else. Reason given: a job needs it",
+    "shipped.pngshippedSkipped: it is read-only",
   ]);
 });
 
@@ -117,7 +117,7 @@ it("more than leave together with a page are asked for by their number, and sent
   show(many(101));
   await press("Delete");
   expect(screen.getByRole("dialog").textContent).toContain("Delete 101 assets");
-  await press("Leave them");
+  await press("Not now");
   expect(sent).toEqual([]);
   await press("Delete");
   await press("Delete 101 assets");
@@ -135,11 +135,11 @@ it("work that is stopped lets the calls under way finish, begins no others, and 
   await press("Stop");
   expect(screen.getByRole("button", { name: "Stopping" }).getAttribute("aria-disabled")).toBe("true");
   await act(async () => open.splice(0).forEach((answer) => answer()));
-  await told("4 deleted, 106 left as they were");
+  await told("4 deleted, 106 not processed");
   expect(sent).toHaveLength(4);
   expect(onDone.mock.calls[0]?.[1]).toHaveLength(110);
   const lines = await receipt();
-  expect(lines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Not done: the work was stopped before"]);
+  expect(lines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Not processed: you stopped before"]);
 });
 
 it("an operation that the service turns out not to have ends the work at once, and nothing looks done", async () => {
@@ -149,7 +149,7 @@ it("an operation that the service turns out not to have ends the work at once, a
   show(many(109));
   await press("Delete");
   await press("Delete 109 assets");
-  await told("4 left: this service cannot do that, 105 left as they were");
+  await told("4 skipped: not supported by this service, 105 not processed");
   expect(sent.filter(({ method }) => method === "DELETE")).toHaveLength(4);
 });
 
@@ -186,7 +186,7 @@ it("a receipt names the tags that came and those that were there already, asset 
   fireEvent.change(screen.getByRole("textbox", { name: "Tags" }), { target: { value: "wip, seen" } });
   await act(async () => void fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Add tags" })));
   await told("2 tagged");
-  expect(await receipt()).toEqual(["a1.pnga1Added: seen · had already: wip", "a2.pnga2Added: wip, seen"]);
+  expect(await receipt()).toEqual(["a1.pnga1Added: seen · already had: wip", "a2.pnga2Added: wip, seen"]);
 });
 
 it("what was refused or not reached is tried again, those alone, and the receipt stays whole", async () => {
@@ -197,10 +197,10 @@ it("what was refused or not reached is tried again, those alone, and the receipt
   show(many(101));
   await press("Delete");
   await press("Delete 101 assets");
-  await told("1 deleted, 100 with no clear answer");
+  await told("1 deleted, 100 without a clear answer");
   isDown = false;
   sent.length = 0;
-  await press("Try again with 100");
+  await press("Retry 100");
   await told("101 deleted");
   expect(sent).toHaveLength(100);
   expect(screen.queryByRole("button", { name: /^Try again/ })).toBeNull();
@@ -215,10 +215,10 @@ it("whoever leaves the page while it goes on is told what was done until then", 
   await press("Delete 101 assets");
   cleanup();
   await act(async () => open.splice(0).forEach((answer) => answer()));
-  await waitFor(() => expect(currentToasts().map(({ text }) => text)).toEqual(["4 deleted, 97 left as they were"]));
+  await waitFor(() => expect(currentToasts().map(({ text }) => text)).toEqual(["4 deleted, 97 not processed"]));
 });
 
-it("while it is read what is to be selected nothing can be done with it but let go of it, or take all that match", () => {
+it("while it is read what is to be selected nothing can be done with it but let go of it, or take all matching", () => {
   const onClear = vi.fn();
   const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear, onBack: vi.fn(), total: 5000, onAll: vi.fn() };
   const bar = (isReading: boolean) => <BulkBar selected={{ kind: "named", assets: many(2) }} {...common} isReading={isReading} />;
@@ -228,12 +228,12 @@ it("while it is read what is to be selected nothing can be done with it but let 
   };
   const { rerender } = renderInApp(bar(true));
   expect(screen.getByRole("status").closest("[inert]")).toBeNull();
-  expect(usable()).toEqual(["Select all 5,000 that match", "Esc"]);
+  expect(usable()).toEqual(["Select all 5,000 matching assets", "Esc"]);
   rerender(inApp(bar(false)));
   expect(usable()).toContain("Delete");
 });
 
-it("of all that match the ids and links are read to the last, and a hundred thousand can be tagged by one press", async () => {
+it("of all matching the ids and links are read to the last, and a hundred thousand can be tagged by one press", async () => {
   const texts: string[] = [];
   vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void texts.push(text) } });
   const total = 12_345;
@@ -249,14 +249,14 @@ it("of all that match the ids and links are read to the last, and a hundred thou
   await press("Copy ids");
   await told("12,345 assets are ready to copy");
   expect(sent).toHaveLength(25);
-  const line = within(screen.getByRole("region", { name: "What is done with the selected assets" }));
+  const line = within(screen.getByRole("region", { name: "Actions for the selected assets" }));
   for (const name of ["Copy ids", "Copy links"]) await act(async () => void fireEvent.click(line.getByRole("button", { name })));
   expect(texts.map((text) => text.split("\n").length)).toEqual([total, total]);
   expect(texts[1]?.split("\n").at(-1)).toMatch(/^http.*\/assets\/m12344\?connection=c1$/);
   await press("Dismiss");
   rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000 }} {...common} total={250_000} />));
   await press("Delete");
-  expect(screen.getByText("One press reaches 100,000 assets; press again for the rest.")).toBeDefined();
+  expect(screen.getByText("One action includes at most 100,000 assets. Repeat it for the rest.")).toBeDefined();
 });
 
 it("of a service that hands out no files nothing can be downloaded, which is asked of one file", async () => {

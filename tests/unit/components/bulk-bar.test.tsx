@@ -54,7 +54,7 @@ const ids = (...chosen: string[]): BulkSelection => ({ kind: "ids", ids: chosen 
 const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 const receiptLines = async () => {
-  await press("Receipt");
+  await press("Show results");
   return within(screen.getByRole("dialog"))
     .getAllByRole("row")
     .slice(1)
@@ -84,15 +84,15 @@ it("cancelling is held, can be taken back, and then says job by job what became 
   expect(await receiptLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
 });
 
-it("takes all that match by a press beside what is selected, and says that they are", async () => {
+it("takes all matching by a press beside what is selected, and says that they are", async () => {
   outside(() => Response.json({}));
   const onChoose = vi.fn();
   const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), canRun: true };
   const { rerender } = renderInApp(<BulkBar {...bar} selection={ids("done-1")} all={{ total: 1284, onChoose }} />);
-  await press("Select all 1,284 that match");
+  await press("Select all 1,284 matching jobs");
   expect(onChoose).toHaveBeenCalledTimes(1);
   rerender(inApp(<BulkBar {...bar} selection={{ kind: "matching", query, total: 1284 }} />));
-  expect(screen.getByRole("status").textContent).toBe("all that match");
+  expect(screen.getByRole("status").textContent).toBe("all matching");
   expect(screen.queryByRole("button", { name: /that match/ })).toBeNull();
 });
 
@@ -172,9 +172,9 @@ it("running again asks by the number, sends one workflow after the other, and sk
     "/api/jobs/done-1",
   ]);
   expect((await receiptLines()).map((line) => line?.slice(6, 30))).toEqual([
-    "Runs again as new-1",
-    "Not run: an input is a s",
-    "Not run: the service kep",
+    "Run again as new-1",
+    "Not run: it contains a s",
+    "Not run: the service did",
     "Not run: the service no ",
   ]);
 });
@@ -186,7 +186,7 @@ it("an answer that never came is told as unknown, is not sent again, and ends th
   await press("Run 2 jobs again");
   await pass(60_000);
   expect(sent.filter(({ method }) => method === "POST")).toHaveLength(1);
-  expect(screen.getByText("1 with no clear answer, 1 left as they were")).toBeDefined();
+  expect(screen.getByText("1 without a clear answer, 1 not processed")).toBeDefined();
 });
 
 it("running again while the console cannot be reached says that nothing was submitted, and not that a job failed", async () => {
@@ -206,7 +206,7 @@ it("a wait that the service asks for is kept to and said, and stopping in it lea
   await press("Run again");
   await press("Run 2 jobs again");
   await pass(0);
-  expect(screen.getByText("Running again 0 of 2 · the service asks to wait 20 s")).toBeDefined();
+  expect(screen.getByText("Running again 0 of 2 · the service asked to wait 20 s")).toBeDefined();
   await pass(19_000);
   expect(sent).toHaveLength(1);
   await pass(1_500);
@@ -214,7 +214,7 @@ it("a wait that the service asks for is kept to and said, and stopping in it lea
   await press("Stop");
   await pass(60_000);
   expect(sent).toHaveLength(2);
-  expect(screen.getByText(/1 left as they were/)).toBeDefined();
+  expect(screen.getByText(/1 not processed/)).toBeDefined();
 });
 
 const page = (from: number, count: number, total: number) =>
@@ -224,7 +224,7 @@ const page = (from: number, count: number, total: number) =>
   });
 const asked = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);
 
-it("all that match are counted for the act, asked for by that number, read page by page, and then acted on in batches", async () => {
+it("all matching are counted for the act, asked for by that number, read page by page, and then acted on in batches", async () => {
   const sent = outside(({ path, method, json }) => {
     const { offset, limit } = asked(path);
     if (method === "POST") return Response.json({ deleted: Object(json).delete, cleared: false });
@@ -248,7 +248,7 @@ it("more than one press reaches is said before it is asked for", async () => {
   await press("Run again");
   await pass(0);
   expect(screen.getByRole("button", { name: "Run 10,000 jobs again" })).toBeDefined();
-  expect(screen.getByText("One press reaches 10,000 jobs; press again for the rest.")).toBeDefined();
+  expect(screen.getByText("One action includes at most 10,000 jobs. Repeat it for the rest.")).toBeDefined();
 });
 
 it("a list that cannot be read leaves everything as it was and says why", async () => {
@@ -260,7 +260,7 @@ it("a list that cannot be read leaves everything as it was and says why", async 
   expect(sent).toHaveLength(1);
 });
 
-it("the export of all that match keeps the filters and is no part of a page", () => {
+it("the export of all matching keeps the filters and is no part of a page", () => {
   show({ kind: "matching", query: { ...query, status: ["failed"], workflow_id: "w1" }, total: 1284 });
   const href = screen.getByRole("link", { name: "Export JSON" }).getAttribute("href") ?? "";
   expect(asked(href)).toEqual({

@@ -37,21 +37,21 @@ it("a comparison of four names each picture with its pixels, and one that does n
 it("a comparison tells a job that is gone from one that could not be read, which can be read again", async () => {
   compare(["job-1", "job-x"], notFound);
   await pass(0);
-  expect(screen.getByText("The job of picture 2 cannot be read any more.")).toBeDefined();
-  expect(screen.queryByRole("button", { name: "Read again" })).toBeNull();
+  expect(screen.getByText("The job of picture 2 no longer exists.")).toBeDefined();
+  expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
   cleanup();
   compare(["job-1", "job-x"], away);
   await pass(0);
-  expect(screen.getByText(/^The job of picture 2 could not be read\. /)).toBeDefined();
-  expect(screen.getByRole("button", { name: "Read again" })).toBeDefined();
+  expect(screen.getByText(/^The job of picture 2 could not be loaded\. /)).toBeDefined();
+  expect(screen.getByRole("button", { name: "Try again" })).toBeDefined();
 });
 
 it("a comparison of pictures of one job says that, and not that two jobs were alike", async () => {
   compare(["job-1", "job-1"]);
   await pass(0);
-  expect(screen.getByText("They come from one job: it was given everything once.")).toBeDefined();
+  expect(screen.getByText("They come from the same job.")).toBeDefined();
   cleanup();
   compare(["job-1", "job-1", "job-1-again"]);
   await pass(0);
-  expect(screen.queryByText("They come from one job: it was given everything once.")).toBeNull();
+  expect(screen.queryByText("They come from the same job.")).toBeNull();
 });

@@ -71,6 +71,6 @@ it.each(lists)("of %s say that they failed, and not that nothing is there", asyn
   });
   expect(screen.getByText(nothing)).toBeDefined();
   await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
-  expect(screen.getByText("Lightdesk cannot be reached from this browser")).toBeDefined();
+  expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.queryByText(nothing)).toBeNull();
 });

@@ -26,7 +26,7 @@ describe("a failure in words", () => {
   it("shows what the other side said, marked as its own words", () => {
     renderInApp(<FailureMessage failure={{ code: "UPSTREAM_ERROR", message: "disk on fire", requestId: "r-1" }} />);
     const alert = screen.getByRole("alert");
-    expect(alert.textContent).toContain("The service failed while it answered");
+    expect(alert.textContent).toContain("The service failed");
     expect(alert.textContent).toContain("Reason given: disk on fire");
     expect(alert.textContent).toContain("r-1");
   });

@@ -72,7 +72,7 @@ it("says which removal failed, and tries it again", async () => {
   await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
   expect(screen.getByText(/^Lightdesk cannot be reached from this browser/)).toBeDefined();
   network.isBroken = false;
-  await press("Try again with 1");
+  await press("Retry 1");
   expect(sent).toEqual([{ delete: ["old-1"] }]);
   expect(screen.getByText("1 removed from history")).toBeDefined();
 });

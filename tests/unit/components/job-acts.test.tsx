@@ -60,7 +60,7 @@ describe("what a job's page offers", () => {
   it("is no stop where the service is known to have none, and says so", async () => {
     answering({ "/api/console/jobs/stop": { canStop: false } });
     renderInApp(<Acts facts={factsOf({ status: "executing" })} connection="core-1" />);
-    expect(await screen.findByText("This service cannot stop what runs")).toBeDefined();
+    expect(await screen.findByText("This service cannot stop running jobs")).toBeDefined();
     expect(screen.queryByRole("button", { name: "Stop job" })).toBeNull();
   });
 
@@ -111,7 +111,7 @@ describe("what a job's page offers", () => {
       "/api/prompt": Response.json({ error: { code: "UPSTREAM_TIMEOUT", message: "no" } }, { status: 504 }),
     });
     await press("Run again");
-    expect(screen.getByText(/a new job may exist or not/)).toBeDefined();
+    expect(screen.getByText(/a new job may or may not exist/)).toBeDefined();
   });
 
   it("makes one job of a double click, also where the first press was answered before the second click", async () => {

@@ -20,11 +20,11 @@ describe("what a job's page tells", () => {
     const show = (facts: JobFacts) =>
       renderInApp(facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onShowNode} /> : null);
     show(failing("2"));
-    fireEvent.click(screen.getByRole("button", { name: "Show in the graph" }));
+    fireEvent.click(screen.getByRole("button", { name: "Show in graph" }));
     expect(onShowNode).toHaveBeenCalledWith("2");
     cleanup();
     show(failing("99"));
-    expect(screen.queryByRole("button", { name: "Show in the graph" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Show in graph" })).toBeNull();
   });
 
   it("both views' own words, once where they are the same, where they do not agree, and one alone where there is one", () => {
@@ -33,13 +33,13 @@ describe("what a job's page tells", () => {
     cleanup();
     renderInApp(<JobDetails facts={factsOf({ status: "failed" }, "non_retryable_error")} />);
     expect(screen.getByText("non_retryable_error")).toBeDefined();
-    expect(screen.queryByText("The service says two different things of this job.")).toBeNull();
+    expect(screen.queryByText("The service reports two different states for this job.")).toBeNull();
     cleanup();
     renderInApp(<JobDetails facts={factsOf({ status: "in_progress" }, "success")} />);
-    expect(screen.getByText("The service says two different things of this job.")).toBeDefined();
+    expect(screen.getByText("The service reports two different states for this job.")).toBeDefined();
     cleanup();
     renderInApp(<JobDetails facts={factsOf({ status: "failed" })} />);
-    expect(screen.getByText("State").nextElementSibling?.textContent).toBe("failed");
+    expect(screen.getByText("Status").nextElementSibling?.textContent).toBe("failed");
   });
 
   it("its workflow by name or id, and none where the service knows of none", () => {

@@ -121,7 +121,7 @@ it("another job replaces the one before and leaves the focus where it is", async
 it("a job that is gone, and a service that does not answer, are said in its place", async () => {
   const gone = jobAt(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
   await show(gone.id);
-  expect(screen.getByText("This job is not here")).toBeDefined();
+  expect(screen.getByText("Job not found")).toBeDefined();
   cleanup();
   const down = jobAt(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));
   await show(down.id);
@@ -131,7 +131,7 @@ it("a job that is gone, and a service that does not answer, are said in its plac
 it("a job that is somebody else's is said to be that, and one that went meanwhile is offered nothing more", async () => {
   const foreign = jobAt(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
   await show(foreign.id);
-  expect(screen.getByText("This job belongs to somebody else")).toBeDefined();
+  expect(screen.getByText("You have no access to this job")).toBeDefined();
   cleanup();
   const workflow = { prompt: { "1": { class_type: "Wait", inputs: {} } } };
   let isThere = true;
@@ -143,7 +143,7 @@ it("a job that is somebody else's is said to be that, and one that went meanwhil
   isThere = false;
   await waitFor(async () => {
     await act(async () => void window.dispatchEvent(new Event("online")));
-    screen.getByText(/The service no longer has this job/);
+    screen.getByText(/This job was removed from the history/);
   });
   expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
 });

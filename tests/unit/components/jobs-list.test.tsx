@@ -104,7 +104,7 @@ describe("pages", () => {
   it("keep the first row in view when their size changes, and a jump stays within them", () => {
     const onGo = vi.fn();
     renderInApp(<PageControls offset={300} limit={100} total={1284} onGo={onGo} />);
-    fireEvent.change(screen.getByLabelText("Rows on a page"), { target: { value: "250" } });
+    fireEvent.change(screen.getByLabelText("Rows per page"), { target: { value: "250" } });
     const page = screen.getByLabelText("Page");
     fireEvent.change(page, { target: { value: "99" } });
     fireEvent.submit(page);
@@ -129,7 +129,7 @@ describe("a selection", () => {
     expect([...store.ids()]).toEqual(["c"]);
   });
 
-  it("of all that match ends with the first row that is taken out, and leaves the page", () => {
+  it("of all matching ends with the first row that is taken out, and leaves the page", () => {
     const store = listed();
     store.chooseMatching();
     expect([store.isMatching(), store.has("on another page"), store.share()]).toEqual([true, true, "all"]);

@@ -23,7 +23,7 @@ const open = (pathname: string, search: string, connections = [home]) =>
 
 it("says that the connection does not exist or is somebody else's, and opens the same page on the one in use", () => {
   open("/jobs", "status=failed&connection=ghost");
-  expect(screen.getByRole("heading", { name: "This connection does not exist or is not yours" })).toBeDefined();
+  expect(screen.getByRole("heading", { name: "You have no access to this connection" })).toBeDefined();
   expect(screen.getByRole("link", { name: "Open this page on Studio" }).getAttribute("href")).toBe("/jobs?status=failed");
   expect(screen.queryByText("the page")).toBeNull();
 });

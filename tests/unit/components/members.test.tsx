@@ -70,7 +70,7 @@ describe("a member's row", () => {
 
 it("the members page says in one line to operators and viewers who may change members, and shows none", () => {
   renderInApp(<MembersScreen viewer={{ id: "me", role: "operator" }} />);
-  expect(screen.getByText(/team's owner and admins; your role is operator\.$/)).toBeDefined();
+  expect(screen.getByText(/^Only owners and admins manage members\. Your role is operator\.$/)).toBeDefined();
   expect(screen.queryByRole("button")).toBeNull();
 });
 
@@ -82,7 +82,7 @@ it("an invitation's link stands in full beside a button that copies it, with its
   expect(field.value).toBe(url);
   expect(field.readOnly).toBe(true);
   expect(screen.getByText(/works once, until Mar 8, 2026/)).toBeDefined();
-  expect(screen.getByRole("button", { name: "Copy the link" })).toBeDefined();
+  expect(screen.getByRole("button", { name: "Copy link" })).toBeDefined();
 });
 
 describe("a link that lets nobody in", () => {

@@ -101,7 +101,7 @@ it("keeps the focus in the field while arrows go round the list, and Enter goes 
 it("says that nothing was found, and Enter does nothing then", () => {
   const { field, isClosed } = renderPalette();
   fireEvent.change(field, { target: { value: "zzz" } });
-  expect(screen.getByRole("status").textContent).toMatch(/^Nothing here goes by that name\. Of jobs the newest 100 are searched/);
+  expect(screen.getByRole("status").textContent).toMatch(/^Nothing found\.$/);
   expect(screen.queryAllByRole("option")).toEqual([]);
   fireEvent.keyDown(field, { key: "Enter" });
   fireEvent.keyDown(field, { key: "ArrowDown" });
@@ -171,9 +171,9 @@ it("finds assets by a piece of their name, as the service tells", async () => {
 
 it("says that assets were not searched where the service cannot be asked, and nothing where it keeps none", async () => {
   await seek("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
-  expect(await screen.findByText(/^Assets were not searched:/)).toBeDefined();
+  expect(await screen.findByText(/^Assets could not be searched:/)).toBeDefined();
   cleanup();
   const asked = await seek("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
   await waitFor(() => expect(asked.some((path) => path.startsWith("/api/assets"))).toBe(true));
-  expect(screen.queryByText(/^Assets were not searched:/)).toBeNull();
+  expect(screen.queryByText(/^Assets could not be searched:/)).toBeNull();
 });

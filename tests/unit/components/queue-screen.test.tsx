@@ -199,10 +199,10 @@ it("says why a cancelling failed, and tries it again", async () => {
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
   press("Cancel job wait-1");
   await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
-  expect(screen.getByText("1 with no clear answer")).toBeDefined();
+  expect(screen.getByText("1 without a clear answer")).toBeDefined();
   expect(screen.getByText(/^Lightdesk cannot be reached from this browser/)).toBeDefined();
   network.isBroken = false;
-  press("Try again with 1");
+  press("Retry 1");
   await act(() => vi.advanceTimersByTimeAsync(0));
   expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
   expect(screen.getByText("1 cancelled")).toBeDefined();
@@ -216,7 +216,7 @@ it("tells of a cancelling that failed while the page went away", async () => {
   press("Cancel job wait-1");
   await act(async () => void window.dispatchEvent(new Event("pagehide")));
   await act(() => vi.advanceTimersByTimeAsync(0));
-  expect(screen.getByText(/^1 with no clear answer: Lightdesk cannot be reached/)).toBeDefined();
+  expect(screen.getByText(/^1 without a clear answer: Lightdesk cannot be reached/)).toBeDefined();
 });
 
 it("a question stays until the answer came, says why it failed, and is asked again by the same press", async () => {

@@ -32,9 +32,9 @@ describe("the receipt of clearing the queue", () => {
   });
 
   it.each([
-    [1, 0, "The job waits no longer; the service names none that it cancelled"],
-    [3, 0, "None of the 3 jobs waits any longer; the service names none that it cancelled"],
-    [3, 2, "2 jobs still wait; the service names none that it cancelled"],
+    [1, 0, "The job is no longer waiting. The service does not report which ones it cancelled"],
+    [3, 0, "None of the 3 jobs is waiting any more. The service does not report which ones it cancelled"],
+    [3, 2, "2 jobs are still waiting. The service does not report which ones it cancelled"],
   ])("of %i asked, where the service names nothing and %i still wait, it says: %s", (asked, waiting, words) => {
     for (const receipt of [receiptOfClear(asked, said(undefined)), receiptOfClear(asked, said([]))]) {
       renderInApp(<Said receipt={receipt} waiting={waiting} />);

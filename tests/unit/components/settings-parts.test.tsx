@@ -79,7 +79,7 @@ describe("the list of invitations", () => {
 
   it("says that none is open, and of a former member's that it is theirs", async () => {
     await show(<InvitationList invitations={Promise.resolve(ok([{ ...open, state: "used", invitedBy: undefined }]))} />);
-    expect(screen.getByText("No invitation is open.")).toBeDefined();
+    expect(screen.getByText("No open invitations.")).toBeDefined();
     expect(screen.getByText(/by a former member/)).toBeDefined();
   });
 });
@@ -111,15 +111,15 @@ describe("the audit log", () => {
     await show(screenOf([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
     expect(first).toMatch(/days ago.*Ana Ruiz.*submitted a workflow.*Studio cloud.*Done.*job abc/);
-    expect(second).toMatch(/Nobody known.*ofAnotherVersion.*another one.*Refused.*Their role does not permit this.*ROLE_TOO_LOW/);
+    expect(second).toMatch(/Unknown.*ofAnotherVersion.*another connection.*Refused.*Their role does not allow this.*ROLE_TOO_LOW/);
   });
 
   it("says of what was refused that it was tried, and why not in words", async () => {
     const refused = { ...entry, action: "deleteAsset", target: "a-1", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
     await show(screenOf([refused, { ...refused, id: 6, status: 404, code: "NOT_FOUND" }]));
     const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
-    expect(first).toMatch(/tried to delete an asset.*Their role does not permit this/);
-    expect(second).toMatch(/It does not exist.*NOT_FOUND/);
+    expect(first).toMatch(/tried to delete an asset.*Their role does not allow this/);
+    expect(second).toMatch(/Not found.*NOT_FOUND/);
     expect(screen.getAllByRole("link", { name: "a-1" })).toHaveLength(1);
   });
 
@@ -140,7 +140,7 @@ describe("the audit log", () => {
 
   it("keeps what was chosen in the address, begins a narrower list at its newest, and exports what is shown", async () => {
     await show(screenOf([entry], true));
-    fireEvent.change(screen.getByRole("combobox", { name: "Act" }), { target: { value: "submitPrompt" } });
+    fireEvent.change(screen.getByRole("combobox", { name: "Action" }), { target: { value: "submitPrompt" } });
     expect(router.push).toHaveBeenCalledWith("/settings/audit?member=ana&action=submitPrompt");
     expect(screen.getByRole("link", { name: "Older" }).getAttribute("href")).toBe("/settings/audit?member=ana&before=7");
     expect(screen.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toBe("/api/console/audit/export?member=ana");
@@ -149,10 +149,10 @@ describe("the audit log", () => {
 
   it("tells nothing found from nothing there, and says to others in one line who reads it", async () => {
     await show(screenOf([]));
-    expect(screen.getByText("No entry fits this person, act and time.")).toBeDefined();
+    expect(screen.getByText("Change the person, action or time.")).toBeDefined();
     cleanup();
     await show(<AuditScreen role="operator" view={{}} />);
-    expect(screen.getByText(/owner and admins read .* your role is operator\./)).toBeDefined();
+    expect(screen.getByText(/Only owners and admins can see the audit log\. Your role is operator\./)).toBeDefined();
     expect(screen.queryByRole("combobox")).toBeNull();
   });
 });
@@ -173,30 +173,30 @@ describe("the account", () => {
   it("says of a wrong present password so beside its field, and keeps what was typed", async () => {
     answers = [refusal("currentPassword")];
     await show(<AccountScreen member={member} />);
-    const part = form("Sign-in address");
+    const part = form("Email address");
     fireEvent.change(part.getByRole("textbox", { name: "Email" }), { target: { value: "new@example.com" } });
-    fireEvent.change(part.getByLabelText("Present password"), { target: { value: "guess" } });
-    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change the address" })));
-    expect(part.getByText("This is not your present password.")).toBeDefined();
+    fireEvent.change(part.getByLabelText("Current password"), { target: { value: "guess" } });
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change email address" })));
+    expect(part.getByText("This is not your current password.")).toBeDefined();
     expect(part.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("new@example.com");
   });
 
   it("says of an address that somebody has so beside it", async () => {
     answers = [Response.json({ code: "CONFLICT", message: "taken" }, { status: 409 })];
     await show(<AccountScreen member={member} />);
-    const part = form("Sign-in address");
-    fireEvent.change(part.getByLabelText("Present password"), { target: { value: "the right one" } });
-    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change the address" })));
-    expect(part.getByText("This address belongs to another member.")).toBeDefined();
+    const part = form("Email address");
+    fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change email address" })));
+    expect(part.getByText("This email address belongs to another member.")).toBeDefined();
   });
 
   it("signs in again with the new password, since the old sessions have ended", async () => {
     answers = [Response.json({ member }), Response.json({ csrfToken: "t" }), Response.json({ url: "http://localhost/jobs" })];
     await show(<AccountScreen member={member} />);
     const part = form("Password");
-    fireEvent.change(part.getByLabelText("Present password"), { target: { value: "the right one" } });
+    fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
     fireEvent.change(part.getByLabelText("New password"), { target: { value: "a new long password" } });
-    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change the password" })));
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change password" })));
     expect(sent.map(({ path }) => path)).toEqual(["/api/console/account", "/api/auth/csrf", "/api/auth/callback/credentials"]);
     expect(part.getByLabelText<HTMLInputElement>("New password").value).toBe("");
   });

@@ -40,14 +40,14 @@ test("signing out asks before it ends what is on its way, and does not ask a sec
   renderInApp(<Frame isUnfinished />);
   await press("Sign out");
   expect(asked).toEqual([]);
-  expect(screen.getByText(/^Something is unfinished here/)).toBeTruthy();
-  await press("Sign out all the same");
+  expect(screen.getByText(/^Some work is unfinished/)).toBeTruthy();
+  await press("Sign out anyway");
   await until("the session is ended", isSignedOut);
   const isAskedOnLeaving = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
   expect(isAskedOnLeaving()).toBe(false);
   // It could not be ended: what is unfinished is guarded again.
   refuse();
-  await screen.findByText(/^Signing out failed/);
+  await screen.findByText(/^Could not sign out/);
   expect(isAskedOnLeaving()).toBe(true);
 });
 

@@ -106,10 +106,10 @@ it("keys turn the page, and stop at both ends", async () => {
 
 it("keys turn the page also from a button of the bar, and not where a list of choices needs them", async () => {
   show();
-  await click("Mark to compare");
-  await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Mark to compare" }), { key: "ArrowRight" }));
+  await click("Mark for comparison");
+  await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Mark for comparison" }), { key: "ArrowRight" }));
   expect(shown()).toBe("2 of 4");
-  await act(async () => void fireEvent.keyDown(screen.getByRole("combobox", { name: "Time for each" }), { key: "End" }));
+  await act(async () => void fireEvent.keyDown(screen.getByRole("combobox", { name: "Time per picture" }), { key: "End" }));
   expect(shown()).toBe("2 of 4");
 });
 
@@ -133,7 +133,7 @@ it("a slideshow gives each its whole time after it has come, goes on from the la
   await click("Pause the slideshow");
   await pass(60_000);
   expect(shown()).toBe("1 of 4");
-  fireEvent.change(screen.getByRole("combobox", { name: "Time for each" }), { target: { value: "2" } });
+  fireEvent.change(screen.getByRole("combobox", { name: "Time per picture" }), { target: { value: "2" } });
   await press("s");
   await pass(2_000);
   expect(shown()).toBe("2 of 4");
@@ -142,7 +142,7 @@ it("a slideshow gives each its whole time after it has come, goes on from the la
 it("marked pictures are compared side by side or behind a slider, over the differences of what their jobs were given", async () => {
   const onClose = show();
   await press("c");
-  expect(screen.getByRole("button", { name: "Mark to compare" }).getAttribute("aria-pressed")).toBe("true");
+  expect(screen.getByRole("button", { name: "Mark for comparison" }).getAttribute("aria-pressed")).toBe("true");
   await press("ArrowRight");
   await press("c");
   await click("Compare 2");
@@ -152,12 +152,12 @@ it("marked pictures are compared side by side or behind a slider, over the diffe
   expect(row.textContent).toBe("Sampler 3 · seed12");
   expect(within(compared).queryByRole("row", { name: /steps/ })).toBeNull();
   await click("Slider");
-  const share = within(compared).getByRole("slider", { name: "Where the first picture ends" });
+  const share = within(compared).getByRole("slider", { name: "Position of the divider" });
   fireEvent.change(share, { target: { value: "0.25" } });
   expect(within(compared).getByAltText("two.png").closest("figure")?.style.clipPath).toBe("inset(0 0 0 25%)");
 
   // Whoever leaves the comparison is where they came from.
-  await click("Close the comparison");
+  await click("Close comparison");
   expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
   expect(onClose).not.toHaveBeenCalled();
   expect(shown()).toBe("2 of 4");
@@ -195,7 +195,7 @@ it("a picture without a job says so where it is compared", async () => {
   await press("c");
   await click("Compare 2");
   await pass(0);
-  expect(screen.getByText("No job is named for picture 2: it was uploaded, or the service does not say.")).toBeDefined();
+  expect(screen.getByText("Picture 2 has no job: it was uploaded, or the service does not say.")).toBeDefined();
 });
 
 it("a picture on its way says that it loads, one that does not come says so in its place, and the keys go on working", async () => {
@@ -250,7 +250,7 @@ it("Space plays and pauses from the picture, presses a button where one has the 
   expect(screen.getByText("Play or pause the slideshow")).toBeDefined();
   await pass(60_000);
   expect(shown()).toBe("1 of 4");
-  const keys = within(screen.getByRole("dialog", { name: "Keys" }));
+  const keys = within(screen.getByRole("dialog", { name: "Keyboard shortcuts" }));
   await act(async () => void fireEvent.click(keys.getByRole("button", { name: "Close" })));
   await press(" ");
   expect(screen.getByRole("button", { name: "Play a slideshow" })).toBeDefined();
@@ -309,7 +309,7 @@ it("what cannot be played or seen is named with its size and the ways that lead 
   expect(screen.queryByText(/cannot be played/)).toBeNull();
   const film = document.querySelector("video");
   if (film) await act(async () => void fireEvent.error(film));
-  expect(screen.getByText(/^It cannot be played here/)).toBeDefined();
+  expect(screen.getByText(/^This cannot be played here/)).toBeDefined();
   expect(screen.getByText("2 kB")).toBeDefined();
   expect(screen.getAllByRole("link", { name: "Download film.png" })).toHaveLength(2);
 });

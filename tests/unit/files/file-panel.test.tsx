@@ -41,7 +41,7 @@ const acts = () => screen.queryAllByRole("button").map(({ textContent }) => text
 
 test("a file that is gone says so and offers nothing that could be done with it", async () => {
   renderInApp(panelOf("gone.json"));
-  expect(await screen.findByText("The file is not there any more.")).toBeTruthy();
+  expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
   expect(acts()).not.toContain("Delete");
   expect(screen.queryByText("Open in Run")).toBeNull();
   expect(screen.queryByText("Download")).toBeNull();
@@ -63,7 +63,7 @@ test("what somebody else wrote is read anew, and what they took away is gone", a
   expect(await screen.findByText("[]")).toBeTruthy();
   stored = undefined;
   rerender(inApp(panelOf("a.json")));
-  expect(await screen.findByText("The file is not there any more.")).toBeTruthy();
+  expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
   expect(acts()).not.toContain("Delete");
 });
 
@@ -71,7 +71,7 @@ test("of a deep folder the last two are named, and the rest by one press", () =>
   const deep = `${Array.from({ length: 40 }, (_, at) => `d${at}`).join("/")}/`;
   const { container } = renderInApp(<Trail title="Files" crumbs={crumbsOf(deep)} hrefOf={(dir) => `/files?dir=${dir}`} />);
   expect(container.textContent).toBe("Files/…/d38/d39");
-  act(() => void fireEvent.click(screen.getByRole("button", { name: "Show 38 more folders on the way" })));
+  act(() => void fireEvent.click(screen.getByRole("button", { name: "Show 38 more folders" })));
   expect(within(container).getAllByRole("link")).toHaveLength(40);
   expect(container.textContent).toContain("d37/d38/d39");
   // The button is gone: the keys go on from the first folder that appeared.

@@ -39,31 +39,31 @@ const overwrites = () =>
 test("what stands at the new path is replaced only by a second press, which says so, and not after the path was changed", async () => {
   answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
   const told = await openWith("b.json");
-  await press("Move it");
-  expect(screen.getByText("A file of this path exists. Replacing it cannot be undone.")).toBeTruthy();
+  await press("Move");
+  expect(screen.getByText("A file with this path already exists. Replacing it cannot be undone.")).toBeTruthy();
   act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: "c.json" } }));
-  await press("Move it");
+  await press("Move");
   expect([overwrites(), told]).toEqual([["false", "false"], []]);
-  await press("Replace what is there");
+  await press("Replace");
   expect([overwrites().at(-1), told]).toEqual(["true", ["moved to c.json"]]);
 });
 
 test("the file is opened where the service says that it is now", async () => {
   answers = [Response.json({ path: "\u00fc.json" })];
   const told = await openWith("u\u0308.json");
-  await press("Move it");
+  await press("Move");
   expect(told).toEqual(["moved to \u00fc.json"]);
 });
 
 test("a service that does not move files is told from a file that is gone", async () => {
   answers = [refusal(404, "NOT_FOUND"), Response.json([{ path: "a.json" }])];
   const told = await openWith("b.json");
-  await press("Move it");
+  await press("Move");
   expect(told).toEqual(["absent"]);
   cleanup();
   answers = [refusal(404, "NOT_FOUND"), Response.json([])];
   const gone = await openWith("b.json");
-  await press("Move it");
+  await press("Move");
   expect(gone).toEqual([]);
-  expect(screen.getByText("It does not exist, or it belongs to somebody else")).toBeTruthy();
+  expect(screen.getByText("Not found")).toBeTruthy();
 });

@@ -37,15 +37,15 @@ test("a new folder asks for its first file and says why; what is chosen goes int
     />,
   );
   await press("New folder");
-  expect(screen.getByText("The service keeps no empty folders: this one is there once it holds a file.")).toBeTruthy();
+  expect(screen.getByText("The service does not keep empty folders: the folder appears with its first file.")).toBeTruthy();
   type("a b/100%");
-  await press("Choose its first file…");
+  await press("Choose a file for it…");
   expect(told).toEqual([]);
   choose("one.json", "two.json");
   expect(told).toEqual(["one.json,two.json into a b/100%"]);
   await press("New folder");
   type("later");
-  await press("Open it empty");
+  await press("Open without a file");
   expect(told.at(-1)).toBe("opened later");
 });
 
@@ -54,7 +54,7 @@ test("a folder that is not there yet says so, and takes its first file on the sp
   const query = { dir: "new/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
   const files = (picked: { files: { path: string }[] }) => told.push(...picked.files.map(({ path }) => path));
   renderInApp(<FilesEmpty query={query} hasFiles={false} canChange onOpen={() => undefined} onClear={() => undefined} onFiles={files} />);
-  expect(screen.getByText(/The service keeps no empty folders/)).toBeTruthy();
+  expect(screen.getByText(/The service does not keep empty folders/)).toBeTruthy();
   await press("Upload files");
   choose("first.txt");
   expect(told).toEqual(["first.txt"]);

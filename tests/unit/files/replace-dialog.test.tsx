@@ -48,7 +48,7 @@ test("closed, the question stays closed while other files of the same upload tur
   await next();
   await next();
   expect(dialog()).toBeNull();
-  await press("Decide about 3 files");
+  await press("3 files already exist: decide");
   expect(dialog()).toBeTruthy();
 });
 
@@ -56,7 +56,7 @@ test("one answer may stand for all of an upload also while the others are still 
   const { next, replaced } = listOf("a", "b", "c");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
-  await press("Replace all that exist");
+  await press("Replace all");
   expect(dialog()).toBeNull();
   await next();
   await next();
@@ -67,7 +67,7 @@ test("one answer may stand for all of an upload also while the others are still 
 test("a dialog that closed by itself, with nothing left to ask, asks about the next file", async () => {
   const { next } = listOf("a", "b");
   await next();
-  await press("Keep what is there");
+  await press("Keep existing");
   expect(dialog()).toBeNull();
   await next();
   expect(dialog()).toBeTruthy();
@@ -80,7 +80,7 @@ test("the question stays with its file when an earlier one of the list turns out
   const title = screen.getByRole("heading").textContent;
   await next();
   expect(screen.getByRole("heading").textContent).toBe(title);
-  await press("Replace it");
+  await press("Replace");
   await vi.waitFor(() => expect(replaced).toEqual(["b"]));
   expect(screen.getByRole("heading").textContent).not.toBe(title);
 });
@@ -102,6 +102,6 @@ test("closed, the question asks no more about any upload, and opens again by one
   await next();
   act(() => HTMLDialogElement.prototype.close.call(dialog()));
   expect(dialog()).toBeNull();
-  await press("Decide about 2 files");
+  await press("2 files already exist: decide");
   expect(dialog()).toBeTruthy();
 });

@@ -69,11 +69,11 @@ describe("saving", () => {
     renderInApp(<SaveWorkflow title="hero" textOf={() => "{}"} connection="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Save" }));
     fireEvent.click(screen.getAllByRole("button", { name: "Save" })[1] ?? document.body);
-    expect((await screen.findByRole("alert")).textContent).toBe("workflows/hero.json exists already. Replacing it cannot be undone.");
+    expect((await screen.findByRole("alert")).textContent).toBe("workflows/hero.json already exists. Replacing it cannot be undone.");
     fireEvent.change(screen.getByRole("textbox"), { target: { value: "hero 2" } });
-    expect(screen.queryByRole("button", { name: "Replace it" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Replace" })).toBeNull();
     fireEvent.change(screen.getByRole("textbox"), { target: { value: "hero" } });
-    fireEvent.click(screen.getByRole("button", { name: "Replace it" }));
+    fireEvent.click(screen.getByRole("button", { name: "Replace" }));
     await vi.waitFor(() => expect(screen.queryByRole("textbox")).toBeNull());
     expect(seen.map(({ url }) => url)).toEqual([
       "/api/userdata/workflows%2Fhero.json?overwrite=false&full_info=true&connection=c1",

@@ -13,15 +13,12 @@ describe("opening", () => {
   const refusing = (refusal: OpenRefusal) => show({ open: async () => failed(refusal) });
 
   it.each<[OpenRefusal, RegExp]>([
-    [
-      { kind: "too-large", why: { reason: "bytes", bytes: 60_000_000 } },
-      /^hero.png is 60 MB; a mask is drawn over a file of 52.4 MB at most.$/,
-    ],
-    [{ kind: "too-large", why: { reason: "edge", width: 17000, height: 2 } }, /is 17,000 × 2; an edge has 16,384 pixels at most/],
-    [{ kind: "too-large", why: { reason: "pixels", width: 9000, height: 9000 } }, /is 9,000 × 9,000, 81 megapixels; 67 are taken at most/],
-    [{ kind: "not-picture" }, /A mask is drawn over a picture made of pixels/],
-    [{ kind: "other-file", bytes: 1500, wanted: 2500 }, /It is 1.5 kB, and the one at the service is 2.5 kB/],
-    [{ kind: "broken" }, /cannot decode hero.png/],
+    [{ kind: "too-large", why: { reason: "bytes", bytes: 60_000_000 } }, /^hero.png is 60 MB. The limit for masks is 52.4 MB.$/],
+    [{ kind: "too-large", why: { reason: "edge", width: 17000, height: 2 } }, /is 17,000 × 2. The limit is 16,384 pixels per side/],
+    [{ kind: "too-large", why: { reason: "pixels", width: 9000, height: 9000 } }, /is 9,000 × 9,000, 81 megapixels. The limit is 67/],
+    [{ kind: "not-picture" }, /Masks can be drawn on PNG/],
+    [{ kind: "other-file", bytes: 1500, wanted: 2500 }, /It is 1.5 kB, but the one on the service is 2.5 kB/],
+    [{ kind: "broken" }, /cannot read hero.png/],
     [{ kind: "unknown-size" }, /neither the file nor its size/],
   ])("says why not: %o", async (refusal, sentence) => {
     refusing(refusal);
@@ -59,7 +56,7 @@ describe("opening", () => {
     await screen.findByRole("alert");
     await click("Try again");
     await drawing();
-    expect(screen.getByText(/There is an earlier mask, but it could not be read/)).toBeTruthy();
+    expect(screen.getByText(/The earlier mask could not be loaded/)).toBeTruthy();
   });
 
   it("tells how far it is, and that a preview is only one", async () => {
@@ -73,6 +70,6 @@ describe("opening", () => {
     });
     expect(await screen.findByText("Loading the picture: 25%")).toBeTruthy();
     await act(async () => arrive());
-    expect(await screen.findByText(/you see its preview. The mask has the original's size/)).toBeTruthy();
+    expect(await screen.findByText(/you see its preview. The mask is saved in the original size/)).toBeTruthy();
   });
 });

@@ -83,14 +83,14 @@ describe("drawing", () => {
     await drawing();
     for (const [name, value] of Object.entries({ Left: "10", Top: "20", Width: "30", Height: "9000" }))
       fireEvent.change(screen.getByRole("spinbutton", { name }), { target: { value } });
-    await click("Paint it");
+    await click("Paint rectangle");
     await click(/^Invert/);
     await click(/^Undo: invert/);
     await click(/^Redo: invert/);
     await save();
     expect(await alpha(sent, [10, 20], [39, 299], [9, 20], [10, 19])).toEqual([255, 255, 0, 0]);
     fireEvent.change(screen.getByRole("spinbutton", { name: "Left" }), { target: { value: "400" } });
-    await click("Paint it");
+    await click("Paint rectangle");
     expect(screen.getByText("This rectangle lies outside the picture.")).toBeTruthy();
   });
 
@@ -99,7 +99,7 @@ describe("drawing", () => {
     await drawing();
     for (const value of ["0.5", ""]) {
       fireEvent.change(screen.getByRole("spinbutton", { name: "Left" }), { target: { value } });
-      for (const name of ["Paint it", "Erase it"]) await click(name);
+      for (const name of ["Paint rectangle", "Erase rectangle"]) await click(name);
     }
     expect(screen.getByRole("button", { name: /^Undo/ }).getAttribute("aria-disabled")).toBe("true");
   });
@@ -127,7 +127,7 @@ describe("drawing", () => {
     await press("x");
     expect(screen.getByRole("button", { name: "Erase" }).getAttribute("aria-pressed")).toBe("true");
     await press("?");
-    expect(screen.getByRole("dialog", { name: "Keys of the mask editor" })).toBeTruthy();
+    expect(screen.getByRole("dialog", { name: "Mask editor shortcuts" })).toBeTruthy();
     await press("b");
     expect(isOn(/^Lasso/)).toBe("true");
   });
@@ -152,7 +152,7 @@ describe("saving", () => {
     await save();
     vi.stubGlobal("Uint8Array", whole);
     expect(await screen.findByText(/Array buffer allocation failed/)).toBeTruthy();
-    await click("Save again");
+    await click("Try again");
     expect(await alpha(sent, [10, 10])).toEqual([0]);
   });
 
@@ -170,9 +170,9 @@ describe("saving", () => {
     await save();
     await waitFor(() => expect(tell).toBeTruthy());
     act(() => tell?.(0.5));
-    expect(screen.getByText(/^Sending \d+ bytes of \d+ bytes$/)).toBeTruthy();
+    expect(screen.getByText(/^Uploading \d+ bytes of \d+ bytes$/)).toBeTruthy();
     act(() => tell?.(1));
-    expect(screen.getAllByText("Storing it: the service works on it").length).toBeGreaterThan(0);
+    expect(screen.getAllByText("The service is storing it").length).toBeGreaterThan(0);
     await act(async () => answer?.());
     expect(await screen.findByText("Saved as cd.png")).toBeTruthy();
     expect(screen.queryByText(/^Storing/)).toBeNull();
@@ -202,7 +202,7 @@ describe("saving", () => {
     expect(await screen.findByText("The mask was not saved. Your drawing is still here.")).toBeTruthy();
     expect(await screen.findByText("Not saved")).toBeTruthy();
     isUp = true;
-    await click("Save again");
+    await click("Try again");
     expect(await screen.findByText("Saved as cd.png")).toBeTruthy();
     expect(await alpha(sent, [5, 5])).toEqual([0]);
     expect(sent).toHaveLength(2);
@@ -220,7 +220,7 @@ describe("saving", () => {
   it("is not offered to who may only look", async () => {
     const { sent } = show({ canSave: false });
     await drawing();
-    expect(screen.getByText("Your role may look and try, but not save.")).toBeTruthy();
+    expect(screen.getByText("As a viewer you can try the editor, but not save.")).toBeTruthy();
     await press("s", { ctrlKey: true });
     for (const name of ["Save mask", "Stop"]) expect(screen.queryByRole("button", { name })).toBeNull();
     expect(sent).toEqual([]);
@@ -241,7 +241,7 @@ describe("leaving", () => {
     expect(onKept).toHaveBeenCalledOnce();
     expect(asksBeforeLeaving()).toBe(true);
     show({ key });
-    expect(await screen.findByText("Your drawing from before is here again.")).toBeTruthy();
+    expect(await screen.findByText("Your earlier drawing was restored.")).toBeTruthy();
     await click(/^Undo: invert/);
     await waitFor(() => expect(asksBeforeLeaving()).toBe(false));
   });

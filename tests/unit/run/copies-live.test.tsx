@@ -115,7 +115,7 @@ describe("the jobs of copies", () => {
     await show([accepted("one", "tooLate"), accepted("two"), accepted("three")], "c1");
     expect(screen.getByText("1 had already started")).toBeDefined();
     fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
-    expect(screen.getByText("Cancelling 1 job if it still waits")).toBeDefined();
+    expect(screen.getByText("Cancelling 1 job if it is still waiting")).toBeDefined();
     await pass(HELD_MS + 100);
     expect(cancelled).toEqual([["three"]]);
   });

@@ -124,7 +124,7 @@ describe("copies of a run", () => {
     first.answer(accepted("one"));
     expect(await screen.findByText("1 in the queue · 2 not sent")).toBeTruthy();
     expect(sent).toHaveLength(1);
-    fireEvent.click(screen.getByRole("button", { name: "Send the 2 that were not started" }));
+    fireEvent.click(screen.getByRole("button", { name: "Submit the remaining 2 copies" }));
     (await nth(sent, 2)).answer(accepted("two"));
     (await nth(sent, 3)).answer(accepted("three"));
     expect(await screen.findByText("3 in the queue")).toBeTruthy();
@@ -149,9 +149,9 @@ describe("copies of a run", () => {
     (await nth(sent, 1)).answer(accepted("one"));
     (await nth(sent, 2)).answer(refused(429, "QUEUE_LIMIT", { message: "The queue is full." }));
     expect(await screen.findByText("1 in the queue · 1 refused · 1 not sent")).toBeTruthy();
-    expect(screen.getByText("Stopped there, since the rest would meet the same:")).toBeTruthy();
+    expect(screen.getByText("Stopped, because the rest would be refused as well:")).toBeTruthy();
     expect(sent).toHaveLength(2);
-    expect(screen.getByRole("button", { name: "Send the 2 that were not started" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Submit the remaining 2 copies" })).toBeTruthy();
   });
 
   it("end at a refused key, which the rest would meet too", async () => {
@@ -160,7 +160,7 @@ describe("copies of a run", () => {
     await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
     (await nth(sent, 1)).answer(refused(502, "UPSTREAM_REFUSED_KEY"));
     expect(await screen.findByText("1 refused · 2 not sent")).toBeTruthy();
-    expect(screen.getByText("Put a valid key into the connection.")).toBeTruthy();
+    expect(screen.getByText("Enter a valid key for this connection in Settings.")).toBeTruthy();
     expect(sent).toHaveLength(1);
   });
 
@@ -231,7 +231,7 @@ describe("copies of a run", () => {
     const kept = sent.map(({ key }) => key);
     page.unmount();
     show(createRunStore());
-    fireEvent.click(await screen.findByRole("button", { name: "Send the 3 that were not started" }));
+    fireEvent.click(await screen.findByRole("button", { name: "Submit the remaining 3 copies" }));
     for (const count of [2, 3, 4]) (await nth(sent, count)).answer(accepted(`job-${count}`));
     expect(await screen.findByText("3 in the queue")).toBeTruthy();
     expect(sent.slice(1).map(({ width, label }) => [width, label])).toEqual([
@@ -253,7 +253,7 @@ describe("copies of a run", () => {
     expect(Object.values({ ...sessionStorage }).join("")).not.toContain("s3cret");
     page.unmount();
     show(createRunStore());
-    expect(await screen.findByText(/What they would have sent was not kept/)).toBeTruthy();
+    expect(await screen.findByText(/Their values were not kept/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Send the/ })).toBeNull();
   });
 
@@ -263,14 +263,14 @@ describe("copies of a run", () => {
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
     (await nth(sent, 1)).answer(accepted("one"));
     (await nth(sent, 2)).answer(accepted("two"));
-    expect(await screen.findByRole("list", { name: "What became of each copy" })).toBeTruthy();
+    expect(await screen.findByRole("list", { name: "Result of each copy" })).toBeTruthy();
     fireEvent.paste(document.body, { clipboardData: { files: [], getData: () => sampleText("05-slow") } });
     await screen.findAllByText("Slow step");
     const aside = screen.getByRole("region", { name: "2 copies of Pasted workflow" });
     expect(within(aside).queryByRole("list")).toBeNull();
     expect(aside.textContent).toContain("2 in the queue");
     fireEvent.click(within(aside).getByRole("button", { name: "Show" }));
-    expect(screen.getByRole("list", { name: "What became of each copy" })).toBeTruthy();
+    expect(screen.getByRole("list", { name: "Result of each copy" })).toBeTruthy();
   });
 
   it("of another connection are told of with the way there, and nothing is sent or cancelled from here", async () => {

@@ -31,7 +31,7 @@ afterEach(() => {
 
 const decode = (file: File) => (file.name.startsWith("bad") ? Promise.reject(new Error("no picture")) : Promise.resolve());
 const picture = () => screen.getByRole("img", { name: "Picture of Photo" }).getAttribute("src");
-const name = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Name of the picture" }).value;
+const name = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Picture name" }).value;
 const choose = (...files: File[]) => act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files } }));
 const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
 
@@ -91,16 +91,16 @@ describe("the picture of a node", () => {
     expect(name()).toBe("mine.png");
     expect(values.at(-1)).toBe("4be1.png");
     expect(picture()).toBe("blob:mine.png");
-    expect(screen.getByText("mine.png is in its place")).toBeTruthy();
+    expect(screen.getByText("mine.png uploaded")).toBeTruthy();
     expect(running).toEqual([true, false]);
   });
 
   it("stays when the new file is no picture, or a damaged one, and nothing is sent", async () => {
     const { sent } = show();
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
-    expect(screen.getByText("bad.txt is not a picture. The picture that was here stays.")).toBeTruthy();
+    expect(screen.getByText("bad.txt is not a picture. The previous picture was kept.")).toBeTruthy();
     await choose(png("bad.png"));
-    expect(screen.getByText(/bad.png is named like a picture, but its content cannot be read as one/)).toBeTruthy();
+    expect(screen.getByText(/bad.png cannot be read as a picture/)).toBeTruthy();
     expect(sent).toHaveLength(0);
     expect(name()).toBe("photo.png");
     expect(picture()).toContain("photo.png");
@@ -110,11 +110,11 @@ describe("the picture of a node", () => {
     const { sent, running } = show();
     await choose(png("mine.png"));
     await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
-    expect(screen.getByText("mine.png did not arrive. The picture that was here stays.")).toBeTruthy();
+    expect(screen.getByText("mine.png could not be uploaded. The previous picture was kept.")).toBeTruthy();
     expect(picture()).toContain("photo.png");
     expect(name()).toBe("photo.png");
     expect(running).toEqual([true, false]);
-    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Send again" })));
+    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Try again" })));
     expect(sent.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
   });
 
@@ -132,7 +132,7 @@ describe("the picture of a node", () => {
 
   it("is called as its owner calls it; the name that is sent stands on hover, in the clipboard's button and under the keys", async () => {
     const { sent, values } = show();
-    const box = () => screen.getByRole("textbox", { name: "Name of the picture" });
+    const box = () => screen.getByRole("textbox", { name: "Picture name" });
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
     await choose(png("mine.png"));
     await act(async () => sent[0]?.finish(ok({ name: "4be1.png" })));
@@ -187,7 +187,7 @@ describe("the picture of a node", () => {
   it("takes one file at a time", async () => {
     const { sent } = show();
     await choose(png("a.png"), png("b.png"));
-    expect(screen.getByText("2 files were dropped at once. Drop one picture.")).toBeTruthy();
+    expect(screen.getByText("You dropped 2 files. Drop one picture.")).toBeTruthy();
     expect(sent).toHaveLength(0);
   });
 });
@@ -240,7 +240,7 @@ describe("a picture from the assets", () => {
     fireEvent.click(screen.getByRole("button", { name: "From assets" }));
     await screen.findByRole("button", { name: "hero.png" });
     expect(screen.queryByRole("button", { name: "hero-paint.png" })).toBeNull();
-    fireEvent.click(screen.getByRole("checkbox", { name: "Layers of masks too" }));
+    fireEvent.click(screen.getByRole("checkbox", { name: "Include mask layers" }));
     await screen.findByRole("button", { name: "hero-paint.png" });
   });
 

@@ -39,7 +39,7 @@ it("extra_data that is none is told at its field, and nothing is sent", async ()
   show(portsTo(service));
   await openText(sampleText("01-invert"));
   fireEvent.change(extraField(), { target: { value: "{ no" } });
-  expect(screen.getByText("This is not JSON.")).toBeTruthy();
+  expect(screen.getByText("This is not valid JSON.")).toBeTruthy();
   pressRun();
   expect(document.activeElement).toBe(extraField());
   expect(service.received).toHaveLength(0);
@@ -53,7 +53,7 @@ it("only the chosen outputs are run; all of them is a run without targets", asyn
   const boxes = screen.getAllByRole<HTMLInputElement>("checkbox", { name: /#/, hidden: true });
   expect(boxes).toHaveLength(2);
   for (const box of boxes) fireEvent.click(box);
-  expect(screen.getByText("Choose at least one output.")).toBeTruthy();
+  expect(screen.getByText("Select at least one output.")).toBeTruthy();
   pressRun();
   expect(service.received).toHaveLength(0);
   const [first] = boxes;

@@ -39,8 +39,8 @@ describe("a past job", () => {
   });
 
   it.each([
-    ["that is gone", missing, /does not exist any more, or belongs to somebody else/],
-    ["that holds no workflow any more", ok({ ...job, workflow: undefined }), /no longer holds what this job was started with/],
+    ["that is gone", missing, /no longer exists, or you have no access to it/],
+    ["that holds no workflow any more", ok({ ...job, workflow: undefined }), /no longer has this job's workflow/],
     ["that a service cannot tell of", failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }), /./],
   ])("%s says so, and the page can be used", async (_, answer, sentence) => {
     arrive({ job: job.id }, { readJob: async () => answer });
@@ -73,7 +73,7 @@ describe("a stored file", () => {
     };
     const files = ["workflows/a/hero.json", "workflows/notes.txt"].map((path) => ({ path, size: 1, modified: undefined }));
     show(portsTo(undefined, { readStored, listStored: async () => ok(files) }));
-    fireEvent.click(screen.getByRole("button", { name: "Show the stored files" }));
+    fireEvent.click(screen.getByRole("button", { name: "Show saved files" }));
     fireEvent.click(await screen.findByRole("button", { name: "a/hero.json" }));
     expect(await screen.findAllByRole("button", { name: "Run" })).toBeTruthy();
     expect(asked).toEqual(["workflows/a/hero.json"]);
@@ -82,7 +82,7 @@ describe("a stored file", () => {
 
   it("that is gone says so", async () => {
     arrive({ file: "workflows/hero.json" }, { readStored: async () => missing });
-    expect((await screen.findByRole("alert")).textContent).toMatch(/hero.json was not opened.*does not exist any more/);
+    expect((await screen.findByRole("alert")).textContent).toMatch(/hero.json was not opened.*no longer exists/);
   });
 });
 
@@ -102,18 +102,18 @@ describe("pictures to be used", () => {
 
   /** Under the cursor stands the name that is sent. */
   function placed() {
-    fireEvent.focus(field("Name of the picture"));
-    expect(field("Name of the picture").value).toBe(`${"a".repeat(64)}.png`);
+    fireEvent.focus(field("Picture name"));
+    expect(field("Picture name").value).toBe(`${"a".repeat(64)}.png`);
   }
 
   it("are offered samples that take one, and go into the one that is chosen", async () => {
     arrive({ assets: ["a"] }, { readAsset });
-    expect(await screen.findByText(/Choose the workflow that takes it/)).toBeTruthy();
+    expect(await screen.findByText(/Choose a workflow for it/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Slow on purpose/ })).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findAllByRole("button", { name: "Run" });
     placed();
-    expect(screen.queryByRole("region", { name: "A picture to be used" })).toBeNull();
+    expect(screen.queryByRole("region", { name: "Picture to use" })).toBeNull();
   });
 
   it("are offered the workflows run lately that take one, and go into the one that is chosen", async () => {
@@ -139,15 +139,15 @@ describe("pictures to be used", () => {
   it("hear of an outage where the workflows run lately cannot be told", async () => {
     arrive({ assets: ["a"] }, { readAsset });
     expect((await screen.findByRole("alert")).textContent).toMatch(/Lightdesk cannot be reached/);
-    expect(screen.queryByText("None of the workflows run lately takes a picture.")).toBeNull();
+    expect(screen.queryByText("No recent workflow uses a picture.")).toBeNull();
   });
 
   it("go where somebody says in a workflow that was opened by other ways, or with more than one place", async () => {
     arrive({ assets: ["a"] }, { readAsset });
-    await screen.findByText(/Choose the workflow that takes it/);
+    await screen.findByText(/Choose a workflow for it/);
     await openText(sampleText("02-poster-from-photo"));
     const use = await screen.findByRole("button", { name: "Use as image of #1 Photo" });
-    expect(field("Name of the picture").value).toBe("photo.png");
+    expect(field("Picture name").value).toBe("photo.png");
     fireEvent.click(use);
     placed();
     expect(screen.queryByText("Use as image of #1 Photo")).toBeNull();
@@ -155,7 +155,7 @@ describe("pictures to be used", () => {
 
   it("lead from a workflow that takes none to the choice of another one, and back to it", async () => {
     arrive({ assets: ["a"] }, { readAsset });
-    await screen.findByText(/Choose the workflow that takes it/);
+    await screen.findByText(/Choose a workflow for it/);
     await openText(sampleText("01-invert"));
     fireEvent.click(await screen.findByRole("button", { name: "Choose another workflow" }));
     expect(screen.getByRole("button", { name: "Back to Pasted workflow" })).toBeTruthy();
@@ -166,14 +166,14 @@ describe("pictures to be used", () => {
 
   it("that are several become a job each, and those that are gone or no pictures are counted", async () => {
     arrive({ assets: ["a", "b", "e", "f"] }, { readAsset });
-    expect(await screen.findByText("2 pictures to be used")).toBeTruthy();
-    expect(screen.getByText(/2 more are gone or no pictures/)).toBeTruthy();
+    expect(await screen.findByText("2 pictures to use")).toBeTruthy();
+    expect(screen.getByText(/2 more no longer exist or are not pictures/)).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     expect(await screen.findByRole("button", { name: "2 copies: image of #1 Photo" })).toBeTruthy();
   });
 
   it("of which none is there say so", async () => {
     arrive({ assets: ["f"] }, { readAsset });
-    expect((await screen.findByRole("alert")).textContent).toMatch(/No picture arrived.*do not exist any more/);
+    expect((await screen.findByRole("alert")).textContent).toMatch(/No pictures were added.*no longer exist/);
   });
 });

@@ -26,10 +26,10 @@ it("a workflow with a loop opens, names each node of it, and cannot be run by bu
   show(ports);
   await openText(JSON.stringify(refusals().cycle?.prompt));
   const note = await screen.findByRole("alert");
-  expect(note.textContent).toContain("2 nodes keep this workflow from running");
-  expect(within(note).getAllByText(/This node waits for itself, over #\d/)).toHaveLength(2);
+  expect(note.textContent).toContain("2 nodes prevent this workflow from running");
+  expect(within(note).getAllByText(/This node depends on itself through #\d/)).toHaveLength(2);
   expect(runButton().getAttribute("aria-disabled")).toBe("true");
-  expect(document.getElementById(runButton().getAttribute("aria-describedby") ?? "")?.textContent).toContain("keep this workflow");
+  expect(document.getElementById(runButton().getAttribute("aria-describedby") ?? "")?.textContent).toContain("prevent this workflow");
   const [copies] = screen.getAllByRole("button", { name: "Copies" });
   expect([copies?.getAttribute("aria-disabled"), copies?.getAttribute("aria-describedby")]).toEqual([
     "true",
@@ -38,7 +38,7 @@ it("a workflow with a loop opens, names each node of it, and cannot be run by bu
   pressRun();
   fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
   expect(sent()).toBe(0);
-  expect(within(note).queryByRole("button", { name: "Send it all the same" })).toBeNull();
+  expect(within(note).queryByRole("button", { name: "Run anyway" })).toBeNull();
   fireEvent.click(within(note).getByRole("button", { name: /^#1/ }));
   expect(document.activeElement?.id).toBe("node-1");
 });
@@ -47,7 +47,7 @@ it("a link to nothing stands at its field, and opening another file forgets it",
   const { ports } = desk();
   show(ports);
   await openText(JSON.stringify(refusals()["dangling-link"]?.prompt));
-  expect((await screen.findAllByText("image takes its value from node #9, which is not in the workflow.")).length).toBeGreaterThan(1);
+  expect((await screen.findAllByText("image is connected to node #9, which is not in the workflow.")).length).toBeGreaterThan(1);
   await drop("good.json", JSON.stringify({ "1": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } }));
   expect(await screen.findByText("good")).toBeTruthy();
   expect(screen.queryByRole("alert")).toBeNull();
@@ -69,7 +69,7 @@ it("a class that the service's list lacks blocks too, until somebody who knows b
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     }),
   );
-  const anyway = await screen.findByRole("button", { name: "Send it all the same" });
+  const anyway = await screen.findByRole("button", { name: "Run anyway" });
   pressRun();
   expect(sent()).toBe(0);
   fireEvent.click(anyway);
@@ -86,10 +86,10 @@ it("a list of nodes that could not be read is read again by a press, and what wa
   show(ports);
   await openText(JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 0 } } }));
   fireEvent.change(field("width"), { target: { value: "72" } });
-  const again = await screen.findByRole("button", { name: "Read the list again" });
+  const again = await screen.findByRole("button", { name: "Load the list again" });
   isBroken = false;
   fireEvent.click(again);
   expect(await screen.findByText("1 to 4096")).toBeTruthy();
   expect(field("width").value).toBe("72");
-  expect(screen.queryByRole("button", { name: "Read the list again" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Load the list again" })).toBeNull();
 });

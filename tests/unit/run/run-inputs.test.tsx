@@ -35,7 +35,7 @@ describe("before anything is sent", () => {
     expect(field("api_key").value).toBe("");
     expect(field("api_key").placeholder).toBe("Masked: enter it again");
     pressRun();
-    expect((await screen.findByRole("alert")).textContent).toContain("A masked value must be entered again");
+    expect((await screen.findByRole("alert")).textContent).toContain("Enter the masked values again");
     expect(document.activeElement).toBe(field("api_key"));
     expect(service.received).toHaveLength(0);
     fireEvent.change(field("api_key"), { target: { value: "mine" } });
@@ -63,7 +63,7 @@ describe("a seed", () => {
     await openText(withoutKey);
     fireEvent.click(screen.getByRole("button", { name: "Randomise seed" }));
     expect(field("seed").value).not.toBe("7");
-    fireEvent.click(screen.getByRole("checkbox", { name: "new one with every run" }));
+    fireEvent.click(screen.getByRole("checkbox", { name: "new seed on every run" }));
     cleanup();
     sessionStorage.clear();
     show(portsTo(service));

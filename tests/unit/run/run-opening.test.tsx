@@ -24,21 +24,21 @@ describe("opening a workflow", () => {
     show(portsTo(service));
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     expect(await screen.findByText("02-poster-from-photo")).toBeTruthy();
-    expect(field("Name of the picture").value).toBe("photo.png");
+    expect(field("Picture name").value).toBe("photo.png");
   });
 
   it("from a sample brings the sample's own picture, whatever picture of that name was uploaded since", async () => {
     show(portsTo(service, { shipsPictures: true }));
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findByText("02-poster-from-photo");
-    expect(field("Name of the picture").value).toBe("photo.png");
-    fireEvent.focus(field("Name of the picture"));
-    expect(field("Name of the picture").value).toBe(`${samplePictures["photo.png"]}.png`);
+    expect(field("Picture name").value).toBe("photo.png");
+    fireEvent.focus(field("Picture name"));
+    expect(field("Picture name").value).toBe(`${samplePictures["photo.png"]}.png`);
     for (const [name, digest] of Object.entries(samplePictures)) expect(await blake3(readFileSync(`public/samples/${name}`))).toBe(digest);
   });
 
   it.each([
-    ["broken.json", '{ "1": ', /was not opened/, /not JSON: line 1, column 8/],
+    ["broken.json", '{ "1": ', /was not opened/, /not valid JSON\. The error is at line 1, column 8/],
     ["list.json", "[1]", /was not opened/, /a list/],
     ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /Export \(API\)/],
   ])("of %s is refused with the reason, and what was open and typed stays", async (name, text, title, reason) => {
@@ -49,7 +49,7 @@ describe("opening a workflow", () => {
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toMatch(title);
     expect(alert.textContent).toMatch(reason);
-    expect(alert.textContent).toContain("What was open is still here.");
+    expect(alert.textContent).toContain("The workflow you had open is unchanged.");
     expect(field("width").value).toBe("640");
   });
 
@@ -65,10 +65,10 @@ describe("opening a workflow", () => {
     const ask = () => fireEvent.click(screen.getByRole("button", { name: "Open another" }));
     ask();
     const dialog = within(screen.getByRole("dialog", { name: "Open another workflow" }));
-    expect(dialog.getByRole("button", { name: "Show the stored files" })).toBeTruthy();
+    expect(dialog.getByRole("button", { name: "Show saved files" })).toBeTruthy();
     fireEvent.change(dialog.getByRole("textbox", { name: "Or paste its text" }), { target: { value: "[1]" } });
-    fireEvent.click(dialog.getByRole("button", { name: "Open the text" }));
-    expect((await screen.findByRole("alert")).textContent).toContain("What was open is still here.");
+    fireEvent.click(dialog.getByRole("button", { name: "Open pasted text" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("The workflow you had open is unchanged.");
     expect(screen.queryByRole("dialog")).toBeNull();
     ask();
     fireEvent.click(screen.getByRole("button", { name: /^Invert/ }));
@@ -83,8 +83,8 @@ describe("opening a workflow", () => {
     const files = ["a.json", "b.json"].map((name) => new File([sampleText("05-slow")], name, { type: "application/json" }));
     await act(async () => void fireEvent.drop(window, { dataTransfer: { types: ["Files"], files } }));
     const alert = await screen.findByRole("alert");
-    expect(alert.textContent).toContain("2 files were dropped at once, and none was opened");
-    expect(alert.textContent).toContain("One workflow opens at a time");
+    expect(alert.textContent).toContain("2 files were dropped and none was opened");
+    expect(alert.textContent).toContain("Only one workflow can be open at a time");
     expect(alert.textContent).not.toContain("pasted");
     expect(field("width").value).toBe("512");
   });

@@ -38,7 +38,7 @@ describe("a reload", () => {
     fireEvent.change(field("width"), { target: { value: "640" } });
     expect(reload()).toBe(false);
     expect((await screen.findByRole<HTMLInputElement>("textbox", { name: "width" })).value).toBe("640");
-    expect(screen.getByText(/changed/)).toBeTruthy();
+    expect(screen.getByText(/edited/)).toBeTruthy();
   });
 
   it("brings back nothing that was closed", async () => {

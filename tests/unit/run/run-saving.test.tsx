@@ -64,13 +64,13 @@ it("a sample that was saved goes by the name of its file, which the next saving 
   arrive({ sample: "01-invert" });
   await screen.findAllByRole("button", { name: "Run" });
   fireEvent.change(field("width"), { target: { value: "640" } });
-  expect(screen.getByText(/changed/)).toBeTruthy();
+  expect(screen.getByText(/edited/)).toBeTruthy();
   await askSave();
   fireEvent.change(field("Name"), { target: { value: "team/inv2" } });
   pressSave();
   await isClosed();
   expect(screen.getByRole("heading", { level: 1 }).textContent).toContain("inv2");
-  expect(screen.queryByText(/changed/)).toBeNull();
+  expect(screen.queryByText(/edited/)).toBeNull();
   await askSave();
   expect(field("Name").value).toBe("team/inv2");
 });

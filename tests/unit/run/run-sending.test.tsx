@@ -82,13 +82,13 @@ describe("running", () => {
     await until("an answer is asked for", () =>
       service.answer({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...answer } }),
     );
-    expect(await screen.findByText("3 nodes need a correction")).toBeTruthy();
+    expect(await screen.findByText("3 nodes need a fix")).toBeTruthy();
     const [width] = screen.getAllByRole("textbox", { name: "width" });
     await waitFor(() => expect(document.activeElement).toBe(width));
     expect(width?.getAttribute("aria-invalid")).toBe("true");
     const described = document.getElementById(width?.getAttribute("aria-describedby") ?? "");
-    expect(described?.textContent).toBe("-5 is too small: the smallest value is 1.");
-    expect(screen.getByText("tall is not a value that height can take.")).toBeTruthy();
+    expect(described?.textContent).toBe("-5 is too small. The minimum is 1.");
+    expect(screen.getByText("tall is not a valid value for height.")).toBeTruthy();
     expect(field("height").value).toBe("tall");
     fireEvent.change(field("width"), { target: { value: "8" } });
     expect(field("width").getAttribute("aria-invalid")).toBeNull();
@@ -102,7 +102,7 @@ describe("running", () => {
     await until("an answer is asked for", () =>
       service.answer({ status: 400, body: { code: "missing_node_type", message, details: "Node ID '#1'" } }),
     );
-    expect((await screen.findByRole("alert")).textContent).toContain("The service has no node class CheckpointLoaderSimple");
+    expect((await screen.findByRole("alert")).textContent).toContain("This service has no node class CheckpointLoaderSimple");
     expect(document.getElementById("node-1")?.dataset.problem).toBe("true");
     expect(document.getElementById("node-2")?.dataset.problem).toBe("true");
     expect(document.getElementById("node-10")?.dataset.problem).toBeUndefined();
@@ -143,7 +143,7 @@ describe("running", () => {
     pressRun();
     await until("an answer is asked for", () => service.answer({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));
     const alert = await screen.findByRole("alert");
-    expect(alert.textContent).toContain("Your role does not permit this");
+    expect(alert.textContent).toContain("Your role does not allow this");
     expect(screen.getByText(/Nothing was started/)).toBeTruthy();
     expect(field("width").value).toBe("512");
   });

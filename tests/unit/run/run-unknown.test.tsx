@@ -47,7 +47,7 @@ describe("a run whose answer did not come", () => {
 
   it("is sent again only when somebody says that it did not arrive, and then as a press of its own", async () => {
     await pressAndLoseTheLine();
-    fireEvent.click(await screen.findByRole("button", { name: "It did not arrive, send again" }));
+    fireEvent.click(await screen.findByRole("button", { name: "It did not arrive: send again" }));
     await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "second" } }));
     await screen.findByRole("link", { name: "Open job second" });
     expect(service.received).toHaveLength(2);
@@ -67,7 +67,7 @@ describe("a run whose answer did not come", () => {
 
   it("can be left as it is, and is not asked after any more", async () => {
     await pressAndLoseTheLine();
-    fireEvent.click(await screen.findByRole("button", { name: "Leave it" }));
+    fireEvent.click(await screen.findByRole("button", { name: "Dismiss" }));
     expect(screen.queryByRole("alert")).toBeNull();
     reload();
     await screen.findAllByRole("button", { name: "Run" });

@@ -62,8 +62,8 @@ describe("a value that the service would refuse", () => {
   });
 
   it.each([
-    ["99999", "99999 is too big: the biggest value is 16384."],
-    ["wide", "wide is not a value that width can take."],
+    ["99999", "99999 is too large. The maximum is 16384."],
+    ["wide", "wide is not a valid value for width."],
   ])("is told at its field as soon as %s stands there, and by Run before anything is sent", async (typed, sentence) => {
     let sent = 0;
     show(portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
@@ -74,7 +74,7 @@ describe("a value that the service would refuse", () => {
     expect(field("width").getAttribute("aria-invalid")).toBe("true");
     expect(document.getElementById(field("width").getAttribute("aria-describedby") ?? "")?.textContent).toBe(sentence);
     pressRun();
-    expect((await screen.findByRole("alert")).textContent).toContain("One node needs a correction");
+    expect((await screen.findByRole("alert")).textContent).toContain("One node needs a fix");
     expect(document.activeElement).toBe(field("width"));
     expect(sent).toBe(0);
     fireEvent.change(field("width"), { target: { value: "16384" } });
@@ -97,7 +97,7 @@ describe("a value that the service would refuse", () => {
       "width takes whole numbers only, and 12.5 is not one.",
     );
     pressRun();
-    expect((await screen.findByRole("alert")).textContent).toContain("One node needs a correction");
+    expect((await screen.findByRole("alert")).textContent).toContain("One node needs a fix");
     expect(screen.queryByRole("button", { name: messages.run.answer.anyway })).toBeNull();
     fireEvent.change(field("width"), { target: { value: "13" } });
     expect(screen.queryByRole("alert")).toBeNull();

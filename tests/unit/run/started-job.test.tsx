@@ -50,7 +50,7 @@ it("what became of the job that was just started is told and shown, and asked fo
     },
   ];
   await pass(BUSY_MS);
-  expect(screen.getByRole("status").textContent).toContain("The job is completed");
+  expect(screen.getByRole("status").textContent).toContain("The job completed");
   expect(document.querySelector("img")?.getAttribute("src")).toContain("filename=p.png");
   await pass(20 * BUSY_MS);
   expect(asked.map((path) => path.split("#")[0])).toEqual(Array(2).fill("/api/jobs?limit=20&connection=c1"));

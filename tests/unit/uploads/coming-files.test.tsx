@@ -42,14 +42,14 @@ test("files that are dropped while others wait to be added are added to them", a
   await drop(Promise.resolve({ ...dropped("two.bin", "three.bin"), unreadable: 1 }));
   await question("Add 3 files");
   expect(screen.getByText("one.bin")).toBeTruthy();
-  expect(screen.getByText("1 file could not be read and is left out.")).toBeTruthy();
+  expect(screen.getByText("1 file could not be read and will be skipped.")).toBeTruthy();
 });
 
 test("a folder that is still read loses nothing to a second drop, and one that was cancelled does not come back", async () => {
   const { drop } = await desk();
   const folder = later();
   await drop(folder.promise);
-  await question("Reading what was dropped…");
+  await question("Reading files…");
   await drop(Promise.resolve(dropped("two.bin")));
   await question("Add 1 file");
   await act(async () => folder.arrive(dropped("shots/one.bin")));
@@ -57,7 +57,7 @@ test("a folder that is still read loses nothing to a second drop, and one that w
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
   const other = later();
   await drop(other.promise);
-  await question("Reading what was dropped…");
+  await question("Reading files…");
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
   await act(async () => other.arrive(dropped("late.bin")));
   expect(screen.queryByRole("dialog")).toBeNull();
@@ -66,7 +66,7 @@ test("a folder that is still read loses nothing to a second drop, and one that w
 test("addresses that somebody types stay where files are dropped beside them", async () => {
   const { ask, drop } = await desk();
   await ask({ way: "url" });
-  const box = await screen.findByLabelText<HTMLTextAreaElement>("Addresses, one a line");
+  const box = await screen.findByLabelText<HTMLTextAreaElement>("Addresses, one per line");
   fireEvent.change(box, { target: { value: "https://example.com/a.bin" } });
   await drop(Promise.resolve(dropped("one.bin")));
   await question("Add 1 file");
@@ -77,7 +77,7 @@ test("addresses that somebody types stay where files are dropped beside them", a
 test("an address that was pasted stands among those to fetch, and another one below it", async () => {
   const { ask } = await desk();
   await ask({ way: "url", address: "https://example.com/a.bin" });
-  const box = await screen.findByLabelText<HTMLTextAreaElement>("Addresses, one a line");
+  const box = await screen.findByLabelText<HTMLTextAreaElement>("Addresses, one per line");
   expect(box.value).toBe("https://example.com/a.bin");
   fireEvent.change(box, { target: { value: "https://example.com/b.bin" } });
   await ask({ way: "url", address: "https://example.com/c.bin" });

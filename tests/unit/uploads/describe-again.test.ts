@@ -30,7 +30,7 @@ describe("what could not be written to a stored asset", () => {
     call({ name: "A cat", tags: ["input", "cats"], metadata: { shot: 1 } });
     await answer("change", refused(["name", "metadata"]));
     await until("it was refused", () => typeof item().changing === "object");
-    expect(stateText(item(), words)).toMatch(/^not written: name, metadata \(/);
+    expect(stateText(item(), words)).toMatch(/^not saved: name, metadata \(/);
     store.again(item().key);
     const { what } = await answer("change", ok(undefined));
     const changes = { addedTags: [], removedTags: [], fields: { name: "A cat", user_metadata: { shot: 1 } } };

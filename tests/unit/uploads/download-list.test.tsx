@@ -34,18 +34,18 @@ function show(task: Partial<DownloadTask>, refused?: ApiFailure) {
 
 test("progress is told where the service gives it, and honest work where it does not", () => {
   show({ bytesDone: 1_000_000, bytesTotal: 3_000_000, share: 1 / 3 });
-  expect(screen.getByText("working · 1 MB of 3 MB")).toBeTruthy();
+  expect(screen.getByText("in progress · 1 MB of 3 MB")).toBeTruthy();
   expect(screen.getByRole("progressbar", { name: "Progress of film.bin" })).toBeTruthy();
   cleanup();
   show({});
-  expect(screen.getByText("working, the service says no more")).toBeTruthy();
+  expect(screen.getByText("in progress; the service reports no details")).toBeTruthy();
   expect(screen.queryByRole("progressbar")).toBeNull();
 });
 
 test("why a download failed stands in its line", () => {
   show({ state: "failed", reason: "The source has no such file.", canRetry: true });
   expect(screen.getByText("failed: The source has no such file.")).toBeTruthy();
-  expect(screen.getByRole("button", { name: "Try film.bin again" })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Retry film.bin" })).toBeTruthy();
 });
 
 test("a cancel that comes too late is answered by the end itself, one that the service refuses is told", () => {

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^From now on/ });
+const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Do not ask again/ });
 const tags = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Tags" });
 function open() {
   cleanup();

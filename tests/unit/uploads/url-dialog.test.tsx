@@ -28,8 +28,8 @@ test("a source that gave no answer can be asked again, and one that is not permi
   const text = "https://slow.example/film.bin\nhttps://example.com/x";
   renderInApp(<UrlDialog text={text} onText={nothing} onStarted={nothing} onClose={nothing} />);
   await screen.findByText(/huggingface\.co\.$/);
-  const again = screen.getAllByRole("button", { name: /^Ask again/ });
-  expect(again.map((button) => button.getAttribute("aria-label"))).toEqual(["Ask again: https://slow.example/film.bin"]);
+  const again = screen.getAllByRole("button", { name: /^Check again/ });
+  expect(again.map((button) => button.getAttribute("aria-label"))).toEqual(["Check again: https://slow.example/film.bin"]);
   expect(screen.getByRole<HTMLButtonElement>("button", { name: "Fetch" }).disabled).toBe(true);
   for (const button of again) fireEvent.click(button);
   await screen.findByText("3 MB");
