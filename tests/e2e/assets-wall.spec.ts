@@ -213,7 +213,7 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await page.keyboard.press("Escape");
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await page.getByRole("button", { name: "Show pages" }).click();
-  await page.getByLabel("Rows on a page").selectOption("25");
+  await page.getByLabel("Rows per page").selectOption("25");
   await expect(page).toHaveURL(/by=pages/);
   await expect(page.getByText("1–11 of 11")).toBeVisible();
 

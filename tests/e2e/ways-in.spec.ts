@@ -94,11 +94,11 @@ test("a picture for an input arrives byte for byte, and the same picture again i
   await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
   const input = page.getByRole("img", { name: "Picture of Photo" });
   await drop(input, picture);
-  await expect(page.getByText("for-an-input.png is in its place", { exact: true })).toBeVisible();
+  await expect(page.getByText("for-an-input.png uploaded", { exact: true })).toBeVisible();
   const stored = await storedAs(page, desk, picture.name);
   expect(stored.sha256).toBe(sha256(picture.bytes));
   await drop(input, picture);
-  await expect(page.getByText("for-an-input.png is in its place: the service already had it, 0 bytes sent")).toBeVisible();
+  await expect(page.getByText("for-an-input.png is already on the service; nothing was sent")).toBeVisible();
   expect(bodies).toHaveLength(1);
   const kept = page.waitForRequest((request) => new URL(request.url()).pathname === "/api/prompt");
   await page.getByRole("button", { name: "Run", exact: true }).click();
