@@ -64,7 +64,7 @@ export async function toThumbnail(bytes: Uint8Array, { edge, fit = "whole", sign
       return image
         .autoOrient()
         .resize({ ...box, withoutEnlargement: true })
-        .webp({ quality: 80 })
+        .webp({ quality: 80, effort: 2 })
         .toBuffer();
     };
     const thumbnail = await (width * height > HEAVY_PIXELS ? heavy(draw) : draw());

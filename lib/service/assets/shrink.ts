@@ -16,7 +16,7 @@ export async function shrink(source: string | Uint8Array, edge: number, backgrou
     const { format } = await image.metadata();
     if (!formats.has(format)) throw new Error(`${format} is not shown`);
     const upright = image.timeout({ seconds: MOST_SECONDS }).autoOrient().resize({ width: edge, height: edge, fit: "inside" });
-    return await (background === undefined ? upright : upright.flatten({ background })).webp({ quality: 80 }).toBuffer();
+    return await (background === undefined ? upright : upright.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
   } catch (error) {
     throw new ServiceError("UNPROCESSABLE", "No preview can be made of this file.", error instanceof Error ? error.message : undefined);
   }

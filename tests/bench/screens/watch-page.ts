@@ -69,7 +69,7 @@ export function awaitAnswer(selector: string): void {
 export function pressWhenReady(): void {
   const AGAIN_MS = 200;
   window.bench.answered = new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error("no press was answered")), 30_000);
+    setTimeout(() => reject(new Error("no press was answered")), 120_000);
     const isTaken = (element: Element) => Object.keys(element).some((name) => name.startsWith("__reactProps"));
     let pressedAtMs = -Infinity;
     const look = () => {
