@@ -8,7 +8,7 @@ import { makeDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { createKeys } from "./users/keys";
 
-export type { Listening, Service, ServiceKeys, ServiceOptions } from "./options";
+export type { Service, ServiceKeys, ServiceOptions } from "./options";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */
 export function createService(options: ServiceOptions): Service {
