@@ -72,7 +72,7 @@ export type StopAbility = { canStop: boolean };
 
 /** Those of the asked node classes that the service does not have. */
 export type LackingClasses = { lacking: string[] };
-export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200)) });
+export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200)).default([]) });
 
 /** Jobs by the day on which they were submitted, oldest day first; `day` is a date like 2026-11-22 in the asked zone. `other`: neither completed, failed nor cancelled yet. */
 export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number };

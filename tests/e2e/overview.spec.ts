@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, type Locator, type Page } from "@playwright/test";
 import { type RunsByDay } from "@/lib/contract/console";
@@ -5,6 +6,7 @@ import { type Desk } from "./support/desk";
 import { answering, startFlakyService } from "./support/flaky-service";
 import { sample } from "./support/files";
 import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
+import { startStandIn } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
@@ -149,20 +151,36 @@ test("a viewer is offered neither Run nor invitations, and the log of the team's
   await vera.context().close();
 });
 
+test("a sample whose nodes a service lacks says so instead of offering Run", async ({ signedIn: page, desk }) => {
+  const known: Record<string, unknown> = JSON.parse(readFileSync("tests/fixtures/golden/object-info.json", "utf8"));
+  const some = Object.fromEntries(["EmptyImage", "ImageInvert", "SaveImage"].map((name) => [name, known[name]]));
+  const answers: Record<string, unknown> = {
+    "/api/object_info": some,
+    "/api/jobs": { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } },
+  };
+  const bare = await startStandIn((request, response) => {
+    const answer = answers[new URL(request.url ?? "/", "http://bare").pathname];
+    response.writeHead(answer ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(answer ?? {}));
+  });
+  const connection = await keepConnection(page, desk, { name: "Bare", baseUrl: bare.url, key: "key" });
+  await page.goto(`${desk.url}/?connection=${connection}`);
+  await expect(page.getByText("Bare lacks ImageAddNoise, ImageBlur, ImageScale")).toBeVisible();
+  await expect(page.getByText("Bare lacks Wait", { exact: true })).toBeVisible();
+  await expect(page.getByRole("main").getByRole("button", { name: /^Run / })).toHaveText(["Run"]);
+  await expect(page.getByRole("button", { name: "Run Invert" })).toBeVisible();
+  await bare.stop();
+});
+
 test("where the service is down each part says so by itself, what the console knows stays, and all come back", async ({
   signedIn: page,
   desk,
   service,
 }) => {
   const line = await startFlakyService(service.url);
-  const saved = await page.request.post(`${desk.url}/api/console/connections`, {
-    data: { name: "Flaky", baseUrl: line.url, key: service.key, keep: true },
-    headers: { origin: desk.url },
-  });
-  const { connection }: { connection: { id: string } } = await saved.json();
+  const connection = await keepConnection(page, desk, { name: "Flaky", baseUrl: line.url, key: service.key });
   await untilState(page.request, desk, await submit(page.request, desk, graphOf("01-invert")), "completed");
   line.spoil(answering(503, "application/json", "{}"));
-  await page.goto(`${desk.url}/?connection=${connection.id}`);
+  await page.goto(`${desk.url}/?connection=${connection}`);
   const down = ["Running now", "Failed lately", "Newest pictures", "Runs per day"];
   for (const title of down) {
     await part(page, title).scrollIntoViewIfNeeded();
@@ -176,6 +194,16 @@ test("where the service is down each part says so by itself, what the console kn
   for (const title of down) await expect(part(page, title).getByRole("alert")).toHaveCount(0, { timeout: 45_000 });
   await line.stop();
 });
+
+/** Saved whatever its check says. */
+async function keepConnection(page: Page, desk: Desk, connection: { name: string; baseUrl: string; key: string }): Promise<string> {
+  const saved = await page.request.post(`${desk.url}/api/console/connections`, {
+    data: { ...connection, keep: true },
+    headers: { origin: desk.url },
+  });
+  const { connection: kept }: { connection: { id: string } } = await saved.json();
+  return kept.id;
+}
 
 const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 
