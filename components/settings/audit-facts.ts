@@ -26,7 +26,7 @@ export type AuditFact = { word: (typeof words)[Written] | "asset"; value: string
 /** A value may hold spaces, as names of files do: it ends where the next known name begins. */
 const beginnings = new RegExp(`(?:^| )(${Object.keys(words).join("|")})=`, "g");
 const aboutAssets = new Set(["uploadAsset", "createAssetFromHash", "editAsset", "deleteAsset", "addTags", "removeTags"]);
-const aboutJobs = new Set(["submitPrompt", "cancelJob"]);
+const aboutJobs = new Set(["submitPrompt", "cancelJob", "cancelJobs", "stopJobs", "manageQueue", "manageHistory"]);
 
 /** What came of an act, thing by thing; undefined where the log has words of its own. */
 export function factsOf({ action, outcome = "", connection }: AuditItem): AuditFact[] | undefined {

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { RelativeTime } from "@/components/ui/relative-time";
-import { type AuditItem } from "@/lib/contract/audit";
+import { type AuditItem, type AuditPart } from "@/lib/contract/audit";
 import { useActWords } from "@/components/frame/act-words";
 import { factsOf, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
@@ -38,7 +38,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
   const { wordOf, triedOf } = useActWords();
-  const { id, at, member, action, target, connection, status } = entry;
+  const { id, at, member, action, target, connection, status, parts = [] } = entry;
   const facts = factsOf(entry);
   const href = targetHref(entry);
   const isRepeated = facts?.some(({ value }) => value === target) ?? false;
@@ -52,9 +52,10 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       </td>
       <td className="max-w-[280px] px-3.5 py-1.5">
         <span title={action}>{status < 400 ? wordOf(action) : triedOf(action)}</span>
-        {target && !isRepeated ? (
+        {parts.length > 1 ? <Parts entry={entry} parts={parts} /> : null}
+        {parts.length <= 1 && target && !isRepeated ? (
           <span className="block truncate text-sm text-ink-3" title={target}>
-            {href ? <TargetLink href={href} text={target} /> : target}
+            {href ? <TargetLink href={href} text={parts[0]?.name ?? target} /> : (parts[0]?.name ?? target)}
           </span>
         ) : null}
       </td>
@@ -65,5 +66,29 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
         <AuditOutcome entry={entry} facts={facts} />
       </td>
     </tr>
+  );
+}
+
+const SHOWN = 200;
+
+/** What one act was done to, thing by thing: by the name that it had then, with its id. */
+function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[] }) {
+  const t = useTranslations("settings.audit");
+  return (
+    <details className="text-sm text-ink-3">
+      <summary className="cursor-pointer rounded-sm">{t("parts", { count: parts.length })}</summary>
+      <ul className="max-h-60 overflow-y-auto py-1">
+        {parts.slice(0, SHOWN).map(({ id, name }, at) => {
+          const href = targetHref({ ...entry, target: id });
+          return (
+            <li key={at} title={id} className="truncate">
+              {href ? <TargetLink href={href} text={name ?? id} /> : (name ?? id)}
+              {name === undefined ? null : <span className="ml-1.5 font-mono text-xs">{id.slice(0, 8)}</span>}
+            </li>
+          );
+        })}
+      </ul>
+      {parts.length > SHOWN ? <p>{t("moreParts", { count: parts.length - SHOWN })}</p> : null}
+    </details>
   );
 }

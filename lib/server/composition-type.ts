@@ -11,6 +11,7 @@ import { type PressesInFlight } from "./prompts/press-types";
 import { type Store } from "./store/store";
 import { type ThumbnailCache } from "./thumbnails/cache";
 import { type SeenAssets } from "./thumbnails/seen-assets";
+import { type SeenNames } from "./workflows/seen-names";
 import { type CapabilityMemory } from "./upstream/capabilities";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 
@@ -26,6 +27,7 @@ export type Composition = {
   capabilities: CapabilityMemory;
   thumbnails: ThumbnailCache;
   seenAssets: SeenAssets;
+  seenNames: SeenNames;
   signInLimits: SignInLimits;
   memberLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */

@@ -19,6 +19,7 @@ import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
 import { openStore } from "./store/store";
 import { createThumbnailCache } from "./thumbnails/cache";
+import { createSeenNames } from "./workflows/seen-names";
 import { createSeenAssets } from "./thumbnails/seen-assets";
 import { createCapabilityMemory } from "./upstream/capabilities";
 import { speakLocal } from "./upstream/local-dialect/speak-local";
@@ -102,6 +103,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     capabilities,
     thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),
     seenAssets: createSeenAssets(now),
+    seenNames: createSeenNames(),
     signInLimits: createSignInLimits(now),
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),

@@ -45,4 +45,17 @@ test("chosen assets come as one ZIP with every byte that went in, under names of
   await expect(page.getByRole("dialog").getByRole("row", { name: /Deleted$/ })).toHaveCount(3);
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("No assets match")).toBeVisible();
+
+  // The audit log has one row of it, which unfolds to the three by their names; so has its file.
+  await page.goto(`${desk.url}/settings/audit?action=deleteAsset`);
+  const entry = page.locator("tr[data-entry]").first();
+  await entry.getByText("3 items").click();
+  const names = ["größe 100%.bin", "same.bin", "same.bin"];
+  await expect(entry.getByRole("listitem")).toHaveCount(3);
+  await expect(entry.getByRole("listitem").filter({ hasText: "same.bin" })).toHaveCount(2);
+  await expect(entry.getByRole("listitem").filter({ hasText: "größe 100%.bin" })).toHaveCount(1);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).click()]);
+  const [, line = ""] = (await readFile(await file.path(), "utf8")).split("\r\n");
+  expect(line).toContain("deleteAsset");
+  for (const name of names) expect(line).toContain(`${name} (`);
 });

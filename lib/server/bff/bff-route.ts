@@ -4,6 +4,7 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
+import { thingsNamed, writeThings } from "@/lib/contract/audit-items";
 import { objectOf, textOf } from "@/lib/contract/json";
 import { type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -11,6 +12,7 @@ import { openConnection, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { withNames } from "../workflows/with-names";
+import { actedOn } from "./acted-on";
 import { emptyAnswer, jsonAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
@@ -58,7 +60,10 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   const value = toBrowser(await withNames(operation, access.connection.id, result.value.value, input.json), access);
   // What was submitted is named by its job: by it the log tells who submitted it.
   const jobId = operation.name === "submitPrompt" ? textOf(objectOf(value)?.prompt_id) : undefined;
-  asked.note({ outcome: outcomeOf(value), ...(jobId !== undefined && { target: jobId }) });
+  asked.note({
+    outcome: writeThings(actedOn(thingsNamed(input), access), outcomeOf(value)),
+    ...(jobId !== undefined && { target: jobId }),
+  });
   return ok(value === undefined ? emptyAnswer(result.value.status === 204 ? 204 : 200) : jsonAnswer(value, result.value.status));
 }
 

@@ -3,7 +3,7 @@
 // time, as fast as it is taken.
 
 import "server-only";
-import { type AuditChoices, type AuditFilter, type AuditItem, type AuditPage, type AuditQuery } from "@/lib/contract/audit";
+import { type AuditChoices, type AuditFilter, type AuditItem, type AuditPage, type AuditPart, type AuditQuery } from "@/lib/contract/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
@@ -11,17 +11,31 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type KeptEntry } from "../store/audit";
+import { groupAudit } from "./group-audit";
 
 const HOUR_MS = 60 * 60_000;
 const EXPORT_PAGE = 500;
+const READ_PAGE = 200;
+/** An act on more things than this is more than one row. */
+const MOST_READ = 5_000;
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 
 export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { audit } = composition().store;
-  const entries = await audit.list({ ...searchOf(query), before: query.before }, query.limit + 1);
   const names = await connectionNames(viewer);
-  return ok({ entries: entries.slice(0, query.limit).map((entry) => toItem(entry, names)), hasMore: entries.length > query.limit });
+  const search = searchOf(query);
+  const read: AuditItem[] = [];
+  let rows: AuditItem[] = [];
+  let isOver = false;
+  // One row more than the page holds: the last one may go on in what was not read.
+  while (!isOver && rows.length <= query.limit && read.length < MOST_READ) {
+    const entries = await audit.list({ ...search, before: read.at(-1)?.id ?? query.before }, READ_PAGE);
+    read.push(...entries.map((entry) => toItem(entry, names)));
+    rows = groupAudit(read);
+    isOver = entries.length < READ_PAGE;
+  }
+  return ok({ entries: rows.slice(0, query.limit), hasMore: rows.length > query.limit || !isOver });
 }
 
 export async function listAuditChoices(viewer: Viewer): Promise<Result<AuditChoices, Failure>> {
@@ -34,20 +48,57 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
   const search = searchOf(filter);
   yield (
     BYTE_ORDER_MARK +
-    csvLine(["time", "member", "member_id", "action", "connection", "connection_id", "target", "status", "code", "outcome", "request_id"])
+    csvLine([
+      "time",
+      "member",
+      "member_id",
+      "action",
+      "connection",
+      "connection_id",
+      "target",
+      "status",
+      "code",
+      "outcome",
+      "request_id",
+      "items",
+      "names",
+    ])
   );
   let before: number | undefined;
+  let open: AuditItem[] = [];
   for (;;) {
     const page = await composition().store.audit.list({ ...search, before }, EXPORT_PAGE);
-    if (page.length > 0) yield page.map((entry) => csvLine(cellsOf(toItem(entry, names)))).join("");
     before = page.at(-1)?.id;
-    if (page.length < EXPORT_PAGE) return;
+    const isLast = page.length < EXPORT_PAGE;
+    const read = [...open, ...page.map((entry) => toItem(entry, names))];
+    const rows = groupAudit(read);
+    // The last row may go on in the next page, where it is put together whole.
+    const held = isLast || read.length > MOST_READ ? undefined : rows.pop();
+    open = held ? read.filter(({ id }) => id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
+    if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
+    if (isLast) return;
   }
 }
 
-function cellsOf({ at, member, action, connection, target, status, code, outcome, requestId }: AuditItem) {
+function cellsOf({ at, member, action, connection, target, status, code, outcome, requestId, parts = [] }: AuditItem) {
   const who = [new Date(at).toISOString(), member?.name, member?.id];
-  return [...who, action, connection?.name, connection?.id, target, status, code, outcome, requestId];
+  return [
+    ...who,
+    action,
+    connection?.name,
+    connection?.id,
+    target,
+    status,
+    code,
+    outcome,
+    requestId,
+    parts.length,
+    parts.map(said).join("; "),
+  ];
+}
+
+function said({ id, name }: AuditPart): string {
+  return name === undefined || name === id ? id : `${name} (${id})`;
 }
 
 function searchOf({ member, action, on, from, to, within }: AuditFilter) {

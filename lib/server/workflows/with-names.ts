@@ -16,6 +16,12 @@ export async function withNames<T>(operation: Operation, connectionId: string, v
 export async function withNames(operation: Operation, connectionId: string, value: unknown, sent?: unknown): Promise<unknown> {
   if (operation.name === "submitPrompt") await learn(connectionId, submittedId(sent), objectOf(sent)?.extra_data);
   if (operation.name === "getJob") await learn(connectionId, objectOf(value)?.workflow_id, objectOf(objectOf(value)?.workflow)?.extra_data);
+  const told = await put(operation, connectionId, value);
+  composition().seenNames.learn(connectionId, told);
+  return told;
+}
+
+async function put(operation: Operation, connectionId: string, value: unknown): Promise<unknown> {
   if (operation.name === "listJobs" && isObject(value) && Array.isArray(value.jobs)) {
     return { ...value, jobs: await named(connectionId, value.jobs) };
   }

@@ -1,4 +1,6 @@
+import { writeThings } from "@/lib/contract/audit-items";
 import { type StopAbility, stopBodySchema } from "@/lib/contract/console";
+import { actedOn } from "@/lib/server/bff/acted-on";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { outcomeOf } from "@/lib/server/bff/outcome";
@@ -24,6 +26,6 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
   note({ connectionId: access.value.connection.id, target: `${body.value.ids.length} jobs` });
   const receipt = await stopJobs(access.value, body.value.ids, request.signal);
   if (!receipt.ok) return receipt;
-  note({ outcome: outcomeOf(receipt.value) });
+  note({ outcome: writeThings(actedOn(body.value.ids, access.value), outcomeOf(receipt.value)) });
   return ok(jsonAnswer(receipt.value));
 });

@@ -1,0 +1,43 @@
+// The things that one entry of the audit log is about, as text at the head of its outcome: an entry holds no other place for them.
+// Guarantees: bounded; what was written is read again, and any other text is read as an outcome without things.
+
+import { writeExactJson } from "./exact-json";
+import { isObject } from "./json";
+
+export type AuditThing = { id: string; name?: string };
+
+/** As many as one request of the console's own pages names. */
+const MOST = 100;
+const HEAD = "items=";
+
+export function writeThings(things: readonly AuditThing[], outcome: string | undefined): string | undefined {
+  if (things.length === 0) return outcome;
+  return `${HEAD}${writeExactJson(things.slice(0, MOST).map(({ id, name }) => (name === undefined ? [id] : [id, name])))}\n${outcome ?? ""}`;
+}
+
+export function readThings(written: string | undefined): { things: AuditThing[]; outcome?: string } {
+  const end = written?.startsWith(HEAD) ? written.indexOf("\n") : -1;
+  if (written === undefined || end < 0) return { things: [], ...(written !== undefined && { outcome: written }) };
+  const outcome = written.slice(end + 1);
+  return { things: parsed(written.slice(HEAD.length, end)), ...(outcome && { outcome }) };
+}
+
+function parsed(text: string): AuditThing[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    return []; // of another version, or cut: the entry still says who did what
+  }
+  return (Array.isArray(list) ? list : []).flatMap((each: unknown) => {
+    const [id, name]: unknown[] = Array.isArray(each) ? each : [];
+    return typeof id === "string" ? [{ id, ...(typeof name === "string" && { name }) }] : [];
+  });
+}
+
+/** What a request to the service named: in its body, or in its path. */
+export function thingsNamed({ params, json }: { params?: Readonly<Record<string, string>>; json?: unknown }): string[] {
+  const listed = isObject(json) ? (json.delete ?? json.ids ?? json.job_ids) : undefined;
+  if (Array.isArray(listed)) return listed.filter((id) => typeof id === "string");
+  return params?.id === undefined ? [] : [params.id];
+}

@@ -1,0 +1,36 @@
+// What lists have just called jobs and assets, so that the audit log names what was acted on and not only its id.
+// Guarantees: bounded in number and in length; a name never crosses from one connection to another.
+// Must never: stand for anything but a name; it is lost with the process, and the log then says the id alone.
+
+import "server-only";
+import { objectOf, textOf } from "@/lib/contract/json";
+
+const MOST = 20_000;
+const LONGEST = 200;
+
+export type SeenNames = ReturnType<typeof createSeenNames>;
+
+export function createSeenNames() {
+  /** Oldest first. */
+  const seen = new Map<string, string>();
+  return {
+    /** An answer with jobs or assets in it, or one of them alone. */
+    learn(connectionId: string, answer: unknown): void {
+      const { jobs, history, assets } = objectOf(answer) ?? {};
+      for (const item of [answer, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {
+        const known = objectOf(item);
+        const id = textOf(known?.id) ?? textOf(known?.prompt_id);
+        const job = [textOf(known?.workflow_name), textOf(known?.job_label)].filter(Boolean).join(" · ");
+        const name = job || textOf(known?.name);
+        if (id === undefined || id.length > LONGEST || !name) continue;
+        seen.delete(`${connectionId}\n${id}`);
+        seen.set(`${connectionId}\n${id}`, name.slice(0, LONGEST));
+      }
+      for (const oldest of seen.keys()) {
+        if (seen.size <= MOST) break;
+        seen.delete(oldest);
+      }
+    },
+    find: (connectionId: string, id: string): string | undefined => seen.get(`${connectionId}\n${id}`),
+  };
+}
