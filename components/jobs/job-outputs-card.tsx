@@ -1,30 +1,14 @@
 "use client";
 
-import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
-import { cn } from "@/components/ui/cn";
-import { Picture } from "@/components/ui/picture";
 import { useNumber } from "@/components/ui/use-numbers";
-import { useViewing } from "@/components/viewer/use-viewing";
-import { type ViewerItem } from "@/components/viewer/viewer-item";
-import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
+import { OutputList } from "@/components/viewer/output-list";
 import { type JobFacts } from "./job-facts";
-import { OutputMedia } from "./output-media";
 
-const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
-
-type Output = JobFacts["outputs"][number];
-
-/** Pictures as pictures, which open in full; everything else as what it is. */
 export function JobOutputs({ facts: { job, outputs }, connection }: { facts: JobFacts; connection?: string }) {
   const t = useTranslations("jobs.job.outputs");
   const number = useNumber();
-  const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
-  const viewing = useViewing({
-    indexOf: (id) => pictures.findIndex(({ view }) => keyOf(view) === id),
-    idAt: (index) => pictures[index] && keyOf(pictures[index].view),
-  });
   if (outputs.length === 0) {
     return job.terminal ? (
       <Card title={t("title")}>
@@ -32,55 +16,9 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
       </Card>
     ) : null;
   }
-  const others = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
-  const isAlone = pictures.length === 1;
-  const itemAt = (index: number): ViewerItem | undefined => {
-    const picture = pictures[index];
-    if (!picture) return undefined;
-    const { view, node, file } = picture;
-    const poster = thumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 });
-    return { id: keyOf(view), name: view.name, kind: "image", src: viewUrl({ ...file, connection }), poster, note: node };
-  };
   return (
     <Card title={t("title")} note={number(outputs.length)} bodyClassName="flex flex-col gap-3">
-      {pictures.length > 0 ? (
-        <ul className={cn("grid gap-3", isAlone ? "max-w-[640px]" : "grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))]")}>
-          {pictures.map(({ view, node, file }, index) => (
-            <li key={keyOf(view)} className="min-w-0">
-              <button type="button" onClick={() => viewing.open(index)} className="block w-full rounded-sm text-left">
-                <Picture
-                  src={thumbnailUrl({ connection, file, edge: isAlone ? 1024 : 512 })}
-                  alt={t("open", { name: view.name })}
-                  width={512}
-                  height={384}
-                  fit="contain"
-                  className="aspect-[4/3] h-auto w-full"
-                />
-                <span className="mt-1 flex items-baseline gap-2">
-                  <span title={view.name} className="min-w-0 flex-1 truncate">
-                    {view.name}
-                  </span>
-                  <span className="text-sm text-ink-3">{view.temporary ? t("temporary") : node}</span>
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      ) : null}
-      {others.length > 0 ? (
-        <ul className="flex flex-col gap-3">
-          {others.map(({ view, node }) => (
-            <OutputMedia key={keyOf(view)} view={view} node={node} connection={connection} />
-          ))}
-        </ul>
-      ) : null}
-      {viewing.at === undefined ? null : (
-        <Viewer count={pictures.length} at={viewing.at} itemAt={itemAt} onMove={viewing.move} onClose={viewing.close} />
-      )}
+      <OutputList outputs={outputs} connection={connection} />
     </Card>
   );
-}
-
-function keyOf({ nodeId, key, index }: Output["view"]): string {
-  return `${nodeId}/${key}/${index}`;
 }

@@ -20,7 +20,7 @@ import { PinnedCard } from "./pinned-card";
 import { useRunKey } from "./run-button";
 import { RunGraph } from "./run-graph";
 import { RunBar, RunHeader } from "./run-header";
-import { RunNotes, RunPast, ViewerNote } from "./run-notes";
+import { RunJob, RunNotes, RunPast, ViewerNote } from "./run-notes";
 import { type RunPorts } from "./run-ports";
 import { RunSplit } from "./run-split";
 import { type Advanced, type OpenWorkflow } from "./run-state";
@@ -191,6 +191,7 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
           </div>
         </RunSplit>
       </div>
+      <RunJob run={run} ports={ports} />
       <RunBar canRun={canRun} button={button} onCopies={() => askCopies()} />
       <CopiesDialog
         isOpen={copiesAsk !== undefined}

@@ -24,9 +24,15 @@ export function RunButton({ isSending, uploading, refusedBy, onRun, className }:
     </>
   );
   if (refusedBy !== undefined) {
-    // Under the keys all the same, so that whoever reaches it hears why.
+    // Under the keys all the same, so that whoever reaches it hears why; a press shows it.
     return (
-      <button type="button" aria-disabled="true" aria-describedby={refusedBy} className={cn(buttonStyle({ tone: "primary" }), className)}>
+      <button
+        type="button"
+        aria-disabled="true"
+        aria-describedby={refusedBy}
+        onClick={() => document.getElementById(refusedBy)?.scrollIntoView?.({ block: "center" })}
+        className={cn(buttonStyle({ tone: "primary" }), className)}
+      >
         {face}
       </button>
     );

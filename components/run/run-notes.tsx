@@ -1,15 +1,17 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { Button } from "@/components/ui/button";
+import { RelativeTime } from "@/components/ui/relative-time";
 import { CopiesAside } from "./copies/copies-aside";
 import { CopiesCard, type CopiesWork } from "./copies/copies-card";
 import { type CopiesSet } from "./copies/copies-state";
 import { type PlacedProblems } from "./node-problems";
-import { EarlierReceipts, NewestReceipt } from "./receipts";
+import { JobLink } from "./job-link";
 import { type RunPorts } from "./run-ports";
+import { NewestJob } from "./started-job";
 import { TroubleNote } from "./trouble-note";
 import { type Receipt, type RunState } from "./run-state";
 import { unknownActs } from "./unknown-acts";
@@ -25,22 +27,48 @@ type RunNotesProps = {
 
 /** What became of what was sent from this page: its trouble, its copies, its newest job. */
 export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotesProps) {
-  const t = useTranslations("run");
-  const connection = useConnection()?.id;
-  const { trouble, receipts, isSending, copies, errors, opened } = run.state;
+  const { trouble, copies, errors, opened } = run.state;
   const unknown = { ...unknownActs(run, trouble), newestJobs, ...(onAnyway && { onSendAgain: onAnyway }) };
   return (
     <>
       {trouble ? (
-        <TroubleNote trouble={trouble} placed={placed} missingClass={missingClassOf(errors)} unknown={unknown} onAnyway={onAnyway} />
+        <ComesIntoView key={run.state.attention} isWanted={placed.first === undefined}>
+          <TroubleNote trouble={trouble} placed={placed} missingClass={missingClassOf(errors)} unknown={unknown} onAnyway={onAnyway} />
+        </ComesIntoView>
       ) : null}
       {copies ? <CopiesPlace key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
-      <NewestReceipt
-        receipt={trouble || isSending ? undefined : newestOn(connection, receipts)}
-        fallbackName={t("pasted")}
-        sent={opened?.sent}
-      />
     </>
+  );
+}
+
+/** The newest job of this page, at the lower edge of the window. */
+export function RunJob({ run, ports }: { run: ReturnType<typeof useRun>; ports: RunPorts }) {
+  const t = useTranslations("run");
+  const connection = useConnection()?.id;
+  const { trouble, isSending, receipts, opened } = run.state;
+  return (
+    <NewestJob
+      receipt={trouble || isSending ? undefined : newestOn(connection, receipts)}
+      fallbackName={t("pasted")}
+      sent={opened?.sent}
+      ports={ports}
+    />
+  );
+}
+
+/** Run is pressed anywhere on the page: what stands at its top comes before the eyes and under the keys. */
+function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const wanted = useRef(isWanted);
+  useEffect(() => {
+    if (!wanted.current) return;
+    box.current?.focus({ preventScroll: true });
+    box.current?.scrollIntoView?.({ block: "nearest" });
+  }, []);
+  return (
+    <div ref={box} tabIndex={-1} className="scroll-mt-[68px] scroll-mb-[120px]">
+      {children}
+    </div>
   );
 }
 
@@ -55,7 +83,11 @@ function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
   const isOther = opened !== undefined && opened !== set.workflowId;
   const shared = { set, fallbackName: t("pasted"), work };
   if (isElsewhere || (isOther && !isAsked)) return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setAsked(true)} />;
-  return <CopiesCard {...shared} canRun={canRun} />;
+  return (
+    <ComesIntoView isWanted={set.ending === undefined}>
+      <CopiesCard {...shared} canRun={canRun} />
+    </ComesIntoView>
+  );
 }
 
 /** At the head of the page: what somebody who may not run can do here. */
@@ -80,7 +112,15 @@ export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
       {earlier.length > 0 ? (
         <section aria-label={t("answer.earlier")}>
           <h2 className="font-semibold">{t("answer.earlier")}</h2>
-          <EarlierReceipts receipts={earlier} fallbackName={t("pasted")} />
+          <ul className="flex flex-col">
+            {earlier.map(({ jobId, name, atMs, connection: place }) => (
+              <li key={jobId} className="flex items-center gap-2 py-1">
+                <JobLink id={jobId} connection={place} />
+                <span className="min-w-0 flex-1 truncate">{name || t("pasted")}</span>
+                <RelativeTime ms={atMs} className="text-sm whitespace-nowrap text-ink-3" />
+              </li>
+            ))}
+          </ul>
         </section>
       ) : null}
     </>

@@ -7,6 +7,7 @@ import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./check-picture";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { type StopReceipt } from "@/lib/contract/console";
 import { LABEL_HEADER, type PressReport, PRESS_HEADER } from "@/lib/contract/press";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -34,6 +35,8 @@ export type RunPorts = ArrivalPorts & {
   sendPicture: SendPicture;
   /** Which of them were still waiting is in the answer. */
   cancelJobs: (ids: readonly string[]) => Promise<Result<QueueAnswer, ApiFailure>>;
+  /** Those that run. */
+  stopJobs: (ids: readonly string[]) => Promise<Result<StopReceipt, ApiFailure>>;
   /** Newest first. */
   listAssets: (query: {
     name_contains: string;
@@ -79,6 +82,7 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     // It may be what a page that goes away leaves behind.
     cancelJobs: (ids) => callApi(withQuery("/api/queue", { connection }), { method: "POST", json: { delete: ids }, keepalive: true }),
     listAssets,
+    stopJobs: (ids) => callApi(withQuery("/api/console/jobs/stop", { connection }), { method: "POST", json: { ids }, keepalive: true }),
     storedName: createStoredNames(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MOST_ASSETS })),
     readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     loadSample,

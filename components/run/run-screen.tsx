@@ -14,7 +14,7 @@ import { type WaysIn } from "./open-another";
 import { type Placed } from "./picture-inputs";
 import { RecentWorkflows } from "./recent-workflows-list";
 import { RefusalNote } from "./refusal-note";
-import { RunNotes, ViewerNote, WayBack } from "./run-notes";
+import { RunJob, RunNotes, ViewerNote, WayBack } from "./run-notes";
 import { RunSkeleton } from "./run-skeleton";
 import { portsOf, type RunPorts } from "./run-ports";
 import { type RunStore, tabRun } from "./run-store";
@@ -104,6 +104,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
         }
         recent={brought ? <RecentWorkflows connection={id} ports={ports} onOpen={(file) => tellPlaced(run.openFor(file))} /> : undefined}
       />
+      <RunJob run={run} ports={ports} />
     </>
   );
 }

@@ -32,6 +32,7 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     listAssets: async () => failed(nobody),
     storedName: async () => undefined,
     cancelJobs: async () => failed(nobody),
+    stopJobs: async () => failed(nobody),
     ...ports,
   };
 }

@@ -1,10 +1,13 @@
 // @vitest-environment jsdom
-import { act, cleanup, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
-import { NewestReceipt } from "@/components/run/receipts";
+import { NewestJob } from "@/components/run/started-job";
+import { HELD_MS } from "@/components/ui/use-held";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
+import { ok } from "@/lib/shared/result";
+import { portsTo } from "./page";
 import { renderPage } from "./render";
 
 let jobs: readonly Record<string, unknown>[] = [];
@@ -27,6 +30,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+const ports = portsTo(undefined);
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("what became of the job that was just started is told and shown, and asked for until it has ended", async () => {
@@ -36,29 +40,36 @@ it("what became of the job that was just started is told and shown, and asked fo
   ];
   renderPage(
     <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-      <NewestReceipt receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
+      <NewestJob ports={ports} receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
     </ConnectionProvider>,
   );
   expect(screen.getByRole("status").textContent).toContain("The job is in the queue");
   await pass(0);
   expect(screen.getByRole("status").textContent).toContain("The job is running");
-  jobs = [
-    {
-      id: "mine",
-      status: "completed",
-      preview_output: { filename: "p.png", subfolder: "", type: "output", mediaType: "images", nodeId: "9" },
-    },
-  ];
+  jobs = [{ id: "mine", status: "completed" }];
+  detail = {
+    id: "mine",
+    status: "completed",
+    outputs: { "9": { images: [{ filename: "p.png", subfolder: "", type: "output" }], text: ["a lighthouse"] } },
+  };
   await pass(BUSY_MS);
   expect(screen.getByRole("status").textContent).toContain("The job completed");
-  expect(document.querySelector("img")?.getAttribute("src")).toContain("filename=p.png");
+  await pass(0);
+  await act(() => vi.dynamicImportSettled());
+  const result = screen.getByRole("region", { name: "Result of the job" });
+  expect(result.querySelector("img")?.getAttribute("src")).toContain("filename=p.png");
+  expect(result.textContent).toContain("a lighthouse");
+  expect(screen.queryByRole("button", { name: "Stop" })).toBeNull();
   await pass(20 * BUSY_MS);
-  expect(asked.map((path) => path.split("#")[0])).toEqual(Array(2).fill("/api/jobs?limit=20&connection=c1"));
+  const list = "/api/jobs?limit=20&connection=c1";
+  expect(asked.map((path) => path.split("#")[0])).toEqual([list, list, "/api/jobs/mine?connection=c1"]);
+  fireEvent.click(screen.getByRole("button", { name: "Hide result" }));
+  expect(document.querySelector("img")).toBeNull();
 });
 
 const error = { node_id: "4", node_type: "Fail", exception_type: "RuntimeError", exception_message: "the sampler ran out of memory" };
 it.each([
-  ["by the list", { execution_error: error }, {}, 1],
+  ["by the list", { execution_error: error }, {}, 2],
   ["by the details alone", {}, { execution_error: error }, 2],
 ])("a job that failed says in which node and why, known %s", async (_, listed, detailed, questions) => {
   jobs = [{ id: "mine", status: "failed", ...listed }];
@@ -66,7 +77,7 @@ it.each([
   const sent = { "4": { class_type: "Fail", inputs: {}, _meta: { title: "Breaks here" } } };
   renderPage(
     <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-      <NewestReceipt receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" sent={sent} />
+      <NewestJob ports={ports} receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" sent={sent} />
     </ConnectionProvider>,
   );
   await pass(0);
@@ -81,10 +92,46 @@ it("the way to the job stays on the connection that the address names, as the jo
   renderPage(
     <SearchParamsContext value={new URLSearchParams("connection=studio")}>
       <ConnectionProvider currentId="laptop" connections={["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }))}>
-        <NewestReceipt receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
+        <NewestJob ports={ports} receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
       </ConnectionProvider>
     </SearchParamsContext>,
   );
   const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
   expect(hrefs).toEqual(["/jobs?connection=studio", "/jobs/mine?connection=studio"]);
+});
+
+it.each([
+  ["in_progress", "Stop", "stopJobs", "Stop requested."],
+  ["pending", "Cancel", "cancelJobs", "Not cancelled: the job had already started."],
+] as const)("a job that is %s is ended here, after a moment to take it back", async (status, button, port, told) => {
+  jobs = [{ id: "mine", status, progress: { value: 0.25, nodes_done: 1, nodes_total: 4, current_node: "4" } }];
+  const ended: (readonly string[])[] = [];
+  const answers = {
+    stopJobs: async (ids: readonly string[]) => (
+      ended.push(ids),
+      ok({ stopped: [], stopping: [...ids], over: [], unable: [], together: 0 })
+    ),
+    cancelJobs: async (ids: readonly string[]) => (ended.push(ids), ok({ deleted: [], cleared: false })),
+  };
+  const sent = { "4": { class_type: "Wait", inputs: {}, _meta: { title: "First wait" } } };
+  renderPage(
+    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+      <NewestJob
+        ports={portsTo(undefined, { [port]: answers[port] })}
+        receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }}
+        fallbackName="Pasted"
+        sent={sent}
+      />
+    </ConnectionProvider>,
+  );
+  await pass(0);
+  expect(screen.queryByText("now First wait") !== null).toBe(status === "in_progress");
+  fireEvent.click(screen.getByRole("button", { name: button }));
+  fireEvent.click(screen.getByRole("button", { name: "Undo" }));
+  await pass(2 * HELD_MS);
+  expect(ended).toEqual([]);
+  fireEvent.click(screen.getByRole("button", { name: button }));
+  await pass(HELD_MS);
+  expect(ended).toEqual([["mine"]]);
+  expect(screen.getByText(told)).toBeTruthy();
 });

@@ -14,7 +14,7 @@ type OutputMediaProps = { view: OutputView; node: string; connection?: string };
 
 /** An output that is no picture: played, read, or offered as a file with its name. */
 export function OutputMedia({ view, node, connection }: OutputMediaProps) {
-  const t = useTranslations("jobs.job.outputs");
+  const t = useTranslations("viewer.output");
   const src = view.file && viewUrl({ ...view.file, connection });
   const isPlayed = view.kind === "video" || view.kind === "audio";
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
@@ -66,7 +66,7 @@ type Reading = Beginning | "reading" | "failed";
 
 /** A text file is read when somebody wants to, and of a long one the beginning. */
 function TextFile({ src, name }: { src: string; name: string }) {
-  const t = useTranslations("jobs.job.outputs");
+  const t = useTranslations("viewer.output");
   const [reading, setReading] = useState<Reading>();
   async function read() {
     setReading("reading");

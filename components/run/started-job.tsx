@@ -1,0 +1,226 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { Link } from "@/components/ui/link";
+import { useTranslations } from "next-intl";
+import { useEffect, useId, useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { cn } from "@/components/ui/cn";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { type Tone } from "@/components/ui/tone";
+import { type JobErrorView } from "@/lib/contract/job-error-view";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type JobState } from "@/lib/contract/states";
+import { titleOf } from "./form-model";
+import { useJobHrefs } from "./job-link";
+import { own } from "./own";
+import { type RunPorts } from "./run-ports";
+import { type Receipt } from "./run-state";
+import { useEndJob } from "./use-end-job";
+import { type StartedJob, useStartedJob } from "./use-started-job";
+
+const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
+
+const SHORT_ID = 8;
+const LONGEST_REASON = 500;
+
+type StandingState = Exclude<JobState, "unknown">;
+const looks: Readonly<Record<StandingState, { tone: Tone; style: string; ink: string }>> = {
+  pending: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
+  in_progress: { tone: "run", style: "border-run bg-run-soft", ink: "text-run" },
+  completed: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
+  failed: { tone: "bad", style: "border-bad bg-bad-soft", ink: "text-bad" },
+  cancelled: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
+};
+
+type NewestJobProps = {
+  receipt?: Receipt;
+  fallbackName: string;
+  /** What was sent last from the workflow that is open: it knows what a node is called. */
+  sent?: Graph;
+  ports: Pick<RunPorts, "cancelJobs" | "stopJobs">;
+};
+
+/**
+ * The newest job that this page started: where it stands, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
+ * wherever the form is scrolled to. Its region stands from the start, so that a screen reader hears it fill.
+ */
+export function NewestJob({ receipt, fallbackName, sent, ports }: NewestJobProps) {
+  const t = useTranslations("run.answer");
+  const connection = useConnection()?.id;
+  const hrefs = useJobHrefs();
+  const job = useStartedJob(receipt?.jobId, connection);
+  const state = !job || job.state === "unknown" ? "pending" : job.state;
+  const { tone, style, ink } = looks[state];
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // The button that was pressed is gone with what it stopped: the next key would begin at the top of the page.
+    if (state !== "pending" && state !== "in_progress" && document.activeElement === document.body) {
+      box.current?.focus({ preventScroll: true });
+    }
+  }, [state]);
+  return (
+    <section
+      ref={box}
+      tabIndex={-1}
+      aria-label={t("job.label")}
+      data-job={receipt?.jobId}
+      className={cn(
+        "sticky bottom-[calc(104px+env(safe-area-inset-bottom))] z-10 mx-2 flex flex-col rounded-lg border bg-surface text-ink shadow-xl md:bottom-3 md:mr-5 md:ml-auto md:w-[min(680px,calc(100%-40px))]",
+        receipt ? style : "sr-only",
+      )}
+    >
+      <div className="flex min-h-12 flex-wrap items-center gap-x-2.5 gap-y-2 px-3.5 py-2">
+        {receipt ? (
+          <span className={ink}>
+            <ToneIcon tone={tone} />
+          </span>
+        ) : null}
+        <div role="status" className="min-w-0 flex-1 basis-52">
+          {receipt ? (
+            <>
+              {state === "failed" && job?.error ? (
+                <FailedIn error={job.error} sent={sent} />
+              ) : (
+                <p className="font-semibold">{t(`standing.${state}`)}</p>
+              )}
+              <p className="truncate text-ink-2 max-sm:text-sm">
+                {t("acceptedText", { name: receipt.name || fallbackName, id: receipt.jobId.slice(0, SHORT_ID) })}
+              </p>
+              {receipt.nodesRefused > 0 ? <p className="text-ink-2">{t("partial", { count: receipt.nodesRefused })}</p> : null}
+            </>
+          ) : null}
+        </div>
+        {receipt ? (
+          <>
+            <EndJob key={receipt.jobId} jobId={receipt.jobId} state={state} ports={ports} />
+            <Link href={hrefs.jobs()} className={cn(buttonStyle({ tone: "quiet" }), "max-sm:hidden")}>
+              {t("allJobs")}
+            </Link>
+            <Link href={hrefs.job(receipt.jobId)} className={buttonStyle()}>
+              {t("openJob", { id: receipt.jobId.slice(0, SHORT_ID) })}
+            </Link>
+          </>
+        ) : null}
+      </div>
+      {receipt && job ? <Progress job={job} sent={sent} /> : null}
+      {receipt && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
+        <Result key={receipt.jobId} outputs={job.outputs} sent={sent} connection={connection} />
+      ) : null}
+    </section>
+  );
+}
+
+/** In the words and numbers that the service sends, and no others. */
+function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: Graph }) {
+  const t = useTranslations("run.answer.job");
+  if (state !== "in_progress" || !progress) return null;
+  const { value, nodesDone = 0, nodesTotal, currentNode, step, steps } = progress;
+  const current = currentNode === undefined ? undefined : own(sent ?? {}, currentNode);
+  const node = current ? titleOf(current) : currentNode;
+  return (
+    <div className="flex flex-col gap-1.5 px-3.5 pb-2.5 text-sm" aria-live="off">
+      {value === undefined ? null : <ProgressBar value={value} label={t("progress")} className="h-1.5 w-full" />}
+      <p className="flex flex-wrap gap-x-3 text-ink-2 tabular-nums">
+        {value === undefined ? null : <span>{t("percent", { value: Math.round(value * 100) })}</span>}
+        {nodesTotal === undefined ? null : <span>{t("nodes", { done: nodesDone, total: nodesTotal })}</span>}
+        {node === undefined ? null : (
+          <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+type ResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
+
+/** Large enough to judge; put away by a press, as it stands before the form. */
+function Result({ outputs, sent, connection }: ResultProps) {
+  const t = useTranslations("run.answer.job");
+  const [isShown, setShown] = useState(true);
+  const id = useId();
+  if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
+  const named = outputs.map((view) => {
+    const node = own(sent ?? {}, view.nodeId);
+    return { view, node: node ? titleOf(node) : view.nodeId };
+  });
+  return (
+    <div className="flex flex-col rounded-b-lg border-t border-line bg-surface">
+      <Button
+        tone="quiet"
+        size="small"
+        className="m-1.5 self-start"
+        aria-expanded={isShown}
+        aria-controls={id}
+        onClick={() => setShown(!isShown)}
+      >
+        {t(isShown ? "hideResult" : "showResult")}
+      </Button>
+      <div
+        id={id}
+        role="region"
+        aria-label={t("result")}
+        tabIndex={isShown ? 0 : undefined}
+        hidden={!isShown}
+        className="max-h-[min(54dvh,560px)] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
+      >
+        {isShown ? <OutputList outputs={named} connection={connection} /> : null}
+      </div>
+    </div>
+  );
+}
+
+type EndJobProps = { jobId: string; state: StandingState; ports: NewestJobProps["ports"] };
+
+/** Cancel while it waits, Stop while it runs: held for a moment and taken back by Undo, as everywhere. */
+function EndJob({ jobId, state, ports }: EndJobProps) {
+  const t = useTranslations("run.answer.job");
+  const { held, hold, undo, isBusy, told, failure } = useEndJob(jobId, ports);
+  const canEnd = state === "pending" || state === "in_progress";
+  return (
+    <>
+      {canEnd && told && !held ? (
+        <span role="status" className="text-sm text-ink-2">
+          {t(told)}
+        </span>
+      ) : null}
+      {held ? (
+        <>
+          <span role="status" className="text-sm text-wait">
+            {t(held === "cancel" ? "heldCancel" : "heldStop")}
+          </span>
+          <Button onClick={undo}>{t("undo")}</Button>
+        </>
+      ) : canEnd ? (
+        <Button tone="danger" busy={isBusy} onClick={() => hold(state === "pending" ? "cancel" : "stop")}>
+          {t(state === "pending" ? "cancel" : "stop")}
+        </Button>
+      ) : null}
+      {failure ? (
+        <div className="basis-full">
+          <FailureMessage failure={failure} />
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** The node and the reason; the rest of what the service knows stands at the job. */
+function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
+  const t = useTranslations("run.answer");
+  const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
+  // Another workflow may have been opened since: its node of this number is another one.
+  const title = node && node.class_type === nodeType ? titleOf(node) : (nodeType ?? nodeId);
+  const said = [type, message.trim()].filter(Boolean).join(": ");
+  return (
+    <>
+      <p className="font-semibold">
+        {title === undefined ? t("standing.failed") : t("failedIn", { node: title, id: nodeId === undefined ? "" : `#${nodeId}` })}
+      </p>
+      {said ? <p className="line-clamp-3 font-mono text-sm break-words">{said.slice(0, LONGEST_REASON)}</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+// What a run answers is seen where it was pressed: wherever the form is scrolled to, on wide and on narrow screens, without leaving the page.
+import AxeBuilder from "@axe-core/playwright";
+import { drop, workflow } from "./support/files";
+import { slowGraph } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+/** A form that is longer than any screen. */
+function longGraph(seconds: number, salt: string): Record<string, unknown> {
+  const texts = Array.from({ length: 12 }, (_, index) => [
+    `t${index}`,
+    { class_type: "StringConcatenate", inputs: { string_a: `a ${index}`, string_b: `b ${index}`, delimiter: " " } },
+  ]);
+  return {
+    ...slowGraph(seconds, salt),
+    ...Object.fromEntries(texts),
+    show: { class_type: "PreviewAny", inputs: { source: ["t0", 0] } },
+  };
+}
+
+for (const { width, height } of [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+]) {
+  test(`a run pressed far down shows its progress, its result and Stop there, at ${width} px`, async ({ signedIn: page, desk }) => {
+    await page.setViewportSize({ width, height });
+    await page.goto(`${desk.url}/run`);
+    await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(8, `-answer-${width}`)));
+    const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
+    const last = page.locator("#field-t11-string_b");
+    // Cards take their real height when they come near: the first jump may fall short.
+    await expect(async () => {
+      await last.evaluate((field) => field.scrollIntoView({ block: "center" }));
+      await expect(last).toBeInViewport({ timeout: 500 });
+    }).toPass();
+    await run.click();
+    const job = page.getByRole("region", { name: "The job that was started" });
+    await expect(job.getByText(/^The job is (in the queue|running)$/)).toBeInViewport({ ratio: 1 });
+    await expect(job.getByRole("button", { name: /^(Cancel|Stop)$/ })).toBeInViewport({ ratio: 1 });
+    await expect(job.getByText(/^now (First|Second) wait/)).toBeInViewport({ ratio: 1 });
+    await expect(job.getByText("The job completed")).toBeInViewport({ ratio: 1, timeout: 60_000 });
+    // As large as the screen allows, and whole.
+    const picture = job.getByRole("img").first();
+    await expect(picture).toBeInViewport({ ratio: 0.95 });
+    expect((await picture.boundingBox())?.width ?? 0).toBeGreaterThan(width === 390 ? 300 : 500);
+    await expect(job.getByText("a 0 b 0")).toBeAttached();
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    await page.screenshot({ path: test.info().outputPath(`answer-${width}.png`) });
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.screenshot({ path: test.info().outputPath(`answer-${width}-dark.png`) });
+    await job.getByRole("button", { name: "Hide result" }).click();
+    await expect(last).toBeInViewport();
+    await expect(page).toHaveURL(`${desk.url}/run`);
+  });
+}
+
+test("a running job is stopped on the Run page, and says so", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/run`);
+  await drop(page.getByText("Drop a workflow file here"), workflow("slow.json", slowGraph(120, "-stopped-here")));
+  await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
+  const job = page.getByRole("region", { name: "The job that was started" });
+  await expect(job.getByText("now First wait")).toBeVisible();
+  const stop = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/jobs/stop"));
+  await job.getByRole("button", { name: "Stop" }).click();
+  await expect(job.getByRole("button", { name: "Undo" })).toBeVisible();
+  expect((await stop).postDataJSON().ids).toHaveLength(1);
+  await expect(job.getByText("The job was cancelled")).toBeVisible();
+  await expect(job.getByRole("button", { name: "Stop" })).toHaveCount(0);
+});
+
+test("a run that is refused while the form is scrolled down says so before the eyes", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/run`);
+  await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(0.1, "-refused")));
+  await page.route("**/api/prompt*", (route) => route.fulfill({ status: 429, json: { code: "RATE_LIMITED", message: "slow down" } }));
+  await page.locator("#field-t11-string_b").scrollIntoViewIfNeeded();
+  await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
+  await expect(page.getByText("Nothing was started. Everything you typed is still here.")).toBeInViewport({ ratio: 1 });
+});
