@@ -192,7 +192,7 @@ function EndJob({ jobId, state, ports }: EndJobProps) {
           <span role="status" className="text-sm text-wait">
             {t(held === "cancel" ? "heldCancel" : "heldStop")}
           </span>
-          <Button onClick={undo}>{t("undo")}</Button>
+          <Button onClick={() => undo()}>{t("undo")}</Button>
         </>
       ) : canEnd ? (
         <Button tone="danger" busy={isBusy} onClick={() => hold(state === "pending" ? "cancel" : "stop")}>

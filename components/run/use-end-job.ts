@@ -10,11 +10,13 @@ type Ending = { told?: "tooLate" | "stopping" | "over" | "unable" | "notAlone"; 
 /** Cancels the job where it waits and stops it where it runs, after a moment to take it back; what the service answered is told. */
 export function useEndJob(jobId: string, ports: Pick<RunPorts, "cancelJobs" | "stopJobs">) {
   const [state, setState] = useState<Ending & { isBusy?: boolean }>({});
-  const { held, hold, undo } = useHeld<"cancel" | "stop">((end) => {
+  const { acts, hold, undo } = useHeld<"cancel" | "stop">((end) => {
     setState({ isBusy: true });
     void (end === "cancel" ? cancelled(jobId, ports) : stopped(jobId, ports)).then(setState);
   });
-  return { ...state, held, undo, hold };
+  // One at a time: while it is held there is no other button than Undo.
+  const [act] = acts;
+  return { ...state, held: act?.what, undo: () => (act ? undo(act.key) : undefined), hold };
 }
 
 async function cancelled(jobId: string, { cancelJobs }: Pick<RunPorts, "cancelJobs">): Promise<Ending> {
