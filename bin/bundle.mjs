@@ -10,6 +10,8 @@ const entries = {
   service: "bin/service.ts",
   console: "bin/console.ts",
   "rotate-keys": "bin/rotate-keys.ts",
+  members: "bin/members.ts",
+  audit: "bin/audit.ts",
   settings: "lib/server/env.ts",
   "node-worker": "lib/service/nodes/worker.ts",
 };

@@ -8,11 +8,13 @@ import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { stillStarting } from "@/lib/http/still-starting";
 import { LENGTH_HEADER } from "@/lib/server/bff/answers";
+import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
 import { runningComposition, waitForComposition } from "@/lib/server/running";
 
 const GRACE_MS = 10_000;
+const YEAR_SECONDS = 31_536_000;
 const STOP_MS = 50_000;
 const INSTRUMENTATION_MS = 20_000;
 
@@ -29,6 +31,7 @@ async function main(): Promise<void> {
     const malformed = judgeEncoding(request);
     if (malformed) return refuse(request, response, malformed);
     request.url = keepDots(request.url ?? "/");
+    if (isSecure(asked.publicUrl)) response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
     sayLength(response, LENGTH_HEADER);
     sayRefusals(request, response, (path) => methodsOf(localUrl({ host: asked.host, port }) + path));
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);

@@ -4,11 +4,12 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { faultyField } from "@/components/frame/faulty-field";
-import { NewPasswordInput, SHORTEST_PASSWORD } from "@/components/frame/new-password-input";
+import { NewPasswordInput } from "@/components/frame/new-password-input";
 import { Button } from "@/components/ui/button";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
+import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
@@ -18,8 +19,8 @@ import { InvitationRefusal } from "./invitation-refusal";
 
 const fields = ["name", "password"] as const;
 
-/** The address is the invitation's: whoever was invited chooses a name and a password. What was typed stays through a refusal. */
-export function InvitationForm({ token, email }: { token: string; email: string }) {
+/** The address is the invitation's: whoever was invited chooses a name and a password, a member who forgot theirs a password. What was typed stays through a refusal. */
+export function InvitationForm({ token, email, resets }: { token: string; email: string; resets: boolean }) {
   const t = useTranslations("auth.invitation");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -35,7 +36,7 @@ export function InvitationForm({ token, email }: { token: string; email: string 
     const password = fieldText(data, "password");
     setBusy(true);
     setFailure(undefined);
-    const json = { token, name: fieldText(data, "name"), password };
+    const json = { token, ...(!resets && { name: fieldText(data, "name") }), password };
     const result = await callApi("/api/console/members/invitations/accept", { method: "POST", json });
     if (!result.ok) {
       setBusy(false);
@@ -52,14 +53,16 @@ export function InvitationForm({ token, email }: { token: string; email: string 
       <FormField label={t("email")}>
         {(control) => <Input {...control} name="email" type="email" autoComplete="username" readOnly value={email} className="bg-sunken" />}
       </FormField>
-      <FormField label={t("name")} error={reasonFor("name")}>
-        {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
-      </FormField>
+      {resets ? null : (
+        <FormField label={t("name")} error={reasonFor("name")}>
+          {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
+        </FormField>
+      )}
       <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={reasonFor("password")}>
         {(control) => <NewPasswordInput {...control} />}
       </FormField>
       <Button type="submit" tone="primary" busy={isBusy}>
-        {isBusy ? t("busy") : t("submit")}
+        {resets ? t(isBusy ? "reset.busy" : "reset.submit") : t(isBusy ? "busy" : "submit")}
       </Button>
     </form>
   );

@@ -3,11 +3,12 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { faultyField } from "@/components/frame/faulty-field";
-import { NewPasswordInput, SHORTEST_PASSWORD } from "@/components/frame/new-password-input";
+import { NewPasswordInput } from "@/components/frame/new-password-input";
 import { Button } from "@/components/ui/button";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
+import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";

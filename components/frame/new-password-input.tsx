@@ -2,10 +2,7 @@
 
 import { type ComponentProps } from "react";
 import { Input } from "@/components/ui/input";
-
-/** The console refuses a shorter one; here it is said before anything is sent. */
-export const SHORTEST_PASSWORD = 10;
-const LONGEST_PASSWORD = 200;
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "@/lib/contract/passwords";
 
 /** Takes what its form field gives it. */
 export function NewPasswordInput(control: ComponentProps<typeof Input>) {

@@ -1,12 +1,13 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { NewPasswordInput, SHORTEST_PASSWORD } from "@/components/frame/new-password-input";
+import { NewPasswordInput } from "@/components/frame/new-password-input";
 import { fieldText } from "@/components/ui/field-text";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { showToast } from "@/components/ui/toast-store";
 import { signIn } from "@/lib/browser/session";
+import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
 import { apiPath } from "@/lib/browser/urls";
 import { AccountForm, PresentPassword } from "./account-form";
 import { useAccount } from "./use-account";

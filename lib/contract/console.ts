@@ -1,5 +1,7 @@
 // The console's own resources, beside the interface: connections, members, and the queue as one view of two sources.
 // Guarantees: no type here has a place for a key. Schemas are for the server; components import the types only.
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./passwords";
+import { toPlainLine } from "./plain-line";
 
 import { z } from "zod";
 import { roles } from "./roles";
@@ -89,8 +91,8 @@ export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).
 
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
-const nameSchema = z.string().trim().min(1).max(100);
-const passwordSchema = z.string().min(10, "must have at least 10 characters").max(200);
+const nameSchema = z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(100));
+const passwordSchema = z.string().min(SHORTEST_PASSWORD, `must have at least ${SHORTEST_PASSWORD} characters`).max(LONGEST_PASSWORD);
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 export const setUpBodySchema = z.object({
@@ -132,7 +134,9 @@ export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }
 export type MemberView = { id: string; name: string; email: string; role: (typeof roles)[number]; disabled: boolean; createdAt: number };
 /** `withdrawn`: it was taken back, or whoever made the link has been removed or may not invite any more. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
-export type InvitationView = { state: "open"; email: string; role: (typeof roles)[number] } | { state: Exclude<InvitationState, "open"> };
+/** `resets`: it gives the member of that address a new password. */
+export type InvitationView =
+  { state: "open"; email: string; role: (typeof roles)[number]; resets: boolean } | { state: Exclude<InvitationState, "open"> };
 /** Never with its link: the console keeps a hash of that. */
 export type InvitationItem = {
   id: string;
@@ -146,7 +150,12 @@ export type InvitationItem = {
   expiresAt: number;
 };
 export const invitationBodySchema = z.object({ email: emailSchema, role: z.enum(roles).exclude(["owner"]) });
-export const invitationAcceptSchema = z.object({ token: z.string().min(1).max(200), name: nameSchema, password: passwordSchema });
+/** The name is of whoever joins; a link that gives a member a new password needs none. */
+export const invitationAcceptSchema = z.object({
+  token: z.string().min(1).max(200),
+  name: nameSchema.optional(),
+  password: passwordSchema,
+});
 /** A new address or password needs the present password: a session that somebody left open must not become an account. */
 export const accountChangeSchema = z
   .object({ name: nameSchema, email: emailSchema, password: passwordSchema, currentPassword: z.string().min(1).max(254) })

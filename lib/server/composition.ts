@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type DestinationStream } from "pino";
 import { type Service } from "@/lib/service/index";
+import { createDiskReserve } from "@/lib/shared/disk-reserve";
 import { createAttemptLimit } from "./bff/attempt-limit";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { type Composition } from "./composition-type";
@@ -49,7 +50,9 @@ export function startComposition(options: CompositionOptions): Composition {
 function compose({ env, now = Date.now, logDestination, upstreamLimits }: CompositionOptions): Composition {
   openDataDir(env.dataDir);
   const log = createLog(env.logLevel, logDestination);
-  const store = openStore(env.dataDir);
+  const reserve = createDiskReserve(join(env.dataDir, "reserve"));
+  reserve.release();
+  const store = openStore(env.dataDir, reserve);
   const capabilities = createCapabilityMemory(now);
   const sendHttp = createHttpSend();
   const sendLocal = speakLocal(sendHttp, now);
@@ -89,7 +92,10 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       await store.setUpToken.replace(setUpToken, now());
     }
   }
-  const ready = start();
+  // Held only then: until then the room serves the start.
+  const ready = start().then(() => {
+    if (!reserve.hold()) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
+  });
   // Whoever awaits `ready` gets the error; without this line Node would end the process before anybody could.
   ready.catch(() => undefined);
 

@@ -1,6 +1,8 @@
 // Puts the parts together, starts them in order and stops them in the reverse one.
 
 import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createDiskReserve } from "@/lib/shared/disk-reserve";
 import { createAccessTimes } from "./assets/access-times";
 import { createBlobStore } from "./assets/blob-store";
 import { collectBlob } from "./assets/change-asset";
@@ -25,7 +27,7 @@ import { type Listening, type ServiceLog, type ServiceOptions } from "./options"
 import { defaultSettings, type ServiceSettings } from "./settings";
 import { emptyFolder, sweepBlobs } from "./sweep";
 import { openDatabase } from "./store/database";
-import { makeDataFolder } from "./store/data-folder";
+import { makeDataFolder, requireDatabase } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
 import { createKeys, findUserByKey } from "./users/keys";
 
@@ -42,11 +44,15 @@ export async function startService(options: ServiceOptions) {
   if (!existsSync(options.workerPath))
     log.error({ workerPath: options.workerPath }, "the worker is missing: every job will fail until it is built");
   makeDataFolder(options.dataDir);
+  // Given up for the start, which writes a little; after it the disk is told to be full where it is.
+  const reserve = createDiskReserve(join(options.dataDir, "reserve"));
+  reserve.release();
   const lock = lockDataFolder(options.dataDir);
   try {
     const folders = makeFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
-    const database = openDatabase(folders.database, now, settings);
+    requireDatabase(folders);
+    const database = openDatabase(folders.database, now, settings, reserve);
     keepSearchIndex(database);
     const blobs = createBlobStore(folders.blobs);
     const thumbnails = createThumbnails(folders, settings);
@@ -73,6 +79,8 @@ export async function startService(options: ServiceOptions) {
     clears.start();
     assetMemory.start();
 
+    if (!reserve.hold())
+      log.error({ dataDir: options.dataDir }, "the disk is full: what is stored is served, deletes and cancels work, nothing new is kept");
     const route = createRouter({
       database,
       blobs,

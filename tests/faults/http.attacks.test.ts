@@ -3,6 +3,7 @@ import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type AuditPage } from "@/lib/contract/audit";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { startProcess, type Started } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
@@ -159,6 +160,35 @@ describe("the console", () => {
     }
     const missing = await fetch(`${url}/set-up/x.png`);
     expect(missing.headers.get("content-security-policy")).toContain("'nonce-");
+  });
+
+  it("writes failed sign-ins down, with where they came from and without what was typed", async () => {
+    running = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1" });
+    const url = await running.printed("Lightdesk");
+    const token = new URL(await running.printed("Set up")).searchParams.get("token");
+    const password = "a long and odd sentence";
+    const send = (path: string, body: string, headers: Record<string, string>) =>
+      fetch(url + path, { method: "POST", headers: { origin: url, ...headers }, body, redirect: "manual" });
+    const owner = JSON.stringify({ token, name: "Ada", email: "ada@desk.test", password });
+    expect((await send("/api/console/set-up", owner, { "content-type": "application/json" })).status).toBe(201);
+    const csrf = await fetch(`${url}/api/auth/csrf`);
+    const { csrfToken }: { csrfToken: string } = await csrf.json();
+    const cookiesOf = (answer: Response) => answer.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
+    const signIn = (email: string, given: string) =>
+      send("/api/auth/callback/credentials", new URLSearchParams({ csrfToken, email, password: given, json: "true" }).toString(), {
+        "content-type": "application/x-www-form-urlencoded",
+        cookie: cookiesOf(csrf).join("; "),
+      });
+    expect((await signIn("ada@desk.test", "wrong password")).status).toBe(401);
+    expect((await signIn("typed-into-the-wrong-field", "x")).status).toBe(401);
+    const session = cookiesOf(await signIn("ada@desk.test", password)).join("; ");
+    const { entries }: AuditPage = await (await fetch(`${url}/api/console/audit`, { headers: { cookie: session } })).json();
+    expect(entries.slice(1, 3)).toMatchObject([
+      { action: "signIn", status: 401, target: "127.0.0.1" },
+      { action: "signIn", status: 401, target: "127.0.0.1", member: { name: "Ada" } },
+    ]);
+    expect(entries[1]?.member).toBeUndefined();
+    expect(JSON.stringify(entries)).not.toContain("wrong-field");
   });
 
   it("refuses a body of megabytes with 413 and writes no error of its own about it", async () => {

@@ -23,7 +23,7 @@ async function start(disk: SmallDisk) {
   const key = await serviceCommand(disk.path, "keys", "create", "--user", "ada");
   installTrace(join(disk.path, "service", "service.sqlite"));
   const service = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
-  return { service, client: httpClient(service.url, key) };
+  return { service, key, client: httpClient(service.url, key) };
 }
 
 const write = (client: Client, text: string) =>
@@ -94,6 +94,36 @@ describe.each(disks)("on $name that is full", ({ make }) => {
     expect(service.output()).toMatch(/ENOSPC|SQLITE_FULL/);
     expect(await service.stop()).toBe(0);
     auditStore(join(disk.path, "service"), []);
+  });
+});
+
+describe.each(disks)("on $name that is full", ({ make }) => {
+  it("deletes and cancels, ends what ran, and starts again to serve what is there and says that the disk is full", async () => {
+    const disk = make();
+    const { service, key, client } = await start(disk);
+    const kept = (await client.upload("kept", "kept.txt")).body as { id: string };
+    const gone = (await client.upload("gone", "gone.txt")).body as { id: string };
+    const running = await submit(client, 1, 1);
+    const waiting = await submit(client, 0, 2);
+    const more = await submit(client, 0, 3);
+    await until("the first runs", async () => (await state(client, running.id)) === "in_progress");
+    disk.fill();
+    expect((await client.call("DELETE", `/api/assets/${gone.id}`)).status).toBe(204);
+    expect((await client.post(`/api/jobs/${waiting.id}/cancel`)).status).toBe(200);
+    expect((await client.post("/api/queue", { delete: [more.id] })).status).toBe(200);
+    await until("what ran has ended", async () => ["completed", "failed"].includes(String(await state(client, running.id))));
+    expect(await state(client, waiting.id)).toBe("cancelled");
+    expect(await service.stop()).toBe(0);
+
+    const again = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
+    expect(again.output()).toContain("the disk is full");
+    const after = httpClient(again.url, key);
+    expect((await after.get(`/api/assets/${kept.id}/content`)).text).toBe("kept");
+    expect((await after.get("/api/jobs")).status).toBe(200);
+    expect((await after.upload("x".repeat(3_000_000), "big.bin")).status).toBe(507);
+    disk.free();
+    expect((await after.upload("x".repeat(3_000_000), "big.bin")).status).toBe(201);
+    expect(await again.stop()).toBe(0);
   });
 });
 

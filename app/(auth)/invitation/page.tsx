@@ -26,15 +26,15 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
       {given !== undefined && invitation?.state === "open" ? (
         <AuthShell
           product={frame("product")}
-          title={t("title")}
+          title={invitation.resets ? t("reset.title") : t("title")}
           text={
             <>
-              <p>{t("text", { role: frame(`member.role.${invitation.role}`) })}</p>
+              <p>{invitation.resets ? t("reset.text") : t("text", { role: frame(`member.role.${invitation.role}`) })}</p>
               {viewer ? <p>{t("signedIn", { name: viewer.name })}</p> : null}
             </>
           }
         >
-          <InvitationForm token={given} email={invitation.email} />
+          <InvitationForm token={given} email={invitation.email} resets={invitation.resets} />
         </AuthShell>
       ) : (
         <AuthShell product={frame("product")} title={t("title")}>

@@ -16,7 +16,8 @@ const oneLine = (most: number) =>
   z
     .string()
     .max(most)
-    .regex(/^\P{Cc}*$/u, "must hold no control characters");
+    .regex(/^\P{Cc}*$/u, "must hold no control characters")
+    .regex(/^\P{Cs}*$/u, "must hold whole characters: half of a surrogate pair is none");
 /** Kept as it is sent, blanks around it too; blanks alone are no tag. */
 export const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);

@@ -11,7 +11,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { taken } from "./invitations";
 import { toMemberView } from "./members";
-import { hashPassword, verifyPassword } from "./passwords";
+import { hashPassword, judgePassword, verifyPassword } from "./passwords";
 import { type Viewer } from "./viewer";
 
 /** `address`: of who asks, for the limit of attempts. */
@@ -29,6 +29,8 @@ export async function changeAccount(
     if (!(await verifyPassword(member?.passwordHash, currentPassword ?? ""))) return failed(wrongPassword);
     signInLimits.succeeded(known, address);
   }
+  const weak = password === undefined ? undefined : await judgePassword(password, email ?? known);
+  if (weak) return failed(weak);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   const changed = await store.members.changeAccount(memberId, { name, email, passwordHash });
   return changed ? ok(toMemberView(changed)) : failed(taken);

@@ -18,11 +18,18 @@ export function authRoute(): Handler {
   return unguarded("auth", async ({ request, params, note }) => {
     const body = await readBody(request);
     if (!body.ok) return body;
+    const failures: unknown[] = [];
     // Made anew for each request: the options read the composition, which does not exist at import.
     const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(
-      authOptions((action, member) => note({ action, viewer: toViewer(member) })),
+      authOptions({
+        changed: (action, member) => note({ action, viewer: toViewer(member) }),
+        refused: (member, address) => note({ action: "signIn", viewer: member && toViewer(member), isWritten: true, target: address }),
+        failed: (error) => void failures.push(error),
+      }),
     );
-    return ok(await withRateLimit(await handle(body.value, { params: Promise.resolve(params) })));
+    const answer = await handle(body.value, { params: Promise.resolve(params) });
+    if (failures.length > 0) throw failures[0];
+    return ok(await withRateLimit(answer));
   });
 }
 

@@ -14,7 +14,7 @@ import { localUrl } from "../env";
 import { type Invitation } from "../store/invitations";
 import { type Member } from "../store/members";
 import { tooStrong } from "./members";
-import { hashPassword } from "./passwords";
+import { hashPassword, judgePassword } from "./passwords";
 import { type Viewer } from "./viewer";
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000;
@@ -61,27 +61,33 @@ export async function readInvitation(token: string): Promise<InvitationView> {
   if (!invitation) return { state: "unknown" };
   const { email, role, invitedBy } = invitation;
   const state = stateOf(invitation, await store.members.get(invitedBy), now());
-  return state === "open" ? { state, email, role } : { state };
+  return state === "open" ? { state, email, role, resets: invitation.resetsMemberId !== undefined } : { state };
 }
 
 function stateOf(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {
   if (invitation.accepted) return "used";
   if (invitation.withdrawn) return "withdrawn";
   if (invitation.expiresAt <= now) return "expired";
+  // Made at the command line, by whoever has the data folder.
+  if (invitation.resetsMemberId !== undefined) return "open";
   const mayInvite = inviter && !inviter.disabled && hasRole(inviter.role, "admin") && hasRole(inviter.role, invitation.role);
   return mayInvite ? "open" : "withdrawn";
 }
 
-export async function join(given: { token: string; name: string; password: string }): Promise<Result<Member, Failure>> {
+/** `isNew`: joined; otherwise the member of a reset link has a new password. */
+type Joined = { member: Member; isNew: boolean };
+
+export async function join(given: { token: string; name?: string; password: string }): Promise<Result<Joined, Failure>> {
   const { store, now } = composition();
-  const { state } = await readInvitation(given.token);
-  if (state !== "open") return failed(worthless(state));
-  // Hashed before the link is taken: a process that dies in between must not use up the invitation.
+  const invitation = await readInvitation(given.token);
+  if (invitation.state !== "open") return failed(worthless(invitation.state));
+  if (!invitation.resets && given.name === undefined) return failed(nameless);
+  const weak = await judgePassword(given.password, invitation.email);
+  if (weak) return failed(weak);
   const passwordHash = await hashPassword(given.password);
-  const invitation = await store.invitations.accept(given.token, now());
-  if (!invitation) return failed(worthless("used"));
-  const member = await store.members.create({ ...invitation, name: given.name, passwordHash, createdAt: now() });
-  return member ? ok(member) : failed(taken);
+  const joined = await store.invitations.accept(given.token, { name: given.name ?? "", passwordHash }, now());
+  if (joined === "taken") return failed(taken);
+  return joined ? ok({ member: joined, isNew: !invitation.resets }) : failed(worthless("used"));
 }
 
 type Worthless = Exclude<InvitationState, "open">;
@@ -96,5 +102,11 @@ function worthless(invitation: Worthless): Failure {
   return { code: "UNAUTHORIZED", message: whyWorthless[invitation], status: 401, details: { invitation } };
 }
 
+const nameless: Failure = {
+  code: "INVALID_BODY",
+  message: "name: required",
+  status: 400,
+  details: [{ path: "name", message: "required" }],
+};
 export const taken: Failure = { code: "CONFLICT", message: "This address belongs to a member already.", status: 409 };
 const noneOpen: Failure = { code: "NOT_FOUND", message: "There is no such invitation, or it cannot be used any more.", status: 404 };

@@ -16,8 +16,15 @@ import { signIn } from "./sign-in";
 /** Travels through next-auth as an error's text; the route turns it into 429 and Retry-After. */
 export const RATE_LIMITED_PREFIX = "RATE_LIMITED_";
 
-/** `changed`: somebody signed in or out, for the audit log. */
-export function authOptions(changed: (action: "signIn" | "signOut", member: Member) => void): NextAuthOptions {
+/** For the audit log: somebody signed in or out, or tried to; `member` where the account is somebody's. */
+export type AuthEvents = {
+  changed(action: "signIn" | "signOut", member: Member): void;
+  refused(member: Member | undefined, address: string): void;
+  /** A sign-out that was not stored; next-auth would answer as if it were. */
+  failed(error: unknown): void;
+};
+
+export function authOptions({ changed, refused, failed }: AuthEvents): NextAuthOptions {
   const { env, store, authSecret, log } = composition();
   const secure = isSecure(env.publicUrl);
   return {
@@ -31,17 +38,18 @@ export function authOptions(changed: (action: "signIn" | "signOut", member: Memb
       credentials({
         credentials: { email: {}, password: {} },
         async authorize(given, request) {
-          const address = request.headers?.[ADDRESS_HEADER];
-          const result = await signIn({
-            email: given?.email ?? "",
-            password: given?.password ?? "",
-            address: typeof address === "string" ? address : "unknown",
-          });
+          const sent = request.headers?.[ADDRESS_HEADER];
+          const address = typeof sent === "string" ? sent : "unknown";
+          const result = await signIn({ email: given?.email ?? "", password: given?.password ?? "", address });
           if (result.ok) {
             changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
           }
-          if (result.failure.code !== "RATE_LIMITED") return null;
+          // What was tried is not written down: people type passwords into the wrong field. Attempts beyond the limit are not tried at all.
+          if (result.failure.code !== "RATE_LIMITED") {
+            refused(await store.members.getByEmail(given?.email ?? ""), address);
+            return null;
+          }
           throw new Error(`${RATE_LIMITED_PREFIX}${Math.ceil((result.failure.retryAfterMs ?? 1000) / 1000)}`);
         },
       }),
@@ -55,7 +63,11 @@ export function authOptions(changed: (action: "signIn" | "signOut", member: Memb
       // Typed as always there; without a session that still stands it is null.
       async signOut({ token }: { token?: JWT | null }) {
         if (!token) return;
-        await endSession(token);
+        try {
+          await endSession(token);
+        } catch (error) {
+          return failed(error);
+        }
         const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
         if (member) changed("signOut", member);
       },

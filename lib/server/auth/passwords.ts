@@ -1,8 +1,11 @@
 // argon2id, with the parameters that OWASP names (19 MiB, 2 passes, 1 lane).
+// A new one is long, not among those that are tried first, and more than the address of its member.
 // Guarantees: an account that does not exist costs the same time as a wrong password.
 
 import "server-only";
 import { hash, verify } from "@node-rs/argon2";
+import { type Failure } from "@/lib/contract/failure";
+import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
 
 // 2 is argon2id; the package's enum is declared const and cannot be read under isolated modules.
 const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -10,6 +13,32 @@ const stored = "$argon2id$v=19$m=19456,t=2,p=1$";
 
 /** Fits no password: the hash part is not the image of anything that was ever hashed here. */
 const nobody = `${stored}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
+
+const LEAST_OF_ITS_OWN = 8;
+
+/** What is wrong with a new password of that member, if anything; how long it is was judged by the contract. */
+export async function judgePassword(password: string, email: string): Promise<Failure | undefined> {
+  const plain = password.trim().toLowerCase();
+  const [name = ""] = email.toLowerCase().split("@");
+  const rest = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
+  if (rest !== plain && rest.length < LEAST_OF_ITS_OWN) return weak("is made of the email address");
+  if (new Set(plain).size < 5) return weak("is made of too few different characters");
+  return (await commonPasswords()).has(plain) ? weak("is one of the passwords that are tried first") : undefined;
+}
+
+let known: Promise<ReadonlySet<string>> | undefined;
+
+/** Read when the first one is judged: most processes never need it. */
+function commonPasswords(): Promise<ReadonlySet<string>> {
+  known ??= import("@zxcvbn-ts/language-common").then(
+    ({ dictionary }) => new Set([...dictionary["passwords-common"]].map(String).filter((word) => word.length >= SHORTEST_PASSWORD)),
+  );
+  return known;
+}
+
+function weak(message: string): Failure {
+  return { code: "INVALID_BODY", message: `password: ${message}`, status: 400, details: [{ path: "password", message }] };
+}
 
 export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);

@@ -9,7 +9,7 @@ import { type Composition } from "../composition-type";
 import { storeApiKey } from "../keys/api-keys";
 import { type Member } from "../store/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
-import { hashPassword } from "./passwords";
+import { hashPassword, judgePassword } from "./passwords";
 
 const TEAM_USER = "team";
 const DEFAULT_CONNECTION_ID = "embedded";
@@ -23,6 +23,8 @@ export async function setUp(
   if (!(await store.setUpToken.has(given.token))) {
     return failed({ code: "UNAUTHORIZED", message: "This link has been used or is from an earlier start.", status: 401 });
   }
+  const weak = await judgePassword(given.password, given.email);
+  if (weak) return failed(weak);
   const passwordHash = await hashPassword(given.password);
   await ensureDefaultConnection(console);
   const owner = await store.members.createFirstOwner({ name: given.name, email: given.email, passwordHash, createdAt: now() });

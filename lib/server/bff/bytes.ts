@@ -1,5 +1,5 @@
 // Content of a service on its way to a browser: which headers pass, what may be shown and what is only saved.
-// Guarantees: only pictures, films and sounds are shown in place; everything else, SVG and HTML first, is a download of bytes; a header in
+// Guarantees: only pictures, films and sounds are shown in place; everything else, SVG, other XML and HTML first, is a download of bytes; a header in
 // which the service says the key of the connection back does not pass.
 
 import "server-only";
@@ -53,7 +53,7 @@ function cleanHeader(from: Response, name: string, apiKey: string | undefined): 
 }
 
 function isMedia(type: string): boolean {
-  return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !type.startsWith("image/svg");
+  return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !/^image\/svg|[+/]xml$/.test(type);
 }
 
 /** Only names that stand there whole: half a name is another file's. */

@@ -4,6 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/roles";
+import { networkOf } from "@/lib/shared/ip-address";
 import { failed, type Result } from "@/lib/shared/result";
 import { clientAddress } from "./client-address";
 import { type Asked, guarded, type Handler, type Opened, refusal, unguarded } from "./guard";
@@ -25,7 +26,7 @@ export function consoleBodyRoute<T>(action: string, role: Role, schema: z.ZodTyp
 /** Without a session: the token in the body is what lets somebody in. Attempts are limited by address. */
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Opened, T>): Handler {
   return unguarded(action, async (opened) => {
-    const waitMs = opened.console.tokenLimit.take(clientAddress(opened.request));
+    const waitMs = opened.console.tokenLimit.take(networkOf(clientAddress(opened.request)));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
     const body = await readJson(opened.request, schema, LONGEST_OF_STRANGERS);
     return body.ok ? run(opened, body.value) : body;

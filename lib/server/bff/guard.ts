@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
+import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { failed, type Result } from "@/lib/shared/result";
 import { readViewer, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
@@ -29,7 +30,8 @@ export type Opened = {
   note(facts: Noted): void;
 };
 export type Asked = Opened & { viewer: Viewer };
-type Noted = { action?: string; target?: string; connectionId?: string; outcome?: string; viewer?: Viewer };
+/** `isWritten`: in the audit log although it changes nothing, or nobody is known to have done it. */
+type Noted = { action?: string; target?: string; connectionId?: string; outcome?: string; viewer?: Viewer; isWritten?: boolean };
 
 /** For members of the team. */
 export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
@@ -66,7 +68,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
       { requestId, action: guard.action },
     );
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
-    if (changes && noted.viewer) await audit(noted.action ?? guard.action, requestId, noted, result);
+    if (noted.isWritten || (changes && noted.viewer)) await audit(noted.action ?? guard.action, requestId, noted, result);
     if (request.method !== "HEAD") return answer;
     // A file or a service's connection may stand behind what nobody reads; how its reading ends is nobody's concern either.
     await answer.body?.cancel().catch(() => undefined);
@@ -82,6 +84,12 @@ async function attempt(
   try {
     return await run();
   } catch (error) {
+    if (isFullDisk(error)) {
+      composition().log.error({ ...about, err: error }, "the disk that holds the console's data is full");
+      return failed(
+        refusal("INSUFFICIENT_STORAGE", "The disk that holds the console's data is full. Whoever runs it must free space there."),
+      );
+    }
     composition().log.error({ ...about, err: error }, "a request failed in a way nobody foresaw");
     return failed(refusal("INTERNAL", "Something went wrong in the console."));
   }

@@ -15,6 +15,8 @@ import { type CallInput } from "../upstream/outgoing";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 import { withNames } from "../workflows/with-names";
 
+export const noConnection: Failure = { code: "NOT_FOUND", message: "There is no such connection.", status: 404 };
+
 export type Access = {
   connection: Connection;
   /** A local server needs none. */
@@ -31,7 +33,7 @@ export async function findConnection(viewer: Viewer, id: string | undefined): Pr
   const { store } = composition();
   if (id !== undefined) {
     const connection = await store.connections.getFor(viewer.memberId, id);
-    return connection ? ok(connection) : failed({ code: "NOT_FOUND", message: "There is no such connection.", status: 404 });
+    return connection ? ok(connection) : failed(noConnection);
   }
   const member = await store.members.get(viewer.memberId);
   const last = member?.lastConnectionId && (await store.connections.getFor(viewer.memberId, member.lastConnectionId));

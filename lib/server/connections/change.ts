@@ -20,7 +20,7 @@ import { composition } from "../composition";
 import { openApiKey, storeApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 import { isForbiddenAddress } from "../upstream/addresses";
-import { findConnection } from "./access";
+import { findConnection, noConnection } from "./access";
 import { askWhoseKey, rememberCheck } from "./check";
 import { toConnectionView } from "./views";
 
@@ -83,8 +83,7 @@ export async function changeConnection(
 export async function removeConnection(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
   const found = await findOwnConnection(viewer, id);
   if (!found.ok) return found;
-  await composition().store.connections.remove(id);
-  return ok(undefined);
+  return (await composition().store.connections.remove(id)) ? ok(undefined) : failed(noConnection);
 }
 
 /** A connection that the viewer may change: a personal one of theirs, or a shared one for an admin. */

@@ -110,9 +110,16 @@ async function connectionNames({ memberId }: Viewer): Promise<ReadonlyMap<string
   return new Map((await composition().store.connections.listFor(memberId)).map(({ id, name }) => [id, name]));
 }
 
-function toItem({ memberId, memberName, connectionId, ...entry }: KeptEntry, names: ReadonlyMap<string, string>): AuditItem {
+/** The name that somebody gave a connection of their own, in rows from before it was left out. */
+function isPrivateName({ action, connectionId }: KeptEntry, names: ReadonlyMap<string, string>): boolean {
+  return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !names.has(connectionId));
+}
+
+function toItem(kept: KeptEntry, names: ReadonlyMap<string, string>): AuditItem {
+  const { memberId, memberName, connectionId, target, ...entry } = kept;
   return {
     ...entry,
+    ...(target !== undefined && !isPrivateName(kept, names) && { target }),
     ...(memberId !== undefined && { member: { id: memberId, name: memberName ?? "" } }),
     ...(connectionId !== undefined && { connection: { id: connectionId, name: names.get(connectionId) } }),
   };

@@ -67,8 +67,7 @@ export async function removeSavedView(viewer: Viewer, id: string): Promise<Resul
   const view = await savedViews.getFor(viewer.memberId, id);
   if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
   if (!mayChange(viewer, view)) return failed(tooLow());
-  await savedViews.remove(id);
-  return ok({ name: view.name });
+  return (await savedViews.remove(id)) ? ok({ name: view.name }) : failed(refusal("NOT_FOUND", "There is no such view."));
 }
 
 function mayChange(viewer: Viewer, view: StoredView): boolean {

@@ -1,8 +1,10 @@
-// Who changed what, and what the service really answered. Rows are added, never changed.
+// Who changed what, and what the service really answered. Rows are added, never changed, and chained by hash.
 // Must never: hold a body; `outcome` is a short summary made by the caller, without secrets.
 
 import "server-only";
 import { type Selectable } from "kysely";
+import { toPlainLine } from "@/lib/contract/plain-line";
+import { CHAIN_START, hashRow, verifyChain } from "./audit-chain";
 import { type Database } from "./database";
 import { type AuditRow } from "./tables";
 
@@ -44,22 +46,39 @@ export function createAuditStore(database: Database) {
 
   return {
     async add(entry: AuditEntry): Promise<void> {
-      await database
-        .insertInto("audit")
-        .values({
-          at: entry.at,
-          request_id: entry.requestId,
-          member_id: entry.memberId ?? null,
-          member_name: entry.memberName ?? null,
-          action: entry.action,
-          connection_id: entry.connectionId ?? null,
-          target: entry.target ?? null,
-          status: entry.status,
-          code: entry.code ?? null,
-          outcome: entry.outcome ?? null,
-        })
-        .execute();
+      const row = {
+        at: entry.at,
+        request_id: entry.requestId,
+        member_id: entry.memberId ?? null,
+        member_name: plain(entry.memberName),
+        action: entry.action,
+        connection_id: entry.connectionId ?? null,
+        target: plain(entry.target),
+        status: entry.status,
+        code: entry.code ?? null,
+        outcome: plain(entry.outcome),
+      };
+      await database.transaction().execute(async (transaction) => {
+        // Written first: from here on no other process writes, the command line neither.
+        const { id } = await transaction
+          .insertInto("audit")
+          .values({ ...row, hash: "" })
+          .returning("id")
+          .executeTakeFirstOrThrow();
+        const before = await transaction
+          .selectFrom("audit")
+          .select("hash")
+          .where("id", "<", id)
+          .orderBy("id", "desc")
+          .limit(1)
+          .executeTakeFirst();
+        const hash = hashRow(before?.hash ?? CHAIN_START, { ...row, id });
+        await transaction.updateTable("audit").set({ hash }).where("id", "=", id).execute();
+      });
     },
+
+    /** How many rows there are and the last hash, or the first row that is not as it was written. */
+    verify: () => verifyChain(database),
 
     /** The newest first. */
     list,
@@ -100,18 +119,23 @@ export function createAuditStore(database: Database) {
   };
 }
 
+/** What a service said of itself, or a member of theirs, could otherwise look like another row, or like another name. */
+function plain(text: string | undefined): string | null {
+  return text === undefined ? null : toPlainLine(text);
+}
+
 function toEntry(row: Selectable<AuditRow>): KeptEntry {
   return {
     id: Number(row.id),
     at: Number(row.at),
     requestId: row.request_id,
     memberId: row.member_id ?? undefined,
-    memberName: row.member_name ?? undefined,
+    memberName: plain(row.member_name ?? undefined) ?? undefined,
     action: row.action,
     connectionId: row.connection_id ?? undefined,
-    target: row.target ?? undefined,
+    target: plain(row.target ?? undefined) ?? undefined,
     status: row.status,
     code: row.code ?? undefined,
-    outcome: row.outcome ?? undefined,
+    outcome: plain(row.outcome ?? undefined) ?? undefined,
   };
 }

@@ -85,8 +85,10 @@ export function createConnectionStore(database: Database) {
       await database.updateTable("connections").set({ status }).where("id", "=", id).execute();
     },
 
-    async remove(id: string): Promise<void> {
-      await database.deleteFrom("connections").where("id", "=", id).execute();
+    /** False where it is gone already: of many at once one removes it. */
+    async remove(id: string): Promise<boolean> {
+      const done = await database.deleteFrom("connections").where("id", "=", id).executeTakeFirst();
+      return Number(done.numDeletedRows) > 0;
     },
   };
 }

@@ -1,8 +1,11 @@
 // Opens the console's database and brings it to the newest schema.
+// Guarantees: one that is damaged, from a newer version, or suddenly empty is named with its file and what to do; nothing is written to it.
 // Everything above speaks kysely and awaits, so that another dialect can stand here; only this file knows SQLite.
 
 import "server-only";
+import { existsSync, rmSync, statSync } from "node:fs";
 import SqliteDatabase from "better-sqlite3";
+import { type DiskReserve } from "@/lib/shared/disk-reserve";
 import { type Compilable, Kysely, Migrator, type SqliteDatabase as Sqlite, SqliteDialect, type SqliteStatement } from "kysely";
 import { migrations } from "./migrations";
 import { type Tables } from "./tables";
@@ -11,13 +14,35 @@ const MOST_STATEMENTS = 200;
 
 export type Database = Kysely<Tables>;
 
-export function openDatabase(file: string): Database {
+/** `keys`: files beside it that only a console with something to lose has; where one is there, an empty database is not taken for a new one. */
+export function openDatabase(file: string, keys: readonly string[] = [], reserve?: DiskReserve): Database {
+  try {
+    return open(file, keys, reserve);
+  } catch (error) {
+    throw asStartFailure(error, file);
+  }
+}
+
+function open(file: string, keys: readonly string[], reserve: DiskReserve | undefined): Database {
   const sqlite = new SqliteDatabase(file);
+  const isEmpty = sqlite.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() === undefined;
+  if (isEmpty && sqlite.pragma("user_version", { simple: true }) === 0) {
+    const key = keys.find((one) => existsSync(one));
+    if (key !== undefined) {
+      sqlite.close();
+      if (statSync(file).size === 0) rmSync(file);
+      throw new Error(
+        `The console's database ${file} is empty or missing, though ${key} shows that there was one. Restore it from a backup; to begin anew, take ${key} away first.`,
+      );
+    }
+    // From now on it has begun, even if this process dies before there is a table.
+    sqlite.pragma("user_version = 1");
+  }
   sqlite.pragma("journal_mode = WAL");
   sqlite.pragma("synchronous = FULL");
   sqlite.pragma("foreign_keys = ON");
   sqlite.pragma("busy_timeout = 5000");
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite) }) });
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }) });
 }
 
 /** What every request asks: written once, asked with other values. `query` holds as many placeholders, in this order. */
@@ -26,13 +51,28 @@ export function prepareOne<Row>(database: Database, query: Compilable<Row>): (..
   return async (...parameters) => (await database.executeQuery<Row>({ ...compiled, parameters })).rows[0];
 }
 
+/** What removes something, ends a session or takes a right away: a full disk must not keep it from happening. */
+const makesRoom = /^(delete from |insert into "ended_sessions"|update "members")/;
+
 /** Preparing a statement takes longer than most of them run; lists of ids make many different ones, so the oldest go. */
-function rememberingStatements(sqlite: Sqlite): Sqlite {
+function rememberingStatements(sqlite: SqliteDatabase.Database, reserve: DiskReserve | undefined): Sqlite {
+  const prepare = (sql: string): SqliteStatement => {
+    const statement: SqliteStatement = sqlite.prepare(sql);
+    if (!reserve || !makesRoom.test(sql)) return statement;
+    // A full disk undoes a whole transaction: only what stands alone is tried again.
+    const spend = <T>(work: () => T) => (sqlite.inTransaction ? work() : reserve.spendOn(work));
+    return {
+      reader: statement.reader,
+      all: (values) => spend(() => statement.all(values)),
+      run: (values) => spend(() => statement.run(values)),
+      iterate: (values) => statement.iterate(values),
+    };
+  };
   const known = new Map<string, SqliteStatement>();
   return {
     close: () => sqlite.close(),
     prepare(sql) {
-      const statement = known.get(sql) ?? sqlite.prepare(sql);
+      const statement = known.get(sql) ?? prepare(sql);
       known.delete(sql);
       known.set(sql, statement);
       for (const oldest of known.keys()) {
@@ -45,8 +85,25 @@ function rememberingStatements(sqlite: Sqlite): Sqlite {
 }
 
 /** Throws when a migration fails: a console on half a schema must not start. */
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, file: string): Promise<void> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: () => Promise.resolve(migrations) } });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw asStartFailure(error, file);
+}
+
+/** For whoever reads the terminal. */
+function asStartFailure(error: unknown, file: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = "code" in error ? String(error.code) : "";
+  if (/^SQLITE_(CORRUPT.*|NOTADB)$/.test(code))
+    return new Error(`The console's database ${file} is damaged (${error.message}). Restore the data folder from a backup.`, {
+      cause: error,
+    });
+  // kysely's words for a migration that it does not know.
+  if (/^corrupted migrations/.test(error.message))
+    return new Error(
+      `The console's database ${file} was written by another, probably newer version (${error.message}). Start that version, or use another data folder.`,
+      { cause: error },
+    );
+  return error;
 }

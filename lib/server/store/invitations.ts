@@ -6,13 +6,23 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { roles, type Role } from "@/lib/contract/roles";
 import { type Database } from "./database";
+import { insertMember, type Member, setPassword } from "./members";
 import { hashToken } from "./set-up-token";
 import { type InvitationRow } from "./tables";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const MOST_LISTED = 200;
 
-export type NewInvitation = { token: string; email: string; role: Role; invitedBy: string; expiresAt: number; createdAt: number };
+export type NewInvitation = {
+  token: string;
+  email: string;
+  role: Role;
+  invitedBy: string;
+  expiresAt: number;
+  createdAt: number;
+  /** For a member who has lost the password. */
+  resetsMemberId?: string;
+};
 export type Invitation = {
   id: string;
   email: string;
@@ -22,13 +32,14 @@ export type Invitation = {
   expiresAt: number;
   accepted: boolean;
   withdrawn: boolean;
+  resetsMemberId: string | undefined;
 };
 export type InvitationStore = ReturnType<typeof createInvitationStore>;
 
 export function createInvitationStore(database: Database) {
   return {
     /** The newest link to an address is the one that counts: those that were open before are withdrawn. */
-    async create({ token, email, role, invitedBy, expiresAt, createdAt }: NewInvitation): Promise<{ id: string }> {
+    async create({ token, email, role, invitedBy, expiresAt, createdAt, resetsMemberId }: NewInvitation): Promise<{ id: string }> {
       const id = randomUUID();
       await database.transaction().execute(async (transaction) => {
         await transaction
@@ -45,7 +56,13 @@ export function createInvitationStore(database: Database) {
         const about = { id, email, role, invited_by: invitedBy, expires_at: expiresAt, created_at: createdAt };
         await transaction
           .insertInto("invitations")
-          .values({ ...about, token_hash: hashToken(token), accepted_at: null, withdrawn_at: null })
+          .values({
+            ...about,
+            token_hash: hashToken(token),
+            accepted_at: null,
+            withdrawn_at: null,
+            resets_member_id: resetsMemberId ?? null,
+          })
           .execute();
       });
       return { id };
@@ -57,11 +74,12 @@ export function createInvitationStore(database: Database) {
       return row && toInvitation(row);
     },
 
-    /** The newest first, whatever became of them. */
+    /** Of those who are to join: the newest first, whatever became of them. */
     async list(): Promise<Invitation[]> {
       const rows = await database
         .selectFrom("invitations")
         .selectAll()
+        .where("resets_member_id", "is", null)
         .orderBy("expires_at", "desc")
         .orderBy("id")
         .limit(MOST_LISTED)
@@ -69,18 +87,29 @@ export function createInvitationStore(database: Database) {
       return rows.map(toInvitation);
     },
 
-    /** Takes the invitation if it is open; the second taker gets undefined. */
-    async accept(token: string, now: number): Promise<{ email: string; role: Role } | undefined> {
-      const row = await database
-        .updateTable("invitations")
-        .set({ accepted_at: now })
-        .where("token_hash", "=", hashToken(token))
-        .where("accepted_at", "is", null)
-        .where("withdrawn_at", "is", null)
-        .where("expires_at", ">", now)
-        .returning(["email", "role"])
-        .executeTakeFirst();
-      return row && { email: row.email, role: toRole(row.role) };
+    /**
+     * Takes the invitation and makes its member, or gives one a new password, in one commit; the second taker gets undefined. "taken": the address is a member's, and
+     * the invitation stays as it was.
+     */
+    async accept(token: string, given: { name: string; passwordHash: string }, now: number): Promise<Member | "taken" | undefined> {
+      return database.transaction().execute(async (transaction) => {
+        const row = await transaction
+          .selectFrom("invitations")
+          .select(["id", "email", "role", "resets_member_id"])
+          .where("token_hash", "=", hashToken(token))
+          .where("accepted_at", "is", null)
+          .where("withdrawn_at", "is", null)
+          .where("expires_at", ">", now)
+          .executeTakeFirst();
+        if (!row) return undefined;
+        const member =
+          row.resets_member_id === null
+            ? await insertMember(transaction, { ...given, email: row.email, role: toRole(row.role), createdAt: now })
+            : await setPassword(transaction, row.resets_member_id, given.passwordHash);
+        if (!member) return "taken";
+        await transaction.updateTable("invitations").set({ accepted_at: now }).where("id", "=", row.id).execute();
+        return member;
+      });
     },
 
     /** Whom it was for; undefined where there is no such invitation, or none that could still be used. */
@@ -108,6 +137,7 @@ function toInvitation(row: InvitationRow): Invitation {
     expiresAt: Number(row.expires_at),
     accepted: row.accepted_at !== null,
     withdrawn: row.withdrawn_at !== null,
+    resetsMemberId: row.resets_member_id ?? undefined,
   };
 }
 

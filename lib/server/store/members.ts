@@ -41,16 +41,7 @@ export function createMemberStore(database: Database) {
       });
     },
 
-    /** Undefined when the address is taken. */
-    async create(member: NewMember): Promise<Member | undefined> {
-      const row = toRow(member);
-      const done = await database
-        .insertInto("members")
-        .values(row)
-        .onConflict((conflict) => conflict.column("email").doNothing())
-        .executeTakeFirst();
-      return Number(done.numInsertedOrUpdatedRows ?? 0) > 0 ? toMember(row) : undefined;
-    },
+    create: (member: NewMember) => insertMember(database, member),
 
     async get(id: string): Promise<Member | undefined> {
       const row = await byId(id);
@@ -116,6 +107,28 @@ export function createMemberStore(database: Database) {
       await database.updateTable("members").set({ last_connection_id: connectionId }).where("id", "=", id).execute();
     },
   };
+}
+
+/** Undefined when the address is taken. */
+export async function insertMember(database: Database, member: NewMember): Promise<Member | undefined> {
+  const row = toRow(member);
+  const done = await database
+    .insertInto("members")
+    .values(row)
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .executeTakeFirst();
+  return Number(done.numInsertedOrUpdatedRows ?? 0) > 0 ? toMember(row) : undefined;
+}
+
+/** Ends every session of the member. */
+export async function setPassword(database: Database, id: string, passwordHash: string): Promise<Member | undefined> {
+  const row = await database
+    .updateTable("members")
+    .set((expression) => ({ password_hash: passwordHash, session_version: expression("session_version", "+", 1) }))
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+  return row && toMember(row);
 }
 
 function toRow(member: NewMember): MemberRow {

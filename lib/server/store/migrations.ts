@@ -13,6 +13,7 @@ import { viewsOfScreens } from "./migrations/0008-views-of-screens";
 import { archives } from "./migrations/0009-archives";
 import { invitationsAndLog } from "./migrations/0010-invitations-and-log";
 import { logByTarget } from "./migrations/0011-log-by-target";
+import { chainedLog } from "./migrations/0012-chained-log";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -26,4 +27,5 @@ export const migrations: Record<string, Migration> = {
   "0009-archives": archives,
   "0010-invitations-and-log": invitationsAndLog,
   "0011-log-by-target": logByTarget,
+  "0012-chained-log": chainedLog,
 };

@@ -49,8 +49,10 @@ export function createSavedViewStore(database: Database) {
       if (Object.keys(columns).length > 0) await database.updateTable("saved_views").set(columns).where("id", "=", id).execute();
     },
 
-    async remove(id: string): Promise<void> {
-      await database.deleteFrom("saved_views").where("id", "=", id).execute();
+    /** False where it is gone already: of many at once one removes it. */
+    async remove(id: string): Promise<boolean> {
+      const done = await database.deleteFrom("saved_views").where("id", "=", id).executeTakeFirst();
+      return Number(done.numDeletedRows) > 0;
     },
 
     /** The id of the view that the member's list opens with. */

@@ -3,6 +3,7 @@
 import "server-only";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { type DiskReserve } from "@/lib/shared/disk-reserve";
 import { createArchiveStore, type ArchiveStore } from "./archives";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
@@ -44,8 +45,13 @@ export function hasStore(dataDir: string): boolean {
 }
 
 /** The folder must exist. Whoever opens it closes it. */
-export function openStore(dataDir: string): Store {
-  const database = openDatabase(join(dataDir, FILE));
+export function openStore(dataDir: string, reserve?: DiskReserve): Store {
+  const file = join(dataDir, FILE);
+  const database = openDatabase(
+    file,
+    ["encryption-keys", "auth-secret"].map((name) => join(dataDir, name)),
+    reserve,
+  );
   return {
     members: createMemberStore(database),
     connections: createConnectionStore(database),
@@ -60,7 +66,7 @@ export function openStore(dataDir: string): Store {
     savedViews: createSavedViewStore(database),
     archives: createArchiveStore(database),
     audit: createAuditStore(database),
-    migrate: () => migrate(database),
+    migrate: () => migrate(database, file),
     close: () => database.destroy(),
   };
 }

@@ -94,6 +94,8 @@ export type InvitationRow = {
   /** Null: from before this was kept. */
   created_at: number | null;
   withdrawn_at: number | null;
+  /** Null: it makes a member. Otherwise it gives that one a new password. */
+  resets_member_id: string | null;
 };
 
 export type AuditRow = {
@@ -108,6 +110,7 @@ export type AuditRow = {
   status: number;
   code: string | null;
   outcome: string | null;
+  hash: string;
 };
 
 export type SavedViewRow = {

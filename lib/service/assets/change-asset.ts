@@ -19,8 +19,12 @@ type AssetEdit = z.output<typeof assetEditBodySchema>;
 /** Own or public; anything else is as unknown as what never was. */
 export function requireAsset(database: Database, userId: number, id: string): StoredAsset {
   const asset = findAsset(database, id, [userId, PUBLIC_OWNER]);
-  if (!asset) throw new ServiceError("NOT_FOUND", "There is no such asset.");
+  if (!asset) throw noAsset();
   return asset;
+}
+
+function noAsset(): ServiceError {
+  return new ServiceError("NOT_FOUND", "There is no such asset.");
 }
 
 export function requireChangeable(database: Database, userId: number, id: string): StoredAsset {
@@ -60,8 +64,9 @@ export async function deleteAsset(
   asset: StoredAsset,
 ): Promise<void> {
   const { database } = stores;
-  await database.commit(() => {
-    database.run(query.deleteFrom("assets").where("seq", "=", asset.seq));
+  await database.commitFreeing(() => {
+    // Of many at once one deletes it; for the others it is gone.
+    if (database.run(query.deleteFrom("assets").where("seq", "=", asset.seq)) === 0) throw noAsset();
     if (byHash(database, asset.owner_id, asset.hash) !== undefined) return;
     const layers = query.deleteFrom("mask_layers").where("owner_id", "=", asset.owner_id);
     database.run(layers.where("result", "=", fileNameOf(asset)));
@@ -72,7 +77,7 @@ export async function deleteAsset(
 /** Removes the row of a blob that nothing names, then its bytes. */
 export async function collectBlob(stores: { database: Database; blobs: BlobStore; thumbnails: Thumbnails }, hash: string): Promise<void> {
   const { database, blobs, thumbnails } = stores;
-  const unnamed = await database.commit(() => {
+  const unnamed = await database.commitFreeing(() => {
     const named =
       database.row(query.selectFrom("assets").select("seq").where("hash", "=", hash).limit(1)) ??
       database.row(query.selectFrom("job_images").select("job_seq").where("hash", "=", hash).limit(1));

@@ -62,7 +62,7 @@ function isSafetensors(head: Buffer): boolean {
 }
 
 export function isImage(mediaType: string): boolean {
-  return mediaType.startsWith("image/") && mediaType !== "image/svg+xml";
+  return mediaType.startsWith("image/") && !/[+/]xml$/.test(mediaType);
 }
 
 /** What the image library decodes: what upload/image takes, and what LoadImage and a preview read. Any other picture is a file like any other. */
@@ -78,6 +78,6 @@ const activeName = /\.(html?|xhtml?|xht|shtml|svgz?|xml|xslt?|js|mjs|cjs|jsx|ts|
 
 /** Shown in a page; everything else is handed over as a file. */
 export function isServedInline(mediaType: string, name: string): boolean {
-  if (isImage(mediaType) || /^(video|audio)\//.test(mediaType)) return true;
+  if (isImage(mediaType) || /^(video|audio)\/(?!.*[+/]xml$)/.test(mediaType)) return true;
   return (mediaType === "text/plain" || mediaType === "application/json") && !activeName.test(name);
 }

@@ -21,7 +21,7 @@ import { type OpenSource } from "./open-source";
 import { openPartialFile } from "./partial-file";
 import { readFileName } from "./source-headers";
 import { requireSource, type SourcePolicy } from "./sources";
-import { changeTask, rememberSource, type StoredTask } from "./task-rows";
+import { changeTask, findEarlierHash, rememberSource, type StoredTask } from "./task-rows";
 
 export type RunParts = {
   database: Database;
@@ -43,6 +43,9 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   const change = (changes: Partial<StoredTask>) => database.commit(() => void changeTask(database, task.id, changes, now()));
   await change({ status: "running", started_at: task.started_at ?? now() });
 
+  // The same address, asked for while it was fetched: it is there now.
+  const earlier = findEarlierHash(database, task.user_id, url);
+  if (earlier !== undefined && (await endWithContent(parts, task, earlier, readFileName({}, url)))) return;
   const room = roomFor(database, task.user_id);
   const partial = await openPartialFile({
     path,
@@ -90,10 +93,13 @@ function partialPath(parts: { folder: string }, id: string): string {
 }
 
 /** The source named the hash, and the user may see content of that hash: nothing is fetched. */
-async function endWithKnownContent(parts: RunParts, task: StoredTask, file: KnownFile): Promise<boolean> {
-  const hash = file.promisedSha256 === undefined ? undefined : `sha256:${file.promisedSha256}`;
-  if (hash === undefined || !findVisibleContent(parts.database, task.user_id, hash)) return false;
-  const { asset } = await createFromHash(parts, hash, { ...wantedOf(parts, task), name: file.fileName ?? "" });
+async function endWithKnownContent(parts: RunParts, task: StoredTask, { promisedSha256, fileName = "" }: KnownFile): Promise<boolean> {
+  return promisedSha256 !== undefined && (await endWithContent(parts, task, `sha256:${promisedSha256}`, fileName));
+}
+
+async function endWithContent(parts: RunParts, task: StoredTask, hash: string, name: string): Promise<boolean> {
+  if (!findVisibleContent(parts.database, task.user_id, hash)) return false;
+  const { asset } = await createFromHash(parts, hash, { ...wantedOf(parts, task), name });
   await parts.database.commit(() => void complete(parts, task, asset));
   return true;
 }

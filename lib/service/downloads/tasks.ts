@@ -1,5 +1,5 @@
 // Downloads in the background, as tasks that are polled:  created → running → completed | failed | cancelled.
-// Guarantees: so many at once and no more; users take turns; a task that a restart interrupted goes on from the bytes that are durable;
+// Guarantees: so many at once and no more; users take turns; an address that a user asks for more than once is fetched once; a task that a restart interrupted goes on from the bytes that are durable;
 // when `cancel` resolves, nothing is fetched any more and no file is left; partial files that no unfinished task names are swept at start.
 
 import { readdir } from "node:fs/promises";
@@ -22,6 +22,8 @@ export function createTasks(parts: TaskParts) {
   const queue = createFairQueue();
   const waiting = new Map<number, string>();
   const running = new Map<string, Running>();
+  /** By user and address: what is being fetched, with the tasks that wait for it to be there. */
+  const behind = new Map<string, StoredTask[]>();
   let lastNumber = 0;
   let isOpen = false;
 
@@ -38,19 +40,31 @@ export function createTasks(parts: TaskParts) {
       const id = waiting.get(next.seq);
       waiting.delete(next.seq);
       if (id === undefined) continue;
+      const task = findTask(database, id);
+      if (!task) continue;
+      const same = `${task.user_id} ${task.source_url}`;
+      const before = behind.get(same);
+      if (before) {
+        before.push(task);
+        continue;
+      }
+      behind.set(same, []);
       const abort = new AbortController();
-      const done = run(id, abort.signal).finally(() => {
+      const done = run(task, abort.signal).finally(() => {
         running.delete(id);
+        const next = behind.get(same) ?? [];
+        behind.delete(same);
+        next.forEach(add);
         pump();
       });
       running.set(id, { abort, done });
     }
   }
 
-  async function run(id: string, signal: AbortSignal): Promise<void> {
+  async function run(task: StoredTask, signal: AbortSignal): Promise<void> {
+    const { id } = task;
     try {
-      const task = findTask(database, id);
-      if (task) await runDownload(parts, task, signal, () => !isOpen);
+      await runDownload(parts, task, signal, () => !isOpen);
     } catch (error) {
       if (!isOpen) return; // stopped: the task is found again at the next start
       const ending = signal.aborted ? cancelled() : failed(error);
@@ -60,7 +74,7 @@ export function createTasks(parts: TaskParts) {
   }
 
   async function end(id: string, ending: Partial<StoredTask>): Promise<boolean> {
-    return database.commit(() => changeTask(database, id, { ...ending, completed_at: now() }, now()));
+    return database.commitFreeing(() => changeTask(database, id, { ...ending, completed_at: now() }, now()));
   }
 
   return {
@@ -102,6 +116,11 @@ export function createTasks(parts: TaskParts) {
         waiting.delete(number);
         queue.forget(task.user_id, [number]);
       }
+      for (const [same, tasks] of behind)
+        behind.set(
+          same,
+          tasks.filter(({ id }) => id !== task.id),
+        );
       if (!(await end(task.id, cancelled()))) return false;
       await removePartial(parts, task.id);
       return true;

@@ -25,7 +25,7 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
   let removed = 0;
   while (removed < atMost && (goOn?.() ?? true)) {
     const limit = Math.min(AT_ONCE, atMost - removed);
-    const gone = await database.commit(() => {
+    const gone = await database.commitFreeing(() => {
       const seqs = database.rows(oldestEnded(userId, endedUntil, limit)).map((job) => job.seq);
       return seqs.length === 0 ? 0 : database.run(query.deleteFrom("jobs").where("seq", "in", seqs));
     });
@@ -47,7 +47,7 @@ export async function removeCleared(database: Database, userId: number, goOn: ()
   };
   while (goOn()) {
     const begun = performance.now();
-    if ((await database.commit(removeSome)) === 0) return;
+    if ((await database.commitFreeing(removeSome)) === 0) return;
     const took = performance.now() - begun;
     await new Promise((resolve) => setTimeout(resolve, took));
   }
@@ -64,7 +64,7 @@ export async function removeEndedByIds(database: Database, userId: number, ids: 
     const removal = query.deleteFrom("jobs").where("id", "in", some).where(isOwn);
     // What was cleared before is gone already, and is not told of again.
     const left = removal.where(sql<boolean>`not ${wasCleared}`);
-    removed += await database.commit(() => database.run(isBeingCleared(database, userId) ? left : removal));
+    removed += await database.commitFreeing(() => database.run(isBeingCleared(database, userId) ? left : removal));
   }
   return removed;
 }

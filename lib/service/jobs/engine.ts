@@ -120,7 +120,7 @@ export function createEngine(parts: EngineParts) {
   async function untilStored(write: () => void): Promise<void> {
     for (;;) {
       try {
-        return await database.commit(write);
+        return await database.commitFreeing(write);
       } catch (error) {
         if (!accepting || !asStorageFailure(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -166,7 +166,7 @@ export function createEngine(parts: EngineParts) {
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {
       const targets = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
       if (targets.length === 0) return [];
-      const cancelled = await database.commit(() => targets.filter((run) => cancelRunning(database, run, run.record, now())));
+      const cancelled = await database.commitFreeing(() => targets.filter((run) => cancelRunning(database, run, run.record, now())));
       for (const run of cancelled) {
         run.cancel();
         run.teller.ended(database);
@@ -184,7 +184,7 @@ export function createEngine(parts: EngineParts) {
         const giveBack = ({ seq, attempts }: Running) =>
           move(database, { seq, from: "in_progress", to: "pending", at: now() }, { start_time: null, slot: null, attempts: attempts - 1 });
         await database
-          .commit(() => left.forEach(giveBack))
+          .commitFreeing(() => left.forEach(giveBack))
           .catch((error: unknown) => log.error({ err: error }, "running jobs could not be given back: the next start finds them running"));
         for (const run of left) run.cancel();
       }

@@ -40,7 +40,7 @@ export function createHistoryClears(database: Database, log: ServiceLog) {
 
     /** Returns how many entries have gone. */
     async clear(userId: number, at: number): Promise<number> {
-      const entries = await database.commit(() => mark(userId, at));
+      const entries = await database.commitFreeing(() => mark(userId, at));
       if (entries > 0) inBackground(userId);
       return entries;
     },

@@ -43,7 +43,7 @@ export function createQueueClears(database: Database, log: ServiceLog) {
   async function moveAll(userId: number): Promise<void> {
     while (!isStopping) {
       const begun = performance.now();
-      if ((await database.commit(() => moveSome(userId))) === 0) return;
+      if ((await database.commitFreeing(() => moveSome(userId))) === 0) return;
       const took = performance.now() - begun;
       await new Promise((resolve) => setTimeout(resolve, took));
     }
@@ -69,7 +69,7 @@ export function createQueueClears(database: Database, log: ServiceLog) {
     /** For whoever works on their rows: resolves once those of these jobs of the user are what they are shown as. */
     async settle(userId: number, ids: readonly string[]): Promise<void> {
       for (let start = 0; start < ids.length && hasNotes(database, userId); start += AT_ONCE) {
-        await database.commit(() => moveSome(userId, ids.slice(start, start + AT_ONCE)));
+        await database.commitFreeing(() => moveSome(userId, ids.slice(start, start + AT_ONCE)));
       }
     },
 

@@ -125,11 +125,11 @@ function pendingAmong(userId: number, ids: readonly string[]) {
 type Take = (parts: CancelParts, userId: number, waiting: ReturnType<typeof pendingOf>) => Promise<Waiting[]>;
 
 const cancelSome: Take = ({ database, now }, _userId, waiting) => {
-  return database.commit(() => cancelRows(database, database.rows(waiting.limit(AT_ONCE)), now()));
+  return database.commitFreeing(() => cancelRows(database, database.rows(waiting.limit(AT_ONCE)), now()));
 };
 
 const noteSome: Take = ({ database, now }, userId, waiting) => {
-  return database.commit(() => {
+  return database.commitFreeing(() => {
     // Of a history that is being cleared only rows say what ends from then on.
     if (isBeingCleared(database, userId)) return cancelRows(database, database.rows(waiting.limit(AT_ONCE)), now());
     const jobs = database.rows(waiting.limit(NOTED_AT_ONCE));

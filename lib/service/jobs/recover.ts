@@ -6,7 +6,7 @@ import { isUnfinished, MOST_ATTEMPTS, move } from "./transitions";
 
 /** Before the engine starts. Returns how many jobs went back and how many were given up. */
 export async function recoverJobs(database: Database, now: () => number): Promise<{ returned: number; lost: number }> {
-  return database.commit(() => {
+  return database.commitFreeing(() => {
     const started = query.selectFrom("jobs").select(["seq", "id", "attempts"]).where("state", "=", "in_progress").where(isUnfinished);
     const running = database.rows(started);
     let lost = 0;

@@ -49,10 +49,10 @@ export async function executeJob(
     outcome = await nodes.done;
   } catch (error) {
     parts.log.warn({ err: error, job: job.id }, "the worker of a job was lost");
-    const isLost = await parts.database.commit(() => giveBackOrFail(parts.database, job, parts.now()));
+    const isLost = await parts.database.commitFreeing(() => giveBackOrFail(parts.database, job, parts.now()));
     return { waits: !isLost, isClean: false };
   }
-  if (outcome.kind === "error" && ["WorkerLost", "OOMError"].includes(outcome.error.exception_type))
+  if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
     parts.log.error(
       { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
       "a worker was lost with its job",

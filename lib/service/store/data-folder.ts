@@ -1,5 +1,6 @@
 // Makes the service's folder. What stands in its way is told in the words of the setting that chose it.
 
+import { readdirSync, statSync } from "node:fs";
 import { makeSyncedFolder } from "./sync-folder";
 
 export function makeDataFolder(path: string): void {
@@ -9,4 +10,13 @@ export function makeDataFolder(path: string): void {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`LIGHTDESK_DATA_DIR must be a folder that can be written to (${reason}).`);
   }
+}
+
+/** A start with an empty database would sweep every file of the blobs as one that nobody names. */
+export function requireDatabase({ database, blobs }: { database: string; blobs: string }): void {
+  const hasContent = [database, `${database}-wal`].some((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0);
+  if (hasContent || readdirSync(blobs).length === 0) return;
+  throw new Error(
+    `The service's database ${database} is empty or missing, though ${blobs} holds files of users. Restore it from a backup; to begin anew, take that folder away first.`,
+  );
 }

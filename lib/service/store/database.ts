@@ -4,6 +4,7 @@
 
 import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
 import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { type DiskReserve } from "@/lib/shared/disk-reserve";
 import { type ServiceSettings } from "../settings";
 import { type AssetChangeListener, listenToAssets } from "./asset-triggers";
 import { createGroupCommit } from "./group-commit";
@@ -32,6 +33,8 @@ export type Database = {
   run(statement: Compilable<unknown>): number;
   /** Runs `work` in the next shared commit; resolves when that commit is durable. `work` is synchronous and all-or-nothing. */
   commit<T>(work: () => T): Promise<T>;
+  /** The same for what makes room, or must not wait for it: on a full disk it is committed from the reserve. */
+  commitFreeing<T>(work: () => T): Promise<T>;
   /** Runs last in every commit, for what is derived from rows. One hook; quick where nothing changed; where it fails, nothing is committed. */
   beforeCommit(hook: () => void): void;
   /** Tells of every asset whose row or tags change, before the change is committed. Once for a database. */
@@ -48,7 +51,7 @@ export type Database = {
 const MOST_PREPARED = 400;
 
 /** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
-export function openDatabase(file: string, now: () => number, limits: StoreLimits = {}): Database {
+export function openDatabase(file: string, now: () => number, limits: StoreLimits = {}, reserve?: DiskReserve): Database {
   const connection = new Sqlite(file, { timeout: 5000 });
   connection.pragma("journal_mode = WAL");
   connection.pragma("synchronous = FULL");
@@ -57,10 +60,10 @@ export function openDatabase(file: string, now: () => number, limits: StoreLimit
   connection.pragma("temp_store = MEMORY");
   connection.pragma("journal_size_limit = 67108864");
   migrate(connection, now);
-  return wrap(connection, limits);
+  return wrap(connection, limits, reserve);
 }
 
-function wrap(connection: Connection, limits: StoreLimits): Database {
+function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve | undefined): Database {
   const prepared = new Map<string, Statement<unknown[], unknown>>();
 
   function prepare(sql: string): Statement<unknown[], unknown> {
@@ -85,7 +88,7 @@ function wrap(connection: Connection, limits: StoreLimits): Database {
     if (!result) throw new Error("the transaction did not run");
     return result.value;
   }
-  const commits = createGroupCommit(transaction, () => connection.inTransaction);
+  const commits = createGroupCommit(transaction, () => connection.inTransaction, reserve);
 
   return {
     limits,
@@ -101,7 +104,8 @@ function wrap(connection: Connection, limits: StoreLimits): Database {
       const { sql, parameters } = statement.compile();
       return prepare(sql).run(...parameters).changes;
     },
-    commit: commits.commit,
+    commit: (work) => commits.commit(work),
+    commitFreeing: (work) => commits.commit(work, true),
     beforeCommit: (hook) => void (settle = hook),
     listenToAssets: (listener) => listenToAssets(connection, listener),
     foreignCommits: () => Number(connection.pragma("data_version", { simple: true })),

@@ -3,7 +3,7 @@
 // without overwrite an existing file is never touched, not by two writers at once either.
 
 import { type Dirent } from "node:fs";
-import { link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { link, lstat, mkdir, open, readdir, rename, rm, unlink } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { ServiceError } from "../service-error";
@@ -77,7 +77,13 @@ export function createUserFiles(folders: { userdata: string; temp: string }, max
 
     async remove(userId: number, segments: readonly string[]): Promise<void> {
       const path = await this.locate(userId, segments);
-      await rm(path, { force: true });
+      try {
+        await unlink(path);
+      } catch (error) {
+        // Of many at once one deletes it.
+        if (hasCode(error, "ENOENT")) throw new ServiceError("NOT_FOUND", "The file was taken away in the meantime.");
+        throw error;
+      }
       await syncFolder(dirname(path));
     },
   };

@@ -7,8 +7,11 @@ const disk = process.env.LIGHTDESK_TEST_DISK;
 const { promises } = fs;
 const exists = fs.existsSync;
 
+/** Full, but for what a reserve that was given up for a moment left. */
+const isFull = () => exists(`${disk}.full`) && [`${disk}/reserve`, `${disk}/service/reserve`].some((file) => exists(file));
+
 function refusal(call) {
-  const [code, errno, words] = exists(`${disk}.full`)
+  const [code, errno, words] = isFull()
     ? ["ENOSPC", -28, "no space left on device"]
     : exists(`${disk}.read-only`)
       ? ["EROFS", -30, "read-only file system"]
@@ -52,6 +55,8 @@ promises.open = async (path, flags, ...rest) => {
   }
   return handle;
 };
+const statfs = fs.statfsSync;
+fs.statfsSync = (path, ...rest) => Object.assign(statfs(path, ...rest), isBelow(path) && exists(`${disk}.full`) && { bavail: 0 });
 syncBuiltinESMExports();
 
 // SQLite writes by itself: a transaction that changed something fails at its end, where a full or read-only disk makes it fail.

@@ -70,7 +70,7 @@ test("a removed member's session ends, and their own connections go with their k
 
 test("an invitation is told apart by whoever holds it: open, used, expired, or unknown", async () => {
   const { token } = await invite("new@desk.test", "operator");
-  expect(await getInvitation(token)).toEqual({ state: "open", email: "new@desk.test", role: "operator" });
+  expect(await getInvitation(token)).toEqual({ state: "open", email: "new@desk.test", role: "operator", resets: false });
   expect((await accept(token)).status).toBe(201);
   expect(await getInvitation(token)).toEqual({ state: "used" });
   expect(await accept(token)).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED", details: { invitation: "used" } } });

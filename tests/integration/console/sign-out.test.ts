@@ -19,7 +19,12 @@ type Core = { AuthHandler(asked: { req: object; options: NextAuthOptions }): Pro
 /** next-auth without Next around it: its handler for route files needs a request that Next opened. */
 const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 const changes: string[] = [];
-const options = () => authOptions((action, member) => void changes.push(`${action} ${member.name}`));
+const options = () =>
+  authOptions({
+    changed: (action, member) => void changes.push(`${action} ${member.name}`),
+    refused: () => undefined,
+    failed: (error) => void changes.push(String(error)),
+  });
 
 async function auth(method: string, action: AuthAction, cookies: Jar, body: Record<string, string> = {}) {
   const providerId = action === "callback" ? "credentials" : undefined;

@@ -15,6 +15,10 @@ export const POST = consoleBodyRoute("createConnection", "operator", connectionB
   const { connection, check } = saved.value;
   // Without one nothing was added: the service was asked, and that is all.
   if (!connection) note({ action: "checkConnection" });
-  note({ connectionId: connection?.id, target: body.name, outcome: connection ? check.outcome : `${check.outcome}, not saved` });
+  note({
+    connectionId: connection?.id,
+    target: body.shared ? body.name : undefined,
+    outcome: connection ? check.outcome : `${check.outcome}, not saved`,
+  });
   return ok(jsonAnswer(saved.value, connection ? 201 : 200));
 });

@@ -5,7 +5,8 @@ import { textStream } from "@/lib/server/bff/text-stream";
 import { auditCsv } from "@/lib/server/queries/audit";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("exportAudit", "admin", async ({ console, request, viewer }) => {
+export const GET = consoleRoute("exportAudit", "admin", async ({ console, request, viewer, note }) => {
+  note({ isWritten: true });
   const query = readQuery(searchOf(request), auditQuerySchema);
   if (!query.ok) return query;
   const day = new Date(console.now()).toISOString().slice(0, 10);

@@ -6,7 +6,9 @@ import { tokenRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ note }, body) => {
-  const member = await join(body);
-  if (member.ok) note({ viewer: toViewer(member.value) });
-  return member.ok ? ok(jsonAnswer({ id: member.value.id, email: member.value.email }, 201)) : member;
+  const joined = await join(body);
+  if (!joined.ok) return joined;
+  const { member, isNew } = joined.value;
+  note({ viewer: toViewer(member), ...(!isNew && { action: "resetPassword" }) });
+  return ok(jsonAnswer({ id: member.id, email: member.email }, isNew ? 201 : 200));
 });

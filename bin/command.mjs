@@ -1,4 +1,4 @@
-// `npm run rotate-keys`: bundles what is missing, then seals every stored API key with the first encryption key.
+// `npm run rotate-keys`, `members` and `audit`: bundles what is missing, then becomes the command that is named first.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { enterProject, ensureBundles, root } from "./prepare.mjs";
@@ -10,4 +10,5 @@ try {
   process.stderr.write(`${error.code === "BAD_SETTING" ? error.message : (error.stack ?? error)}\n`);
   process.exit(1);
 }
-await import(pathToFileURL(join(root, "dist/rotate-keys.mjs")).href);
+const [name] = process.argv.splice(2, 1);
+await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);

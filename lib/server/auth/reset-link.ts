@@ -1,0 +1,20 @@
+// A one-time link that gives a member a new password, for whoever runs the console: there is no way to ask for one from outside.
+// Guarantees: an earlier link of the same member counts no more; that one was made stands in the audit log, without the link.
+
+import "server-only";
+import { type Env, localUrl } from "../env";
+import { type Store } from "../store/store";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+type Wanted = { store: Store; env: Env; email: string; token: string; now: number };
+
+/** Undefined where nobody has the address. */
+export async function composeReset({ store, env, email, token, now }: Wanted): Promise<string | undefined> {
+  const member = await store.members.getByEmail(email);
+  if (!member) return undefined;
+  const about = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };
+  await store.invitations.create({ token, ...about, expiresAt: now + DAY_MS, createdAt: now });
+  await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", target: member.email, status: 200 });
+  return `${env.publicUrl ?? localUrl(env)}/invitation?token=${token}`;
+}

@@ -1,0 +1,65 @@
+// Room on the disk that is kept back for what makes room: a file that is given up for the length of one write, and taken again after it.
+// Guarantees: between two turns of the event loop it is held, as far as there is room; what is written into it is real, on disks that pack too.
+// Must never: be relied on for what grows: each use may leave it a little smaller until there is room again.
+
+import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { randomBytes } from "node:crypto";
+
+const WANTED_BYTES = 8 * 1024 ** 2;
+const SHARE_OF_A_SMALL_DISK = 1 / 16;
+const PIECE_BYTES = 256 * 1024;
+const LEAST_LEFT_BYTES = 1024 ** 2;
+
+export type DiskReserve = {
+  /** Takes what is there, up to what is wanted; false where hardly anything is left beside it: the disk is full. */
+  hold(): boolean;
+  release(): void;
+  /** Runs `work`, and where the disk is too full for it, once more with the reserve. `work` undoes itself where it fails. */
+  spendOn<T>(work: () => T): T;
+};
+
+export function isFullDisk(error: unknown): boolean {
+  return error instanceof Error && "code" in error && /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(String(error.code));
+}
+
+/** The folder must exist. Nothing is held yet. */
+export function createDiskReserve(file: string): DiskReserve {
+  const release = () => rmSync(file, { force: true });
+
+  function hold(): boolean {
+    const { bsize, blocks } = statfsSync(dirname(file));
+    const wanted = Math.min(WANTED_BYTES, Math.floor(bsize * blocks * SHARE_OF_A_SMALL_DISK));
+    const piece = randomBytes(PIECE_BYTES);
+    let descriptor: number | undefined;
+    try {
+      descriptor = openSync(file, "w", 0o600);
+      for (let held = 0; held < wanted;) held += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, wanted - held));
+      const left = statfsSync(dirname(file));
+      return left.bavail * left.bsize >= LEAST_LEFT_BYTES;
+    } catch (error) {
+      if (isFullDisk(error)) return false;
+      throw error;
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+  }
+
+  return {
+    hold,
+    release,
+    spendOn(work) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isFullDisk(error)) throw error;
+      }
+      release();
+      try {
+        return work();
+      } finally {
+        hold();
+      }
+    },
+  };
+}

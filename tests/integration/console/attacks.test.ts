@@ -1,0 +1,224 @@
+// What somebody tried who has an account, a link, or the machine for a moment.
+import { once } from "node:events";
+import { cp, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AuditPage } from "@/lib/contract/audit";
+import { bytesAnswer } from "@/lib/server/bff/bytes";
+import { sessionCookieName } from "@/lib/server/auth/session-cookie";
+import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
+import { invite, join as accept } from "@/lib/server/auth/invitations";
+import { signIn } from "@/lib/server/auth/sign-in";
+import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { startProcess } from "@/tests/support/start-process";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.dispose());
+
+async function command(script: string, dataDir: string, ...words: string[]) {
+  const started = startProcess(`dist/${script}.mjs`, { LIGHTDESK_DATA_DIR: dataDir }, words);
+  return { code: await started.ended, output: started.output() };
+}
+async function log(): Promise<AuditPage["entries"]> {
+  const page: AuditPage = await (await harness.request("/api/console/audit?limit=50", { as: "owner" })).json();
+  return page.entries;
+}
+async function tokenFor(email: string): Promise<string> {
+  const made = await invite(harness.viewerOf("owner"), { email, role: "viewer" }, `http://${HOST}`);
+  return made.ok ? (new URL(made.value.url).searchParams.get("token") ?? "") : "";
+}
+
+describe("guessing", () => {
+  it("from all of an IPv6 /64 counts as from one address, and from the next one as from another", () => {
+    const limits = createSignInLimits(() => 0);
+    const waits = Array.from({ length: 31 }, (_, index) => limits.take(`${index}@desk.test`, `2001:db8:1:2::${index.toString(16)}`));
+    expect(waits.slice(0, 30).every((wait) => wait === 0)).toBe(true);
+    expect(waits[30]).toBeGreaterThan(0);
+    expect(limits.take("a@desk.test", "2001:db8:1:3::1")).toBe(0);
+    expect(limits.take("a@desk.test", "::ffff:10.0.0.1")).toBe(0);
+  });
+
+  it.each([
+    ["passwordpassword", /tried first/],
+    ["QWERTY123456", /tried first/],
+    ["aaaaaaaaaaaaaaaa", /too few/],
+    ["newcomer@desk.test", /email address/],
+    ["newcomer1234", /email address/],
+    ["elevenchars", /at least 12/],
+  ])("is not made easy: %s is no password", async (password, reason) => {
+    const token = await tokenFor("newcomer@desk.test");
+    const json = { token, name: "New", password };
+    const answer = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toMatch(reason);
+  });
+});
+
+describe("the audit log", () => {
+  it("holds its own exports, and no character that turns or breaks a line", async () => {
+    await harness.request("/api/console/account", { as: "viewer", method: "PUT", json: { name: "Eve\u202Egnp\u0007\n Viewer" } });
+    expect(await (await harness.request("/api/console/account", { as: "viewer" })).json()).toMatchObject({
+      member: { name: "Evegnp Viewer" },
+    });
+    await harness.console.store.audit.add({
+      at: 1,
+      requestId: "r",
+      action: "editAsset",
+      status: 200,
+      target: "a\u2066\nb",
+      outcome: "c\u0000d",
+    });
+    expect((await log())[0]).toMatchObject({ target: "ab", outcome: "cd" });
+    await (await harness.request("/api/console/audit/export", { as: "admin" })).text();
+    expect((await log())[0]).toMatchObject({ action: "exportAudit", status: 200, member: { name: "admin" } });
+  });
+
+  it("tells nobody how somebody else's own connection is called", async () => {
+    const json = { name: "My secret place", baseUrl: "http://127.0.0.1:9", keep: true };
+    expect((await harness.request("/api/console/connections", { as: "operator", method: "POST", json })).status).toBe(201);
+    expect((await log())[0]).toMatchObject({ action: "createConnection", member: { name: "operator" } });
+    expect(JSON.stringify(await log())).not.toContain("secret place");
+    expect(await (await harness.request("/api/console/audit/export", { as: "admin" })).text()).not.toContain("secret place");
+  });
+
+  it("shows to a command each row that was changed, taken out, or cut off at the end", async () => {
+    for (const at of [1, 2, 3]) await harness.console.store.audit.add({ at, requestId: "r", action: "signIn", status: 200 });
+    const copy = await mkdtemp(join(tmpdir(), "lightdesk-log-"));
+    const file = join(copy, "console.sqlite");
+    const change = async (sql: string) => {
+      await rm(copy, { recursive: true, force: true });
+      await cp(harness.folder, copy, { recursive: true });
+      const database = new Sqlite(file);
+      database.exec(sql);
+      database.close();
+      return command("audit", copy, "verify");
+    };
+    expect(await change("SELECT 1")).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^\d+ rows, each as it was written. The last hash: [0-9a-f]{64}\n$/),
+    });
+    expect(await change("UPDATE audit SET status = status + 1 WHERE id = 2")).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("row 2 was changed"),
+    });
+    expect(await change("DELETE FROM audit WHERE id = 1")).toMatchObject({ code: 1, output: expect.stringContaining("row 2") });
+    expect(await change("DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)")).toMatchObject({ code: 1 });
+    await rm(copy, { recursive: true });
+  });
+});
+
+describe("many at once", () => {
+  it("who open one invitation make one member, and one that cannot join leaves it open", async () => {
+    const token = await tokenFor("once@desk.test");
+    const given = { token, name: "Once", password: "a long and odd sentence" };
+    const results = await Promise.all(Array.from({ length: 10 }, () => accept(given)));
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+    const late = await tokenFor("late@desk.test");
+    const { store } = harness.console;
+    const member = await store.members.create({ name: "x", email: "late@desk.test", role: "viewer", passwordHash: "x", createdAt: 1 });
+    expect(await accept({ ...given, token: late })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
+    await store.members.remove(member?.id ?? "");
+    expect(await accept({ ...given, token: late })).toMatchObject({ ok: true });
+  });
+
+  it("who delete one thing get one 204", async () => {
+    const view = { name: "Mine", query: "status=failed", screen: "jobs" };
+    const made = await harness.request("/api/console/views", { as: "admin", method: "POST", json: view });
+    const { id }: { id: string } = await made
+      .clone()
+      .json()
+      .then((body: { view?: { id: string }; id?: string }) => ({ id: body.view?.id ?? body.id ?? "" }));
+    const connection = await harness.connect("http://127.0.0.1:9", undefined);
+    for (const path of [
+      `/api/console/views/${id}`,
+      `/api/console/connections/${connection}`,
+      `/api/console/members/${harness.viewerOf("viewer").memberId}`,
+    ]) {
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => harness.request(path, { as: path.includes("/views/") ? "admin" : "owner", method: "DELETE" })),
+      );
+      expect([path, answers.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
+    }
+  });
+});
+
+describe("an owner who forgot the password", () => {
+  it("gets a link from the command line, which works once, ends every session, and stands in the log", async () => {
+    expect(await command("members", harness.folder, "reset-link", "nobody@desk.test")).toMatchObject({ code: 1 });
+    const { code, output } = await command("members", harness.folder, "reset-link", "owner@desk.test");
+    expect(code).toBe(0);
+    const token = new URL(output.trim().split("\n").at(-1) ?? "").searchParams.get("token") ?? "";
+    const send = (password: string) =>
+      harness.request("/api/console/members/invitations/accept", { method: "POST", json: { token, password } });
+    expect((await send("owner@desk.test")).status).toBe(400);
+    expect((await send("another odd sentence")).status).toBe(200);
+    expect((await send("another odd sentence")).status).toBe(401);
+    expect((await harness.request("/api/console/account", { as: "owner" })).status).toBe(401);
+    await harness.renewCookies();
+    expect((await log()).slice(0, 2)).toMatchObject([{ action: "resetPassword" }, { action: "makeResetLink", target: "owner@desk.test" }]);
+    const signed = await signIn({ email: "owner@desk.test", password: "another odd sentence", address: "::1" });
+    expect(signed.ok).toBe(true);
+    expect((await harness.request("/api/console/members/invitations", { as: "owner" })).status).toBe(200);
+  });
+});
+
+it("a picture that is really XML is handed over as a file", () => {
+  const answer = bytesAnswer(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }), undefined);
+  expect(answer.headers.get("content-type")).toBe("application/octet-stream");
+  expect(answer.headers.get("content-disposition")).toMatch(/^attachment/);
+});
+
+it("behind https the session's cookie belongs to this host alone, and browsers are told to stay with https", async () => {
+  expect(sessionCookieName("https://desk.example")).toBe("__Host-lightdesk.session");
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-https-"));
+  const port = await freePort();
+  const settings = { PORT: String(port), LIGHTDESK_DATA_DIR: folder, LIGHTDESK_PUBLIC_URL: "https://desk.example" };
+  const started = startProcess("dist/console.mjs", settings);
+  await started.printed("Set up");
+  const page = await fetch(`http://127.0.0.1:${port}/sign-in`, { redirect: "manual" });
+  expect(page.headers.get("strict-transport-security")).toBe("max-age=31536000");
+  await started.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+describe("a database", () => {
+  it.each([
+    ["damaged", async (file: string) => writeFile(file, "no database at all ".repeat(500)), /console\.sqlite is damaged.*backup/],
+    ["emptied", async (file: string) => truncate(file), /console\.sqlite is empty or missing.*encryption-keys/],
+    ["taken away", async (file: string) => rm(file), /console\.sqlite is empty or missing.*begin anew/],
+    [
+      "of a newer version",
+      async (file: string) => {
+        const database = new Sqlite(file);
+        database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-from-tomorrow', '2030')");
+        database.close();
+      },
+      /console\.sqlite was written by another, probably newer version/,
+    ],
+  ])("that is %s is named with its file and what to do", async (_name, spoil, words) => {
+    const own = await createHarness();
+    await own.console.stop();
+    for (const end of ["-wal", "-shm"]) await rm(join(own.folder, `console.sqlite${end}`), { force: true });
+    await spoil(join(own.folder, "console.sqlite"));
+    const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: own.folder });
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toMatch(words);
+    expect(started.output()).not.toContain("    at ");
+    await rm(own.folder, { recursive: true });
+  });
+});
