@@ -3,6 +3,7 @@
 
 import { writeExactJson } from "./exact-json";
 import { isObject } from "./json";
+import { toPlainLine } from "./plain-line";
 
 export type AuditThing = { id: string; name?: string };
 
@@ -12,14 +13,17 @@ const HEAD = "items=";
 
 export function writeThings(things: readonly AuditThing[], outcome: string | undefined): string | undefined {
   if (things.length === 0) return outcome;
-  return `${HEAD}${writeExactJson(things.slice(0, MOST).map(({ id, name }) => (name === undefined ? [id] : [id, name])))}\n${outcome ?? ""}`;
+  // Plain as the log keeps it, or the text would not be as long as it says.
+  const text = toPlainLine(writeExactJson(things.slice(0, MOST).map(({ id, name }) => (name === undefined ? [id] : [id, name]))));
+  return `${HEAD}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 
 export function readThings(written: string | undefined): { things: AuditThing[]; outcome?: string } {
-  const end = written?.startsWith(HEAD) ? written.indexOf("\n") : -1;
-  if (written === undefined || end < 0) return { things: [], ...(written !== undefined && { outcome: written }) };
+  const [head, length] = /^items=(\d{1,6}):/.exec(written ?? "") ?? [];
+  if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
+  const end = head.length + Number(length);
   const outcome = written.slice(end + 1);
-  return { things: parsed(written.slice(HEAD.length, end)), ...(outcome && { outcome }) };
+  return { things: parsed(written.slice(head.length, end)), ...(outcome && { outcome }) };
 }
 
 function parsed(text: string): AuditThing[] {

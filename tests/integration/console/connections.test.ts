@@ -201,7 +201,7 @@ test("a change is written to the audit log with what the service really answered
   const entries = (await harness.console.store.audit.listNewest(10)).filter(({ action }) => action === "manageQueue");
   expect(entries).toMatchObject([
     { memberName: "viewer", status: 403, code: "ROLE_TOO_LOW" },
-    { memberName: "operator", status: 200, connectionId: id, outcome: 'items=[["a"],["b"]]\ncleared=false deleted=1 (a)' },
+    { memberName: "operator", status: 200, connectionId: id, outcome: 'items=13:[["a"],["b"]] cleared=false deleted=1 (a)' },
   ]);
   expect((await harness.console.store.audit.listNewest(100)).map(({ action }) => action)).not.toContain("getUser");
   await server.close();

@@ -48,10 +48,13 @@ test("one request about many things unfolds too, and keeps what the service answ
 });
 
 test("a name cannot pass for another thing, and what was not written here is an outcome like any other", () => {
-  const sly = 'a"],["b","c"]]\nitems=[["x"]]\ndeleted=9';
-  expect(readThings(writeThings([{ id: "j1", name: sly }], "code=ok"))).toEqual({ things: [{ id: "j1", name: sly }], outcome: "code=ok" });
+  const sly = 'a"],["b","c"]]\nitems=3:[["x"]] deleted=9';
+  expect(readThings(writeThings([{ id: "j1", name: sly }], "code=ok"))).toEqual({
+    things: [{ id: "j1", name: sly }],
+    outcome: "code=ok",
+  });
   for (const text of ["id=1 name=items=[]", "items=[", "items=no"]) expect(readThings(text)).toEqual({ things: [], outcome: text });
-  expect(readThings("items=no\ncode=ok")).toEqual({ things: [], outcome: "code=ok" });
+  expect(readThings("items=2:no code=ok")).toEqual({ things: [], outcome: "code=ok" });
   expect(
     readThings(
       writeThings(
