@@ -1,7 +1,7 @@
 // Where an asset's page, bytes and uses are, and what its job is called.
 
 import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView, fileOfAsset } from "@/lib/contract/asset-view";
 
 /** An address is bounded: proxies in front of a console refuse longer ones. */
 export const MOST_IN_RUN = 100;
@@ -40,8 +40,7 @@ export function pictureUrl(
   return thumbnailUrl({ asset: id, version, edge, fit, connection });
 }
 
-/** The file in full. The interface finds it by content hash, else by name. */
-export function assetFileUrl({ hash, name, tags }: Pick<AssetView, "hash" | "name" | "tags">, connection?: string): string {
-  const type = ["output", "temp", "input"].find((word) => tags.includes(word));
-  return viewUrl({ filename: hash ?? name, type, connection });
+/** The file in full. */
+export function assetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" | "tags">, connection?: string): string {
+  return viewUrl({ ...fileOfAsset(asset), connection });
 }

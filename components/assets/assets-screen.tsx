@@ -66,6 +66,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const paged = usePaged({ query, connectionId, first, isOn: isPaged });
   const source = isPaged ? paged : endless;
   const { failure } = source;
+  // A service without assets is not out of reach: there is nothing to filter, to add or to wait for.
+  const isAbsent = failure?.code === "NOT_IMPLEMENTED";
   const picking = usePicking(source, questionOf(query) + (isPaged ? query.offset : ""));
   useStoredAssets(source.refresh);
 
@@ -127,27 +129,29 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   return (
     <>
       <PageHeader title={t("title")} count={source.total}>
-        <Freshness atMs={source.atMs} everyMs={source.everyMs} isFailing={failure !== undefined} />
-        {canChange ? <WaysInMenu /> : null}
+        {isAbsent ? null : <Freshness atMs={source.atMs} everyMs={source.everyMs} isFailing={failure !== undefined} />}
+        {canChange && !isAbsent ? <WaysInMenu /> : null}
       </PageHeader>
-      <ToolBar label={t("filter.label")}>
-        {/* What is about the view stays in its place: the filters scroll beside it, and fade where there are more. */}
-        <div className="flex min-w-0 flex-1 items-center gap-2 max-md:contents md:-my-1 md:-ml-1 md:overflow-x-auto md:mask-r-from-[calc(100%-16px)] md:py-1 md:pr-4 md:pl-1">
-          <AssetsFilters
+      {isAbsent ? null : (
+        <ToolBar label={t("filter.label")}>
+          {/* What is about the view stays in its place: the filters scroll beside it, and fade where there are more. */}
+          <div className="flex min-w-0 flex-1 items-center gap-2 max-md:contents md:-my-1 md:-ml-1 md:overflow-x-auto md:mask-r-from-[calc(100%-16px)] md:py-1 md:pr-4 md:pl-1">
+            <AssetsFilters
+              place={place}
+              connectionId={connectionId}
+              seenTags={() => [...new Set(source.rows().flatMap(({ tags }) => tags))].sort()}
+            />
+          </div>
+          <AssetsTools
             place={place}
-            connectionId={connectionId}
-            seenTags={() => [...new Set(source.rows().flatMap(({ tags }) => tags))].sort()}
+            look={look}
+            onLook={setLook}
+            onView={source.count > 0 && !source.isEmpty ? () => seeInFull(firstIndex) : undefined}
+            linked={connection}
+            canShare={canChange}
           />
-        </div>
-        <AssetsTools
-          place={place}
-          look={look}
-          onLook={setLook}
-          onView={source.count > 0 && !source.isEmpty ? () => seeInFull(firstIndex) : undefined}
-          linked={connection}
-          canShare={canChange}
-        />
-      </ToolBar>
+        </ToolBar>
+      )}
       <div className="flex flex-1 items-start">
         <div className="flex min-w-0 flex-1 flex-col self-stretch">
           {failure ? (

@@ -10,6 +10,8 @@ export type CurrentConnection = {
   embedded: boolean;
   /** A plain local server, which knows files by name and not by content. */
   isLocal?: boolean;
+  /** Its service keeps no assets: their pages and ways in are absent. */
+  hasNoAssets?: boolean;
 };
 
 type Known = { currentId: string | undefined; connections: readonly CurrentConnection[] };

@@ -8,7 +8,7 @@ type Destination = {
 };
 
 /** The pages that exist, in the order in which people need them. */
-export const destinations: readonly Destination[] = [
+const destinations: readonly Destination[] = [
   { href: "/", label: "overview", short: "overviewShort", icon: LayoutDashboard },
   { href: "/jobs", label: "jobs", short: "jobs", icon: ListChecks },
   { href: "/queue", label: "queue", short: "queue", icon: Layers },
@@ -18,6 +18,10 @@ export const destinations: readonly Destination[] = [
   { href: "/run", label: "run", short: "runShort", icon: Play },
   { href: "/settings", label: "settings", short: "settings", icon: Settings },
 ];
+
+export function destinationsOf(connection: { hasNoAssets?: boolean } | undefined): readonly Destination[] {
+  return connection?.hasNoAssets ? destinations.filter(({ label }) => label !== "assets") : destinations;
+}
 
 export function isWithin(pathname: string, href: string): boolean {
   return pathname === href || pathname.startsWith(`${href}/`);

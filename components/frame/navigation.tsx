@@ -6,9 +6,9 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { useNumber } from "@/components/ui/use-numbers";
 import { withQuery } from "@/lib/browser/urls";
-import { useLinkedConnection } from "./connection-context";
+import { useConnection, useLinkedConnection } from "./connection-context";
 import { useCounts } from "./counts-context";
-import { destinations, isWithin } from "./destinations";
+import { destinationsOf, isWithin } from "./destinations";
 import { useStayWhenAway } from "./use-stay-when-away";
 
 /** The list in the sidebar, with counts where they are known. */
@@ -16,6 +16,7 @@ export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useLinkedConnection();
+  const shown = destinationsOf(useConnection());
   const stay = useStayWhenAway();
   const { jobs, running, pending } = useCounts();
   const number = useNumber();
@@ -25,7 +26,7 @@ export function Navigation() {
   };
   return (
     <ul className="flex flex-col gap-0.5">
-      {destinations.map(({ href, label }) => {
+      {shown.map(({ href, label }) => {
         const isHere = isWithin(pathname, href);
         const count = counts[label];
         return (
@@ -54,10 +55,11 @@ export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useLinkedConnection();
+  const shown = destinationsOf(useConnection());
   const stay = useStayWhenAway();
   return (
-    <ul className="grid grid-cols-8">
-      {destinations.map(({ href, short, icon: Icon }) => {
+    <ul className="grid auto-cols-fr grid-flow-col">
+      {shown.map(({ href, short, icon: Icon }) => {
         const isHere = isWithin(pathname, href);
         return (
           <li key={href}>

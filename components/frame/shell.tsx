@@ -14,8 +14,8 @@ import { Shortcuts } from "./shortcuts";
 
 type ShellProps = { member: FrameMember; connections: readonly ConnectionView[]; currentId?: string; children: ReactNode };
 
-function toCurrent({ id, name, embedded, dialect }: ConnectionView): CurrentConnection {
-  return { id, name, embedded, ...(dialect === "local" && { isLocal: true }) };
+function toCurrent({ id, name, embedded, dialect, hasAssets }: ConnectionView): CurrentConnection {
+  return { id, name, embedded, ...(dialect === "local" && { isLocal: true }), ...(!hasAssets && { hasNoAssets: true }) };
 }
 
 /** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */

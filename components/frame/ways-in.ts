@@ -2,8 +2,14 @@
 // Guarantees: whoever asks is answered within the same press, since a browser opens its file dialog for nobody else.
 
 /** `tray`: what is under way. */
-export const waysIn = ["files", "folder", "url", "hash", "tray"] as const;
+const waysIn = ["files", "folder", "url", "hash", "tray"] as const;
 export type WayIn = (typeof waysIn)[number];
+
+/** What a service does not take is not offered: a local server fetches nothing from an address, and one without assets takes none. */
+export function waysOf(connection: { isLocal?: boolean; hasNoAssets?: boolean } | undefined): readonly WayIn[] {
+  if (connection?.hasNoAssets) return [];
+  return connection?.isLocal ? waysIn.filter((way) => way !== "url") : waysIn;
+}
 
 const listeners = new Set<(way: WayIn) => void>();
 

@@ -63,7 +63,9 @@ async function cancelWaiting(batch: readonly KnownJob[], work: Work): Promise<Ba
   const result = await post<QueueAnswer>("/api/queue", { delete: batch.map(({ id }) => id) }, work);
   if (!result.ok) return refused(batch, result.failure);
   const deleted = result.value.deleted && new Set(result.value.deleted);
-  return { entries: batch.map(({ id }) => ({ id, outcome: !deleted ? "asked" : deleted.has(id) ? "cancelled" : "tooLate" })) };
+  const gone = new Set(result.value.gone);
+  const outcomeOf = (id: string) => (gone.has(id) ? "gone" : !deleted ? "asked" : deleted.has(id) ? "cancelled" : "tooLate");
+  return { entries: batch.map(({ id }) => ({ id, outcome: outcomeOf(id) })) };
 }
 
 async function stop(batch: readonly KnownJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {

@@ -9,6 +9,7 @@ export const outcomes = [
   "stopping",
   "asked",
   "tooLate",
+  "gone",
   "over",
   "notEnded",
   "unable",

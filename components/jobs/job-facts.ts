@@ -62,6 +62,15 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
 }
 
+/** The last that was known of a job that its service no longer has: it neither waits nor runs, and nobody says how it ended. */
+export function toGone(facts: JobFacts): JobFacts {
+  if (facts.job.terminal) return facts;
+  const { progress: _progress, ...job } = facts.job;
+  const { currentNode: _node, ...rest } = facts;
+  const timeline = facts.timeline.map((node) => (node.state === "running" ? { ...node, state: "unreached" as const } : node));
+  return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
+}
+
 /** The name of the workflow. One without a name is called after an id, which says nothing and stands beside the title anyway. */
 export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
   return (job.workflowId ?? job.id).startsWith(workflow) ? undefined : workflow;

@@ -1,22 +1,30 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { StatusBadge } from "@/components/ui/status-badge";
 import { EmptyState } from "@/components/ui/empty-state";
 
 type JobMissingProps = {
   wasThere: boolean;
+  /** It had not ended when it was seen last. */
+  wasMoving?: boolean;
   isForbidden?: boolean;
   /** Where the list is not beside it: the way there. */
   back?: ReactNode;
 };
 
+/** In the place of a state: the service has no trace of what waited or ran. */
+export function GoneBadge() {
+  return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
+}
+
 /** Most services say the same of a job that is gone and of one that is somebody else's; so does this page. */
-export function JobMissing({ wasThere, isForbidden = false, back }: JobMissingProps) {
+export function JobMissing({ wasThere, wasMoving = false, isForbidden = false, back }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={back} />;
   if (!wasThere) return <EmptyState title={t("title")} text={t("text")} action={back} />;
   return (
     <p role="status" className="rounded-lg border border-line bg-off-soft px-3.5 py-2.5">
-      {t("vanished")}
+      {t(wasMoving ? "left" : "vanished")}
     </p>
   );
 }

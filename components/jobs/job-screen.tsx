@@ -20,13 +20,13 @@ import { JobActAnswer, JobActions } from "./job-actions";
 import { JobDetails } from "./job-details";
 import { JobError } from "./job-error";
 import { JobGraph } from "./job-graph";
-import { JobMissing } from "./job-missing";
+import { GoneBadge, JobMissing } from "./job-missing";
 import { JobOutputs } from "./job-outputs-card";
 import { JobProgress } from "./job-progress";
 import { JobRuns } from "./job-runs";
 import { JobTitle } from "./job-title";
 import { JobTimeline } from "./job-timeline-card";
-import { type JobFacts, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
+import { type JobFacts, toGone, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
 import { useJobActs } from "./use-job-acts";
 
 type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobFacts>, Failure>> };
@@ -52,12 +52,14 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
     { read: toStatusFacts, motion: once },
   );
   const known = isKnown ? { ...read?.job, word: read?.words.status } : { ...read?.job, word: undefined, ...status.value };
-  const facts = poll.value && withStatusFacts(poll.value, known);
+  const isGone = failure?.code === "NOT_FOUND";
+  const last = poll.value && withStatusFacts(poll.value, known);
+  const facts = last && isGone ? toGone(last) : last;
+  const wasMoving = isGone && last?.job.terminal === false;
   const acts = useJobActs({ jobId, connection: connectionId, onDone: () => void poll.refresh() });
   const [ask, setAsk] = useState<{ id: string; serial: number }>();
   const showNode = useCallback((nodeId: string) => setAsk((last) => ({ id: nodeId, serial: (last?.serial ?? 0) + 1 })), []);
   useFollowCounts(facts?.job.state);
-  const isGone = failure?.code === "NOT_FOUND";
   const isForbidden = failure?.code === "FORBIDDEN";
   return (
     <>
@@ -71,7 +73,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         badge={
           <>
             <CopyableId id={jobId} shown={8} />
-            {facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
+            {wasMoving ? <GoneBadge /> : facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
           </>
         }
       >
@@ -84,6 +86,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         {isGone || isForbidden ? (
           <JobMissing
             wasThere={facts !== undefined}
+            wasMoving={wasMoving}
             isForbidden={isForbidden}
             back={
               <Link href={withQuery("/jobs", { connection })} className={buttonStyle()}>

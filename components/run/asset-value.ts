@@ -7,9 +7,12 @@ import { toFileRef, toImageValue } from "./image-ref";
 const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;
 const folders = ["output", "temp", "input"] as const;
 
-export function assetValue({ name, hash: stored, tags }: Pick<AssetView, "name" | "hash" | "tags">, isLocal: boolean): string {
+type Named = Pick<AssetView, "name" | "hash" | "tags" | "file">;
+
+export function assetValue({ name, hash: stored, tags, file }: Named, isLocal: boolean): string {
   const content = isLocal ? undefined : hash.exec(stored ?? "")?.[1];
   if (content !== undefined) return contentName(content, name);
+  if (file) return toImageValue({ ...file, name: file.filename });
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
 

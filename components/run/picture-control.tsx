@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useId, useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { MaskButton } from "@/components/mask/mask-button";
 import { Button } from "@/components/ui/button";
@@ -25,6 +26,7 @@ type PictureControlProps = ControlProps & { picture: PictureContext; nodeTitle: 
 export function PictureControl({ nodeTitle, picture, onRunning, value, onChange, ...control }: PictureControlProps) {
   const t = useTranslations("run.picture");
   const { connection, sendPicture, decode, ownNames, onNamed } = picture;
+  const hasNoAssets = useConnection()?.hasNoAssets === true;
   const [isPicking, setPicking] = useState(false);
   const onSent = (sentAs: string, file: File) => {
     onNamed(sentAs, file.name);
@@ -75,9 +77,11 @@ export function PictureControl({ nodeTitle, picture, onRunning, value, onChange,
           <Button size="small" onClick={() => chooser.current?.click()}>
             {name === "" ? t("choose") : t("replace")}
           </Button>
-          <Button size="small" onClick={() => setPicking(true)}>
-            {t("fromAssets")}
-          </Button>
+          {hasNoAssets ? null : (
+            <Button size="small" onClick={() => setPicking(true)}>
+              {t("fromAssets")}
+            </Button>
+          )}
           {name === "" ? null : (
             <MaskButton
               file={toFileRef(name)}

@@ -32,13 +32,15 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
   // On the Run page a dropped file is a workflow or a picture of one.
   const isElsewhere = usePathname() !== "/run";
 
+  const cannot = canAdd ? (connection?.hasNoAssets ? "noAssets" : undefined) : "refused";
+  const cannotFetch = cannot ?? (connection?.isLocal ? "noAddresses" : undefined);
   const wish = (wanted: Wish) => setRequest((last) => ({ ...wanted, id: (last?.id ?? 0) + 1 }));
   function takeFiles(dropped: Promise<Dropped>) {
-    if (!canAdd) return showToast({ tone: "bad", text: t("refused") });
+    if (cannot) return showToast({ tone: "bad", text: t(cannot, { connection: connection?.name ?? "" }) });
     wish({ way: "files", dropped });
   }
   const open = useEffectEvent((way: WayIn) => {
-    if (!canAdd && way !== "tray") showToast({ tone: "bad", text: t("refused") });
+    if (cannot && way !== "tray") showToast({ tone: "bad", text: t(cannot, { connection: connection?.name ?? "" }) });
     else if (way === "files") files.current?.click();
     else if (way === "folder") folder.current?.click();
     else wish({ way });
@@ -61,7 +63,10 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
   const over = useWindowFiles({
     isOn: isElsewhere,
     onFiles: takeFiles,
-    onAddress: (address) => (canAdd ? wish({ way: "url", address }) : showToast({ tone: "bad", text: t("refused") })),
+    onAddress: (address) =>
+      cannotFetch
+        ? showToast({ tone: "bad", text: t(cannotFetch, { connection: connection?.name ?? "" }) })
+        : wish({ way: "url", address }),
   });
 
   const picker = { type: "file", multiple: true, hidden: true } as const;
@@ -80,7 +85,9 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
       {over ? (
         <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
           <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
-            {canAdd ? t(over === "files" ? "drop" : "dropAddress", { connection: connection?.name ?? "" }) : t("refused")}
+            {t((over === "files" ? cannot : cannotFetch) ?? (over === "files" ? "drop" : "dropAddress"), {
+              connection: connection?.name ?? "",
+            })}
           </p>
         </div>
       ) : null}

@@ -3,6 +3,7 @@
 
 import { isObject, numberOf, textOf } from "./json";
 import { type FileKind, mediaKindOf } from "./media-kind";
+import { type OutputFile } from "./outputs-view";
 import { type Asset } from "./schemas/asset";
 import { toMilliseconds } from "./times";
 
@@ -19,6 +20,8 @@ export type AssetView = {
   updatedAtMs?: number;
   lastUsedAtMs?: number;
   hash?: string;
+  /** Where GET /api/view finds it, at a service that knows files by place. */
+  file?: OutputFile;
   previewUrl?: string;
   /** Of the asset that is its picture. */
   previewId?: string;
@@ -43,12 +46,20 @@ export function toAssetView(asset: Asset): AssetView {
     updatedAtMs: toMilliseconds(asset.updated_at),
     lastUsedAtMs: toMilliseconds(asset.last_access_time),
     hash: textOf(asset.asset_hash),
+    file: asset.file ?? undefined,
     previewUrl: textOf(asset.preview_url),
     previewId: textOf(asset.preview_id),
     jobId: textOf(asset.prompt_id),
     width: numberOf(metadata.width),
     height: numberOf(metadata.height),
   };
+}
+
+/** What GET /api/view is asked for: the file where its place is known, else its content, else its name. */
+export function fileOfAsset({ file, hash, name, tags }: Pick<AssetView, "file" | "hash" | "name" | "tags">): Partial<OutputFile> & {
+  filename: string;
+} {
+  return file ?? { filename: hash ?? name, type: ["output", "temp", "input"].find((word) => tags.includes(word)) };
 }
 
 /** One asset by itself, with what only its own answer needs to say. */
@@ -63,7 +74,7 @@ export type AssetDetail = AssetView & {
 
 const knownFields = new Set([
   ...["id", "name", "size", "created_at", "updated_at", "created_new", "asset_hash", "mime_type", "tags", "user_metadata"],
-  ...["preview_url", "preview_id", "prompt_id", "last_access_time", "is_immutable"],
+  ...["preview_url", "preview_id", "prompt_id", "last_access_time", "is_immutable", "file"],
 ]);
 
 export function toAssetDetail(asset: Asset): AssetDetail {

@@ -27,6 +27,8 @@ export type ConnectionView = {
   /** Everybody of the team works with it, through one key. */
   shared: boolean;
   dialect: Dialect;
+  /** False: a local server that was started without its asset library, or is older than it. */
+  hasAssets: boolean;
   hasKey: boolean;
   /** A short hash of the key, to tell two keys apart; the key itself never comes back. */
   fingerprint?: string;
@@ -35,7 +37,7 @@ export type ConnectionView = {
   status?: ConnectionStatus;
 };
 
-export type ConnectionCheck = { outcome: CheckOutcome; message: string; dialect: Dialect };
+export type ConnectionCheck = { outcome: CheckOutcome; message: string; dialect: Dialect; hasAssets?: boolean };
 /** Without a connection nothing was saved: the service did not accept it, and nobody said to keep it all the same. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 

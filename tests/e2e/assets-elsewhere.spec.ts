@@ -7,7 +7,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { readZip } from "@/tests/support/read-zip";
 import { startCoreOnly } from "./support/core-only";
 import { type Desk } from "./support/desk";
-import { photograph } from "./support/files";
+import { drop, photograph, sample } from "./support/files";
 import { expect, test } from "./support/test";
 import { sha256 } from "./support/ways-in";
 
@@ -93,7 +93,7 @@ test("a local server without assets says that it has none, and one that went awa
   await expectNoViolations(page);
 });
 
-test("of a local server that has assets they are seen, tagged, downloaded and masked; the filter that it lacks says why", async ({
+test("of a local server that has assets they are seen, tagged, downloaded and masked; what it lacks is not offered", async ({
   signedIn: page,
   desk,
 }) => {
@@ -110,9 +110,13 @@ test("of a local server that has assets they are seen, tagged, downloaded and ma
   }
   const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
-  await page.getByRole("button", { name: "Metadata" }).click();
-  await expect(page.getByRole("dialog").getByText("Local servers cannot filter assets by metadata.")).toBeVisible();
-  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  // What it does not do is not offered: it filters by no metadata and fetches nothing from an address.
+  await expect(page.getByRole("button", { name: "Filter by tags" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Metadata" })).toBeHidden();
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(page.getByRole("menuitem", { name: "Upload files…" })).toBeVisible();
+  await expect(page.getByRole("menuitem", { name: "Fetch from an address…" })).toBeHidden();
+  await page.keyboard.press("Escape");
   await tile(page, "local 2.png").click();
   const panel = page.getByRole("complementary", { name: "Asset local 2.png" });
   await panel.getByLabel("Add a tag").fill("seen");
@@ -137,5 +141,43 @@ test("of a local server that has assets they are seen, tagged, downloaded and ma
   await page.getByRole("button", { name: "Paint rectangle" }).click();
   await page.getByRole("button", { name: "Save mask" }).click();
   await expect.poll(() => [...files.pictures.keys()].filter((name) => name.startsWith("input/clipspace-mask-"))).toHaveLength(1);
+  await server.close();
+});
+
+test("what a local server keeps in folders is seen, downloaded and loaded by its place; a deletion says that the file stays", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const files = createLocalFiles();
+  const server = await startLocalServer(files);
+  const connection = await connectionOf(page, desk, { name: "Local folders", baseUrl: server.url });
+  const { bytes } = await photograph({ r: 20, g: 160, b: 90 });
+  files.write("output/video/film_00001_.mp4", Buffer.from("not really a film"), "video/mp4");
+  files.write("output/sets/blue/leaf.png", bytes, "image/png");
+  files.write("temp/passing.png", bytes, "image/png");
+  const errors = errorsOf(page);
+  await page.goto(`${desk.url}/assets?connection=${connection}`);
+  for (const name of ["leaf.png", "passing.png"]) {
+    const picture = tile(page, name).locator("xpath=ancestor-or-self::*[.//img][1]").locator("img").first();
+    await expect.poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0);
+  }
+  await tile(page, "film_00001_.mp4").click();
+  const film = page.getByRole("complementary", { name: "Asset film_00001_.mp4" });
+  const download = page.waitForEvent("download");
+  await film.getByRole("link", { name: "Download" }).click();
+  expect(readFileSync(await (await download).path()).toString()).toBe("not really a film");
+  await film.getByRole("button", { name: "Delete" }).click();
+  await expect(film.getByText("The file stays on the server's disk.")).toBeVisible();
+  await film.getByRole("button", { name: "Undo" }).click();
+  expect(errors).toEqual([]);
+
+  await page.goto(`${desk.url}/run?connection=${connection}`);
+  await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
+  await page.getByRole("button", { name: "From assets" }).first().click();
+  await page.getByRole("dialog").getByText("leaf.png").first().click();
+  await expect(page.getByRole("dialog")).toBeHidden();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect.poll(() => server.place.pending.length).toBe(1);
+  expect(JSON.stringify(server.place.pending[0]?.[2])).toContain('"sets/blue/leaf.png [output]"');
   await server.close();
 });

@@ -6,17 +6,31 @@ import { blake3 } from "@napi-rs/blake-hash";
 import sharp from "sharp";
 import { answerJson, type Seen } from "./little-server";
 
-type Asset = { id: string; name: string; asset_hash: string; size: number; mime_type: string; tags: string[]; user_metadata: object };
+type Asset = {
+  id: string;
+  name: string;
+  /** Not known of what lies in a folder until somebody asks for it. */
+  asset_hash?: string;
+  size: number;
+  mime_type: string;
+  tags: string[];
+  user_metadata: object;
+  loader_path?: string;
+  preview_url?: string;
+};
 export type LocalFiles = {
   /** By kind, subfolder and name, as they lie on its disk. */
   pictures: Map<string, Buffer>;
   assets: (Asset & { bytes: Buffer })[];
   userdata: Map<string, Buffer>;
+  /** What a job wrote, as "output/video/a.mp4": a file in its folder, and an asset of it. */
+  write(path: string, bytes: Buffer, type: string): void;
   /** False: the request is about something else. */
   answer(request: Seen, response: ServerResponse): Promise<boolean>;
 };
 
-const stamp = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" };
+/** UTC, and no word of it. */
+const stamp = { created_at: "2026-01-01T00:00:00.123456", updated_at: "2026-01-01T00:00:00.123456" };
 
 export function createLocalFiles(): LocalFiles {
   const pictures: LocalFiles["pictures"] = new Map();
@@ -30,11 +44,19 @@ export function createLocalFiles(): LocalFiles {
   ) {
     const asset_hash = `blake3:${blake3(bytes).toString("hex")}`;
     const asset = { id: randomUUID(), name, asset_hash, size: bytes.length, mime_type: type, tags, user_metadata: metadata, bytes };
-    assets.push(asset);
     // The file of an asset that came in has its content's name, in the folder that its tag says.
     const folder = ["input", "output", "temp"].find((kind) => tags.includes(kind));
-    if (folder) pictures.set(`${folder}/${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`, bytes);
-    return shown(asset, { created_new: true });
+    const stored = `${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`;
+    const kept = folder === undefined ? asset : { ...asset, ...placed(`${folder}/${stored}`) };
+    assets.push(kept);
+    if (folder) pictures.set(`${folder}/${stored}`, bytes);
+    return shown(kept, { created_new: true });
+  }
+  function write(path: string, bytes: Buffer, type: string): void {
+    pictures.set(path, bytes);
+    const [folder = "", ...rest] = path.split("/");
+    const name = rest.at(-1) ?? "";
+    assets.push({ id: randomUUID(), name, size: bytes.length, mime_type: type, tags: [folder], user_metadata: {}, bytes, ...placed(path) });
   }
   function storePicture(bytes: Buffer, name: string, place: string): string {
     for (let at = 0; ; at++) {
@@ -179,7 +201,15 @@ export function createLocalFiles(): LocalFiles {
     } else return false;
     return true;
   }
-  return { pictures, assets, userdata, answer };
+  return { pictures, assets, userdata, write, answer };
+}
+
+/** The path within its folder, and the way to it; a passing picture is told no way. */
+function placed(path: string): Pick<Asset, "loader_path" | "preview_url"> {
+  const [folder = "", ...rest] = path.split("/");
+  const [filename = "", subfolder] = [rest.at(-1), rest.slice(0, -1).join("/")];
+  const way = new URLSearchParams({ type: folder, filename, ...(subfolder && { subfolder }) });
+  return { loader_path: rest.join("/"), ...(folder !== "temp" && { preview_url: `/api/view?${way.toString()}` }) };
 }
 
 function tagCounts(assets: readonly { tags: string[] }[]): Map<string, number> {

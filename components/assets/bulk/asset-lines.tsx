@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { useConnection } from "@/components/frame/connection-context";
 import { BulkLines } from "@/components/data-table/bulk-lines";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
@@ -22,6 +23,7 @@ type AssetLinesProps = {
 /** A line for each act on assets, with what became of every one. */
 export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   const t = useTranslations("assets.bulk");
+  const isLocal = useConnection()?.isLocal === true;
   const common = useTranslations("common");
   const errors = useTranslations("errors");
   const told = useTold();
@@ -31,7 +33,8 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       acts={bulk}
       heldText={({ items }) => {
         const fixed = items.filter(({ immutable }) => immutable).length;
-        return t("held", { count: items.length - fixed }) + (fixed > 0 ? ` ${t("ask.fixed", { count: fixed })}` : "");
+        const held = t("held", { count: items.length - fixed });
+        return [held, isLocal && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
       }}
       workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
       told={told}

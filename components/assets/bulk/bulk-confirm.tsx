@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { useConnection } from "@/components/frame/connection-context";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { type Asked } from "./use-asset-bulk";
@@ -11,6 +12,7 @@ type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfi
 /** Asks by the number; a number that one press cannot reach is said before, not after. */
 export function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
+  const isLocal = useConnection()?.isLocal === true;
   if (!asked) return null;
   const { act, selected } = asked;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
@@ -32,6 +34,7 @@ export function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
       }
     >
       <p>{t(`${act.kind}.text`)}</p>
+      {act.kind === "delete" && isLocal ? <p className="mt-2">{t("onDisk")}</p> : null}
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
       {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT, act: act.kind })}</p> : null}
     </Dialog>

@@ -3,6 +3,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Link } from "@/components/ui/link";
 import { type AssetView } from "@/lib/contract/asset-view";
@@ -18,6 +19,7 @@ type AssetActionsProps = { asset: AssetView; connectionId?: string; connection?:
 /** What can be done with one asset here; what cannot is absent, and says why once. */
 export function AssetActions({ asset, connectionId, connection, rights, edits }: AssetActionsProps) {
   const t = useTranslations("assets.details");
+  const isLocal = useConnection()?.isLocal === true;
   const common = useTranslations("common");
   const download = useFileDownload();
   const [isEditing, setEditing] = useState(false);
@@ -74,7 +76,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
       {isEditing ? <EditDialog asset={asset} edits={edits} onClose={() => setEditing(false)} /> : null}
       {edits.going.map(({ key, what }) => (
         <div key={key} role="status" className="mt-2 rounded-md bg-off-soft p-2">
-          <p className="mb-1.5 break-words">{t("going", what)}</p>
+          <p className="mb-1.5 break-words">{t(isLocal ? "goingLocal" : "going", what)}</p>
           <Button size="small" onClick={() => edits.undo(key)}>
             {common("undo")}
           </Button>

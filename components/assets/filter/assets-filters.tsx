@@ -3,6 +3,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
 import { type PlaceOf } from "@/components/frame/use-place";
 import { chipStyle } from "@/components/ui/chip";
 import { cn } from "@/components/ui/cn";
@@ -25,6 +26,8 @@ type AssetsFiltersProps = {
 /** Everything that narrows the view is in the address: a reload, a link and Back bring the same pictures. */
 export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersProps) {
   const t = useTranslations("assets");
+  // A local server filters by no metadata; an address that asks for it can still be seen and cleared.
+  const isLocal = useConnection()?.isLocal === true;
   const [open, setOpen] = useState<"tags" | "metadata">();
   const { query, hrefOf, go } = place;
   const conditions = readFilter(query.metadata_filter).length;
@@ -69,9 +72,11 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
       >
         <span aria-hidden="true">+</span> {t("filter.addTag")}
       </button>
-      <button type="button" aria-haspopup="dialog" onClick={() => setOpen("metadata")} className={chipStyle(conditions > 0)}>
-        {conditions > 0 ? t("filter.metadataCount", { count: conditions }) : t("filter.metadata")} <span aria-hidden="true">▾</span>
-      </button>
+      {isLocal && conditions === 0 ? null : (
+        <button type="button" aria-haspopup="dialog" onClick={() => setOpen("metadata")} className={chipStyle(conditions > 0)}>
+          {conditions > 0 ? t("filter.metadataCount", { count: conditions }) : t("filter.metadata")} <span aria-hidden="true">▾</span>
+        </button>
+      )}
       <button
         type="button"
         aria-pressed={query.include_public}

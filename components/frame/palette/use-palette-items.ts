@@ -10,13 +10,13 @@ import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobState } from "@/lib/contract/states";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useConnection, useConnections, useLinkedConnection } from "../connection-context";
-import { destinations } from "../destinations";
+import { destinationsOf } from "../destinations";
 import { showOverlay } from "../overlay";
 import { useRole } from "../member-context";
 import { samples } from "../samples";
 import { useLanguage } from "../use-language";
 import { useSignOut } from "../use-sign-out";
-import { openWayIn, waysIn } from "../ways-in";
+import { openWayIn, waysOf } from "../ways-in";
 import { type PaletteItem } from "./palette-items";
 
 const themes = ["system", "light", "dark"] as const;
@@ -41,7 +41,7 @@ export function usePaletteItems({ jobs, assets, onSwitch }: Ports): PaletteItem[
   const role = useRole();
   const to = (href: `/${string}`) => () => router.push(href);
   return [
-    ...destinations.map(({ href, label }) => ({
+    ...destinationsOf(current).map(({ href, label }) => ({
       key: href,
       group: "pages" as const,
       label: t(label),
@@ -89,7 +89,7 @@ export function usePaletteItems({ jobs, assets, onSwitch }: Ports): PaletteItem[
         label: t("palette.connection", { name }),
         run: () => onSwitch({ id, name }),
       })),
-    ...waysIn.map((way) => ({ key: `way-${way}`, group: "actions" as const, label: t(`ways.${way}`), run: () => openWayIn(way) })),
+    ...waysOf(current).map((way) => ({ key: `way-${way}`, group: "actions" as const, label: t(`ways.${way}`), run: () => openWayIn(way) })),
     ...(role !== undefined && hasRole(role, "admin")
       ? [
           {

@@ -19,10 +19,10 @@ export type SoughtAssets = { text: string; assets: readonly AssetView[]; failure
 
 /** Assets by a piece of their name: the service is asked, as only it knows them all. What was found stays while the next is looked for. */
 export function useSoughtAssets(typed: string): SoughtAssets | undefined {
-  const connection = useConnection()?.id;
+  const { id: connection, hasNoAssets } = useConnection() ?? {};
   const text = typed.trim();
   const [answer, setAnswer] = useState<SoughtAssets>();
-  const isAsked = text.length >= SHORTEST && connection !== undefined;
+  const isAsked = text.length >= SHORTEST && connection !== undefined && !hasNoAssets;
   useEffect(() => {
     if (!isAsked) return;
     const leaving = new AbortController();

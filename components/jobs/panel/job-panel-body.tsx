@@ -11,8 +11,8 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobActAnswer, JobActions } from "../job-actions";
 import { JobDetails } from "../job-details";
 import { JobError } from "../job-error";
-import { type JobFacts, toJobFacts } from "../job-facts";
-import { JobMissing } from "../job-missing";
+import { type JobFacts, toGone, toJobFacts } from "../job-facts";
+import { GoneBadge, JobMissing } from "../job-missing";
 import { JobProgress } from "../job-progress";
 import { useJobActs } from "../use-job-acts";
 import { JobPanelOutputs } from "./job-panel-outputs";
@@ -34,17 +34,19 @@ export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: 
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
   const poll = usePoll(path, { read: readJob, motion: motionOf });
   const acts = useJobActs({ jobId, connection, onDone: () => void poll.refresh() });
-  const { value: facts, failure } = poll;
+  const { value: last, failure } = poll;
   const isGone = failure?.code === "NOT_FOUND";
+  const facts = last && isGone ? toGone(last) : last;
+  const wasMoving = isGone && last?.job.terminal === false;
   const isForbidden = failure?.code === "FORBIDDEN";
   return (
     <div className="flex flex-col gap-3">
-      {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} isForbidden={isForbidden} /> : null}
+      {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} wasMoving={wasMoving} isForbidden={isForbidden} /> : null}
       {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
       {facts ? (
         <>
           <p className="flex flex-wrap items-center gap-2">
-            <JobStatus word={facts.job.word} state={facts.job.state} />
+            {wasMoving ? <GoneBadge /> : <JobStatus word={facts.job.word} state={facts.job.state} />}
             <span title={facts.workflow} className="min-w-0 flex-1 truncate font-medium">
               {facts.workflow}
             </span>

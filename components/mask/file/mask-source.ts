@@ -2,7 +2,7 @@
 // Guarantees: pure; the surest name comes first. It is the name that POST /api/upload/mask is told as original_ref.
 
 import { type FileName } from "@/lib/browser/urls";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView, fileOfAsset } from "@/lib/contract/asset-view";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { textOf } from "@/lib/contract/json";
 
@@ -27,15 +27,14 @@ export type MaskSource = {
 };
 
 export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
-  const type = ["output", "temp", "input"].find((word) => asset.tags.includes(word));
-  // A local server keeps what came in as an asset under its content's name. Its own name comes last: another file may have it.
-  const stored = keepsPixels ? contentFile(asset) : undefined;
-  const names = [asset.hash, stored, asset.name].filter((one) => one !== undefined);
+  const { type } = fileOfAsset({ ...asset, file: undefined });
+  // Its own name comes last: another file may have it.
+  const names = [asset.hash, asset.name].filter((one) => one !== undefined);
   const { sizeBytes, width, height, kind, metadata } = asset;
   return {
     key: `${connection ?? ""} asset ${asset.id}`,
     title: asset.name,
-    files: names.map((filename) => ({ filename, subfolder: "", type })),
+    files: [...(asset.file ? [asset.file] : []), ...names.map((filename) => ({ filename, subfolder: "", type }))],
     connection,
     known: {
       bytes: sizeBytes,
@@ -47,11 +46,6 @@ export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels
     keepsPixels,
     assetId: asset.id,
   };
-}
-
-function contentFile({ hash, name }: AssetView): string | undefined {
-  const digest = /^blake3:([0-9a-f]{64})$/.exec(hash ?? "")?.[1];
-  return digest === undefined ? undefined : digest + (/\.[^.]{1,15}$/.exec(name)?.[0] ?? "");
 }
 
 export function sourceOfFile(file: Required<FileName>, title: string, connection?: string, keepsPixels = false): MaskSource {

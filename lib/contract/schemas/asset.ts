@@ -50,6 +50,8 @@ const assetFields = z.looseObject({
   prompt_id: maybe(z.string()),
   last_access_time: maybe(moment),
   is_immutable: maybe(z.boolean()),
+  /** Not the interface's: where GET /api/view finds it, added for a local server, which knows files by place and not by content. */
+  file: loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() })),
 });
 
 export const assetSchema = assetFields.transform(({ hash, job_id, ...asset }) => ({

@@ -18,6 +18,8 @@ export type ManageBody = z.infer<typeof manageBodySchema>;
 /** A local server answers with an empty body: then `deleted` is absent, since nothing is known of it. An empty list says that nothing was. */
 export const queueAnswerSchema = z.looseObject({
   deleted: maybe(z.array(z.string())),
+  /** Not the interface's: of what was named, what the service has no trace of. Told of a local server, whose queue forgets what left it. */
+  gone: maybe(z.array(z.string())),
   cleared: z
     .boolean()
     .nullish()

@@ -2,6 +2,7 @@
 // Guarantees: the extension first, then the file of its hash or name; a refusal of the last way is the answer.
 
 import "server-only";
+import { fileOfAsset, toAssetView } from "@/lib/contract/asset-view";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset } from "@/lib/contract/schemas/asset";
@@ -9,14 +10,11 @@ import { type Result } from "@/lib/shared/result";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
 
-const folders = ["output", "temp", "input"] as const;
-
 export async function openAssetBytes(access: Access, asset: Asset, signal: AbortSignal): Promise<Result<Response, Failure>> {
   if (composition().capabilities.knows(access.connection.id, "assets.content") !== false) {
     const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal });
     if (content.ok || ![404, 405, 501].includes(content.failure.status)) return content;
   }
-  const type = folders.find((folder) => asset.tags.includes(folder)) ?? "input";
-  const filename = asset.asset_hash ?? asset.name;
-  return access.upstream.forward(operations.view, { query: { filename, subfolder: "", type }, signal });
+  const query = { subfolder: "", ...fileOfAsset(toAssetView(asset)) };
+  return access.upstream.forward(operations.view, { query: { ...query, type: query.type ?? "input" }, signal });
 }

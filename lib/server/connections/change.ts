@@ -45,6 +45,7 @@ export async function createConnection(
     accountUrl: body.accountUrl || undefined,
     memberId: shared ? undefined : viewer.memberId,
     dialect: check.dialect,
+    hasAssets: check.hasAssets,
     createdAt: now(),
   });
   await storeGivenKey(id, body);
@@ -76,7 +77,13 @@ export async function changeConnection(
   // The new key first: between the two writes the old address may see the new key refused, never the new address the old key.
   await storeGivenKey(id, body);
   const learnt = moves || isAccepted(check) ? check.dialect : undefined;
-  await store.connections.change(id, { name: body.name, baseUrl, accountUrl: body.accountUrl, dialect: learnt });
+  await store.connections.change(id, {
+    name: body.name,
+    baseUrl,
+    accountUrl: body.accountUrl,
+    dialect: learnt,
+    hasAssets: check.hasAssets,
+  });
   return saved(viewer, id, check);
 }
 

@@ -8,12 +8,14 @@ import { isObject } from "@/lib/contract/json";
 import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
 import { maskSecrets } from "@/lib/contract/mask-secrets";
 import { operations } from "@/lib/contract/operations";
+import { type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 
 const LONGEST_SAID = 120;
 const localServer: ConnectionCheck = { outcome: "active", message: "A local server answers; it needs no key.", dialect: "local" };
+const firstAsset = { limit: 1, offset: 0, include_public: false };
 
 export async function checkConnection(connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
   const { store, ring } = composition();
@@ -21,7 +23,7 @@ export async function checkConnection(connection: Connection, signal?: AbortSign
   const apiKey = stored && openApiKey(ring, stored);
   const check = await askWhoseKey({ id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
   // Nothing answered: that says nothing of its dialect.
-  if (isAccepted(check)) await store.connections.change(connection.id, { dialect: check.dialect });
+  if (isAccepted(check)) await store.connections.change(connection.id, { dialect: check.dialect, hasAssets: check.hasAssets });
   await rememberCheck(connection.id, check);
   return check;
 }
@@ -40,9 +42,19 @@ export async function askWhoseKey(
   const answer = maskSecrets(await upstream.call(operations.getUser, { signal }), apiKey === undefined ? [] : [apiKey]);
   const hasNoUsers = !answer.ok && (answer.failure.status === 404 || answer.failure.status === 405);
   const system = hasNoUsers ? await upstream.call(operations.getSystemStats, { signal }) : undefined;
+  const isLocal = system?.ok === true && isObject(system.value.system);
+  const asLocal = isLocal ? upstreamFor({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
+  const assets = await asLocal?.call(operations.listAssets, { query: firstAsset, signal });
   capabilities.forget(id);
-  if (system?.ok && isObject(system.value.system)) return localServer;
-  return { ...(answer.ok ? toCheck(answer.value.status) : toRefusal(answer.failure)), dialect: "interface" };
+  if (assets) return { ...localServer, hasAssets: !lacksAssets(assets) };
+  return answer.ok
+    ? { ...toCheck(answer.value.status), dialect: "interface", hasAssets: true }
+    : { ...toRefusal(answer.failure), dialect: "interface" };
+}
+
+/** An outage says nothing of it. */
+export function lacksAssets(answer: Result<unknown, Failure>): boolean {
+  return !answer.ok && answer.failure.code === "NOT_IMPLEMENTED";
 }
 
 export async function rememberCheck(id: string, check: ConnectionCheck): Promise<void> {

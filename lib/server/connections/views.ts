@@ -30,6 +30,7 @@ export async function toConnectionView(connection: Connection, current: boolean)
     embedded: isEmbedded(connection.baseUrl),
     shared: connection.memberId === undefined,
     dialect: connection.dialect,
+    hasAssets: connection.hasAssets,
     hasKey: stored !== undefined,
     fingerprint: stored?.fingerprint,
     current,

@@ -16,6 +16,7 @@ export type Connection = {
   memberId: string | undefined;
   status: ConnectionStatus;
   dialect: Dialect;
+  hasAssets: boolean;
   createdAt: number;
 };
 export type NewConnection = {
@@ -25,10 +26,11 @@ export type NewConnection = {
   accountUrl?: string;
   memberId?: string;
   dialect?: Dialect;
+  hasAssets?: boolean;
   createdAt: number;
 };
 /** What is left out stays as it is; an empty account URL is taken away. */
-export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect };
+export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect; hasAssets?: boolean };
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 export function createConnectionStore(database: Database) {
@@ -61,6 +63,7 @@ export function createConnectionStore(database: Database) {
         member_id: connection.memberId ?? null,
         status: "unknown",
         dialect: connection.dialect ?? "interface",
+        has_assets: connection.hasAssets === false ? 0 : 1,
         created_at: connection.createdAt,
       };
       await database
@@ -77,6 +80,7 @@ export function createConnectionStore(database: Database) {
         ...(change.baseUrl !== undefined && { base_url: change.baseUrl }),
         ...(change.accountUrl !== undefined && { account_url: change.accountUrl || null }),
         ...(change.dialect !== undefined && { dialect: change.dialect }),
+        ...(change.hasAssets !== undefined && { has_assets: change.hasAssets ? 1 : 0 }),
       };
       if (Object.keys(columns).length > 0) await database.updateTable("connections").set(columns).where("id", "=", id).execute();
     },
@@ -102,6 +106,7 @@ function toConnection(row: ConnectionRow): Connection {
     memberId: row.member_id ?? undefined,
     status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",
     dialect: dialects.find((dialect) => dialect === row.dialect) ?? "interface",
+    hasAssets: row.has_assets !== 0,
     createdAt: Number(row.created_at),
   };
 }

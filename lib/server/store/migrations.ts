@@ -14,6 +14,7 @@ import { archives } from "./migrations/0009-archives";
 import { invitationsAndLog } from "./migrations/0010-invitations-and-log";
 import { logByTarget } from "./migrations/0011-log-by-target";
 import { chainedLog } from "./migrations/0012-chained-log";
+import { connectionAssets } from "./migrations/0013-connection-assets";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -28,4 +29,5 @@ export const migrations: Record<string, Migration> = {
   "0010-invitations-and-log": invitationsAndLog,
   "0011-log-by-target": logByTarget,
   "0012-chained-log": chainedLog,
+  "0013-connection-assets": connectionAssets,
 };

@@ -26,6 +26,8 @@ export type ConnectionRow = {
   member_id: string | null;
   status: string;
   dialect: string;
+  /** 0: a local server that was started without them. */
+  has_assets: number;
   created_at: number;
 };
 

@@ -1,8 +1,10 @@
 // A plain local server behind the console: recognised when it is saved, and then like any other connection.
+import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { getJob } from "@/lib/server/queries/jobs";
 import { createHarness, type Harness } from "@/tests/support/harness";
+import { createLocalFiles } from "@/tests/support/local-files";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
 
@@ -193,5 +195,36 @@ test("a refused filter comes back as a refusal, however long the server's words 
   expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_FILTER", message: "no" } });
   words = "x".repeat(1_000_000);
   expect((await filter()).status).toBe(400);
+  await server.close();
+});
+
+test("an asset in a folder tells where its file is, and every time of one is UTC", async () => {
+  const files = createLocalFiles();
+  const server = await startLocalServer(files);
+  const { body } = await call("POST", "/api/console/connections", { name: "Films", baseUrl: server.url, shared: true });
+  expect(body.connection).toMatchObject({ hasAssets: true });
+  const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${body.connection.id}`;
+  files.write("output/video/film_00001_.mp4", Buffer.from("film"), "video/mp4");
+  files.write(
+    "temp/passing_00001_.png",
+    await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
+      .png()
+      .toBuffer(),
+    "image/png",
+  );
+  const { assets } = (await call("GET", at("/api/assets"))).body;
+  expect(assets).toMatchObject([
+    { name: "passing_00001_.png", file: { filename: "passing_00001_.png", subfolder: "", type: "temp" } },
+    {
+      name: "film_00001_.mp4",
+      file: { filename: "film_00001_.mp4", subfolder: "video", type: "output" },
+      created_at: "2026-01-01T00:00:00.123456Z",
+    },
+  ]);
+  const film = await harness.request(at(`/api/assets/${assets[1].id}/content`), { as: "owner" });
+  expect(await film.text()).toBe("film");
+  // What is passing has no address of its own, and is seen all the same.
+  const thumbnail = await harness.request(at(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`), { as: "owner" });
+  expect([thumbnail.status, thumbnail.headers.get("content-type")]).toEqual([200, "image/webp"]);
   await server.close();
 });

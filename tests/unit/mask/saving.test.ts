@@ -74,10 +74,12 @@ describe("the name of the original", () => {
     expect(originalRef({ filename: "x.png" })).toBe('{"filename":"x.png","subfolder":""}');
   });
 
-  it("is for a local server the file that its content is kept in, before a name that another file may have", () => {
+  it("is for a local server the file in its folder, before names that another file may have", () => {
     const hash = `blake3:${"ab".repeat(32)}`;
-    const asset = toAssetView({ id: "a", name: "x.png", tags: ["input"], asset_hash: hash, prompt_id: undefined });
-    expect(sourceOfAsset(asset, "c", true).files.map(({ filename }) => filename)).toEqual([hash, `${"ab".repeat(32)}.png`, "x.png"]);
+    const file = { filename: "stored.png", subfolder: "sets", type: "input" };
+    const asset = toAssetView({ id: "a", name: "x.png", tags: ["input"], asset_hash: hash, prompt_id: undefined, file });
+    expect(sourceOfAsset(asset, "c", true).files.map(({ filename }) => filename)).toEqual(["stored.png", hash, "x.png"]);
+    expect(sourceOfAsset(asset, "c", true).files[0]).toEqual(file);
   });
 
   it("of an input is the whole of what the graph says", () => {

@@ -35,14 +35,18 @@ export const queueTranslations: readonly Translation[] = [
       if (!before.ok) return before.answer;
       const waiting = idsOf(before.value.queue_pending);
       const meant = body.clear ? waiting : waiting.filter((id) => body.delete?.includes(id));
-      if (meant.length === 0) return translated({ deleted: [], cleared: body.clear === true });
+      const moving = new Set([...waiting, ...idsOf(before.value.queue_running)]);
+      const away = body.clear ? [] : (body.delete ?? []).filter((id) => !moving.has(id));
+      const ended = away.length === 0 ? [] : await recentIds(exchange);
+      const gone = away.filter((id) => !ended.includes(id));
+      if (meant.length === 0) return translated({ deleted: [], gone, cleared: body.clear === true });
       const said = await exchange.ask("/api/queue", { json: body.clear ? { clear: true } : { delete: meant } });
       if (said.status >= 300) return said;
       await said.body?.cancel();
       const after = await readQueue(exchange);
       if (!after.ok) return after.answer;
       const left = new Set([...idsOf(after.value.queue_pending), ...idsOf(after.value.queue_running), ...(await recentIds(exchange))]);
-      return translated({ deleted: meant.filter((id) => !left.has(id)), cleared: body.clear === true });
+      return translated({ deleted: meant.filter((id) => !left.has(id)), gone, cleared: body.clear === true });
     },
   },
 ];

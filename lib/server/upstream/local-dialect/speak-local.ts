@@ -7,15 +7,14 @@ import "server-only";
 import { z } from "zod";
 import { parseExactJson } from "@/lib/contract/exact-json";
 import { type Send } from "../send";
-import { readBytes } from "../streams";
 import { createEndedMemory } from "./ended-jobs";
-import { notThere, openExchange, readLocal, type Translation, translated } from "./local-exchange";
+import { assetTranslations } from "./local-assets";
+import { openExchange, readLocal, type Translation, translated } from "./local-exchange";
 import { historyTranslations } from "./local-history";
 import { jobTranslations } from "./local-jobs";
 import { queueTranslations } from "./local-queue";
 
 const LARGEST_EDGE = "res";
-const LONGEST_REFUSAL = 64 * 1024;
 
 /** The name under which the console submits. Nobody listens under it, but without one a job that was cached tells nothing of its outputs. */
 const CLIENT_ID = "lightdesk";
@@ -61,30 +60,15 @@ const otherTranslations: readonly Translation[] = [
       return answer.status === 404 ? translated([]) : answer;
     },
   },
-  {
-    // Without --enable-assets every path of them is 503, which elsewhere means "try again".
-    method: "*",
-    path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
-    async speak({ pass, url }) {
-      const answer = await pass();
-      if (answer.status === 503) return notThere("This local server runs without its asset library (--enable-assets).");
-      return answer.status === 400 && url.searchParams.has("metadata_filter") ? refusedFilter(answer) : answer;
-    },
-  },
 ];
 
-/** Read once and handed on: of two readers, one that stops early would wait for the other. A refusal of any length stays one. */
-async function refusedFilter(answer: Response): Promise<Response> {
-  const bytes = await readBytes(answer.body, LONGEST_REFUSAL);
-  const text = bytes && new TextDecoder().decode(bytes);
-  if (text?.includes("UNSUPPORTED_PARAM"))
-    return translated({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
-  const headers = new Headers(answer.headers);
-  headers.delete("content-length");
-  return new Response(text, { status: answer.status, headers });
-}
-
-const translations: readonly Translation[] = [...jobTranslations, ...queueTranslations, ...historyTranslations, ...otherTranslations];
+const translations: readonly Translation[] = [
+  ...jobTranslations,
+  ...queueTranslations,
+  ...historyTranslations,
+  ...assetTranslations,
+  ...otherTranslations,
+];
 
 export function speakLocal(send: Send, now: () => number): Send {
   const ended = createEndedMemory(now);

@@ -1,0 +1,85 @@
+// Assets at a local server: its files lie in folders, its times are UTC and say no zone, and it may have been started without any of them.
+// Guarantees: an asset whose file GET /api/view can find says where; every time names its zone.
+// Must never: hold the content of one.
+
+import "server-only";
+import { z } from "zod";
+import { isObject, textOf } from "@/lib/contract/json";
+import { mediaKindOf } from "@/lib/contract/media-kind";
+import { type OutputFile } from "@/lib/contract/outputs-view";
+import { readBytes } from "../streams";
+import { isNoRoute, notThere, readLocal, type Translation, translated } from "./local-exchange";
+
+const LONGEST_REFUSAL = 64 * 1024;
+const folders = ["input", "output", "temp"];
+const times = ["created_at", "updated_at", "last_access_time"];
+const noZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+const listSchema = z.looseObject({ assets: z.array(z.unknown()) });
+
+export const assetTranslations: readonly Translation[] = [
+  {
+    // Without --enable-assets every path of them is 503, which elsewhere means "try again"; older versions know none of the paths.
+    method: "*",
+    path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
+    async speak({ request, pass, url, caught }) {
+      const answer = await pass();
+      const isRoot = caught[1] === undefined;
+      if (answer.status === 503 || (isRoot && (isNoRoute(answer) || answer.status === 405)))
+        return notThere("This local server runs without its asset library (--enable-assets).");
+      if (answer.status === 400 && url.searchParams.has("metadata_filter")) return refusedFilter(answer);
+      const tellsAssets = caught[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
+      return tellsAssets && /\bjson\b/i.test(answer.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(caught[1] ?? "")
+        ? withFiles(answer)
+        : answer;
+    },
+  },
+];
+
+async function withFiles(answer: Response): Promise<Response> {
+  const read = await readLocal(answer);
+  if (!read.ok) return read.answer;
+  const list = listSchema.safeParse(read.value);
+  return translated(list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(read.value), answer.status);
+}
+
+function toAsset(asset: unknown): unknown {
+  if (!isObject(asset)) return asset;
+  const zoned = times.flatMap((name) => {
+    const time = asset[name];
+    return typeof time === "string" && noZone.test(time) ? [[name, `${time}Z`]] : [];
+  });
+  const file = fileOf(asset);
+  const isPicture = mediaKindOf({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
+  // A passing picture is told no preview, and can be looked at all the same.
+  const isShown = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
+  const preview = isShown && { preview_url: `/api/view?${new URLSearchParams(file).toString()}` };
+  return { ...asset, ...Object.fromEntries(zoned), file, ...preview };
+}
+
+/** Its preview is the file itself, unless another asset was made its picture; else its path within the folder that its tags name. */
+function fileOf(asset: Record<string, unknown>): OutputFile | undefined {
+  const preview = textOf(asset.preview_id) === undefined ? textOf(asset.preview_url) : undefined;
+  if (preview !== undefined && URL.canParse(preview, "http://local.invalid")) {
+    const { pathname, searchParams } = new URL(preview, "http://local.invalid");
+    const filename = searchParams.get("filename");
+    if (pathname.endsWith("/api/view") && filename)
+      return { filename, subfolder: searchParams.get("subfolder") ?? "", type: searchParams.get("type") ?? "output" };
+  }
+  const { tags } = asset;
+  const type = folders.find((folder) => Array.isArray(tags) && tags.includes(folder));
+  const path = textOf(asset.loader_path) ?? textOf(asset.name);
+  if (type === undefined || path === undefined) return undefined;
+  const slash = path.lastIndexOf("/");
+  return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
+}
+
+/** Read once and handed on: of two readers, one that stops early would wait for the other. A refusal of any length stays one. */
+async function refusedFilter(answer: Response): Promise<Response> {
+  const bytes = await readBytes(answer.body, LONGEST_REFUSAL);
+  const text = bytes && new TextDecoder().decode(bytes);
+  if (text?.includes("UNSUPPORTED_PARAM"))
+    return translated({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
+  const headers = new Headers(answer.headers);
+  headers.delete("content-length");
+  return new Response(text, { status: answer.status, headers });
+}
