@@ -15,6 +15,8 @@ export async function runBundled(entry, name) {
     format: "esm",
     target: "node20",
     packages: "external",
+    // Its only use is to fail where there is no bundler of Next's.
+    alias: { "server-only": `${root}/bin/empty.mjs` },
     logLevel: "warning",
   });
   await import(pathToFileURL(outfile).href);

@@ -6,7 +6,7 @@ type PageHeaderProps = {
   /** Where the page stands: "Jobs /". */
   trail?: ReactNode;
   count?: number;
-  /** Beside the title: a state. */
+  /** Beside the title: a state, or the field by which the page is searched. */
   badge?: ReactNode;
   /** Right: how old the truth is, then the actions. */
   children?: ReactNode;

@@ -1,6 +1,8 @@
+import { type JobReach, type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { jobOfEntry, previewOf } from "@/lib/contract/history-entry";
 import { toJobView } from "@/lib/contract/job-view";
-import { listOutputs, type OutputFile, type OutputView } from "@/lib/contract/outputs-view";
-import { type JobDetail } from "@/lib/contract/schemas/job";
+import { type OutputFile, toPreviewView } from "@/lib/contract/outputs-view";
+import { type JobDetail, type JobListItem } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer, type HistoryEntry } from "@/lib/contract/schemas/queue";
 import { type JobState } from "@/lib/contract/states";
 import { workflowName } from "@/lib/contract/workflow-name";
@@ -23,50 +25,38 @@ export type HistoryRow = {
 
 const SHOWN_ERROR = 140;
 
-/** `unreadable`: entries of this page that the service sent in a shape that nobody knows. */
-export type HistoryView = { rows: HistoryRow[]; unreadable: number };
+/** `unreadable`: entries of this page that the service sent in a shape that nobody knows. `total` and `reach`: of what was found in the ledger. */
+export type HistoryView = { rows: HistoryRow[]; unreadable: number; total?: number; reach?: JobReach };
 
-export function toHistoryView({ history, unreadable = 0 }: HistoryAnswer): HistoryView {
-  return { rows: history.map(toHistoryRow), unreadable };
+export function toHistoryView(answer: HistoryAnswer | JobSearchAnswer): HistoryView {
+  if (isFound(answer)) {
+    const rows = answer.jobs.map((job) => toRow(job, job.outputs_count ?? 0, toPreviewView(job.preview_output)?.file));
+    return { rows, unreadable: 0, total: answer.pagination.total, reach: answer.reach };
+  }
+  return { rows: answer.history.map(toHistoryRow), unreadable: answer.unreadable ?? 0 };
 }
 
+const isFound = (answer: HistoryAnswer | JobSearchAnswer): answer is JobSearchAnswer => Array.isArray(answer.jobs);
+
 function toHistoryRow(entry: HistoryEntry): HistoryRow {
-  const job: JobDetail = {
-    id: entry.prompt_id,
-    status: wordOf(entry),
-    create_time: entry.create_time,
-    workflow_id: entry.workflow_id,
-    execution_status: entry.status,
-  };
+  const { job, files } = jobOfEntry(entry);
+  return toRow(job, files.length, previewOf(files)?.file);
+}
+
+function toRow(job: JobListItem | JobDetail, outputs: number, preview: OutputFile | undefined): HistoryRow {
   const { id, word, state, createdAtMs, startedAtMs, endedAtMs, error } = toJobView(job);
-  const files = listOutputs(entry.outputs).filter(({ file }) => file !== undefined);
-  const preview = previewOf(files);
   const line = error && [error.nodeType, error.message.trim().split("\n")[0] || error.type].filter(Boolean).join(": ");
   return {
     id,
     word,
     state,
-    outputs: files.length,
+    outputs,
     ...(createdAtMs !== undefined && { createdMs: createdAtMs }),
     ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
     ...(endedAtMs !== undefined && { endedMs: endedAtMs }),
-    ...(entry.workflow_id && { workflow: workflowName({ ...entry, id }) }),
-    ...(entry.job_label && { label: entry.job_label }),
+    ...(job.workflow_id && { workflow: workflowName(job) }),
+    ...(job.job_label && { label: job.job_label }),
     ...(line && { error: line.slice(0, SHOWN_ERROR) }),
     ...(preview && { preview }),
   };
-}
-
-/** A cancelled job is told as an error that was interrupted. */
-function wordOf({ status }: HistoryEntry): string {
-  if (status?.status_str === "success") return "completed";
-  const wasInterrupted = status?.messages.some(([event]) => event === "execution_interrupted");
-  if (wasInterrupted) return "cancelled";
-  return status?.status_str === "error" ? "failed" : (status?.status_str ?? "unknown");
-}
-
-/** What was kept before what may vanish, a picture before anything else. */
-function previewOf(files: readonly OutputView[]): OutputFile | undefined {
-  const visual = files.filter(({ kind }) => kind === "image" || kind === "video");
-  return (visual.find(({ temporary }) => !temporary) ?? visual[0])?.file;
 }

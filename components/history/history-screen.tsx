@@ -1,5 +1,6 @@
 "use client";
 
+import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { DataTable } from "@/components/data-table/data-table";
@@ -15,6 +16,10 @@ import { useConnection } from "@/components/frame/connection-context";
 import { useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
+import { JobSearchFilters } from "@/components/frame/job-search/job-search-filters";
+import { noSearch } from "@/components/frame/job-search/search-address";
+import { SearchReach } from "@/components/frame/job-search/search-reach";
+import { WordsField } from "@/components/frame/job-search/words-field";
 import { PageHeader } from "@/components/frame/page-header";
 import { RunLink } from "@/components/frame/run-link";
 import { ToolBar } from "@/components/frame/tool-bar";
@@ -22,7 +27,9 @@ import { Button, buttonStyle } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type JobSearch } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
+import { isSearch } from "@/lib/contract/job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { ClearHistory } from "./clear-history";
@@ -54,6 +61,15 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
   const ended = usePoll(connection ? endedJobsPath(connection) : undefined, { read: totalOf, motion: background });
   const refreshCounts = useRefreshCounts();
   const { rows, unreadable } = poll.value ?? nothing;
+  const isFiltered = isSearch(query);
+  const outMs = poll.value?.reach?.asOfMs;
+  const router = useRouter();
+  const go = (change: JobSearch, isTyped = false) => {
+    const href = historyHref({ ...query, ...change, offset: 0 }, linked);
+    // Words that are typed in several goes are one step of the way back.
+    if (isTyped && query.text !== undefined) router.replace(href);
+    else router.push(href);
+  };
   const selection = useSelection(rows.map(rowId));
   const refresh = () => Promise.all([poll.refresh(), ended.refresh(), refreshCounts()]);
   const removing = useJobWork({ connection, onDone: () => void refresh() });
@@ -70,14 +86,23 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
   const isEmpty = poll.value !== undefined && rows.length === 0 && !poll.failure;
   return (
     <>
-      <PageHeader title={t("title")} count={ended.value}>
-        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {canRemove && poll.value ? <ClearHistory count={ended.value} isBusy={clearing.isBusy} onClear={clearing.clear} /> : null}
+      <PageHeader
+        title={t("title")}
+        count={isFiltered ? poll.value?.total : ended.value}
+        badge={<WordsField text={query.text} onGo={go} />}
+      >
+        <Freshness atMs={outMs ?? poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined || outMs !== undefined} />
+        {/* It would clear what is filtered away, too. */}
+        {canRemove && poll.value && !isFiltered ? (
+          <ClearHistory count={ended.value} isBusy={clearing.isBusy} onClear={clearing.clear} />
+        ) : null}
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
+        <JobSearchFilters search={query} connection={connection} onGo={go} />
         <span className="text-ink-3">{canRemove ? t("stays") : t("readOnly")}</span>
       </ToolBar>
       {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      <SearchReach reach={poll.value?.reach} />
       <UnreadableRows count={unreadable} />
       {rows.length > 0 ? (
         <DataTable
@@ -101,7 +126,17 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
           }
         />
       ) : null}
-      {isEmpty && query.offset === 0 ? (
+      {isEmpty && query.offset === 0 && isFiltered ? (
+        <EmptyState
+          title={t("empty.filtered")}
+          action={
+            <Link href={historyHref({ ...query, ...noSearch }, linked)} className={buttonStyle()}>
+              {t("empty.showAll")}
+            </Link>
+          }
+        />
+      ) : null}
+      {isEmpty && query.offset === 0 && !isFiltered ? (
         <EmptyState title={t("empty.title")} text={t("empty.text")} action={canRemove ? <RunLink linked={linked} /> : undefined} />
       ) : null}
       <LowerEdge>
@@ -130,7 +165,8 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
           offset={query.offset}
           limit={query.max_items}
           count={rows.length}
-          hasMore={rows.length + unreadable >= query.max_items}
+          total={poll.value.total}
+          hasMore={isFiltered ? undefined : rows.length + unreadable >= query.max_items}
           hrefOf={(offset) => historyHref({ ...query, offset }, linked)}
           className="mt-auto md:sticky md:bottom-0 md:z-20"
         />

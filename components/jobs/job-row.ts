@@ -1,3 +1,4 @@
+import { type JobReach } from "@/lib/contract/console-job-search";
 import { errorLine } from "@/lib/contract/job-error-view";
 import { toJobView } from "@/lib/contract/job-view";
 import { type OutputFile } from "@/lib/contract/outputs-view";
@@ -25,15 +26,16 @@ export type JobRow = {
   preview?: OutputFile;
 };
 
-/** `unreadable`: rows of this page that the service sent in a shape that nobody knows. */
-export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; unreadable?: number };
+/** `unreadable`: rows of this page that the service sent in a shape that nobody knows. `reach`: of rows that were found in the ledger. */
+export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; unreadable?: number; reach?: JobReach };
 
-export function toJobsView(answer: JobsAnswer): JobsView {
+export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView {
   return {
     rows: answer.jobs.map(toJobRow),
     total: answer.pagination.total,
     hasMore: answer.pagination.has_more,
     unreadable: answer.unreadable,
+    reach: answer.reach,
   };
 }
 

@@ -3,9 +3,10 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { JobSearchFilters } from "@/components/frame/job-search/job-search-filters";
 import { chipStyle } from "@/components/ui/chip";
 import { Select } from "@/components/ui/select";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobRow } from "./job-row";
 import { OutputFilter } from "./output-filter";
 import { StatusFilter } from "./status-filter";
@@ -19,7 +20,7 @@ const sorts = {
   oldest: { sort_by: "create_time", sort_order: "asc" },
   longest: { sort_by: "execution_time", sort_order: "desc" },
   shortest: { sort_by: "execution_time", sort_order: "asc" },
-} as const satisfies Record<string, Pick<JobsQuery, "sort_by" | "sort_order">>;
+} as const satisfies Record<string, Pick<JobSearchQuery, "sort_by" | "sort_order">>;
 const sortNames = ["newest", "oldest", "longest", "shortest"] as const;
 
 type JobsFiltersProps = { place: JobsPlace; rows: readonly JobRow[]; total?: number; connection: string | undefined };
@@ -34,6 +35,7 @@ export function JobsFilters({ place: store, rows, total, connection }: JobsFilte
   const sort = sortNames.find((name) => sorts[name].sort_by === query.sort_by && sorts[name].sort_order === query.sort_order);
   return (
     <>
+      <JobSearchFilters search={query} connection={connection} onGo={go} />
       <StatusFilter place={place} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
       <OutputFilter place={place} />

@@ -13,13 +13,15 @@ import { useFollowCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { IgnoredValues } from "@/components/frame/ignored-values";
+import { SearchReach } from "@/components/frame/job-search/search-reach";
+import { WordsField } from "@/components/frame/job-search/words-field";
 import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { buttonStyle } from "@/components/ui/button";
 import { Link } from "@/components/ui/link";
 import { type Stamped } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Result } from "@/lib/shared/result";
 import { type JobRow, type JobsView } from "./job-row";
 import { jobsHref, type JobsLinks } from "./jobs-address";
@@ -36,7 +38,7 @@ import { useOpenJob } from "./use-open-job";
 
 type JobsScreenProps = {
   /** The address, as the server read it. */
-  query: JobsQuery;
+  query: JobSearchQuery;
   /** What it could not read of it. */
   ignored: readonly string[];
   /** `?connection=` of the address, where it has one. */
@@ -70,8 +72,12 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
   return (
     <>
       {question === asRead ? <IgnoredValues list={ignored} /> : null}
-      <PageHeader title={t("title")} count={view?.total}>
-        <Freshness atMs={poll.atMs ?? shown?.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} />
+      <PageHeader title={t("title")} count={view?.total} badge={<WordsField text={question.text} onGo={place.go} />}>
+        <Freshness
+          atMs={view?.reach?.asOfMs ?? poll.atMs ?? shown?.atMs}
+          everyMs={poll.everyMs}
+          isFailing={failure !== undefined || view?.reach?.asOfMs !== undefined}
+        />
         {canRun ? (
           <Link href="/run" className={buttonStyle({ tone: "primary" })}>
             {t("run")}
@@ -83,6 +89,7 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
         <JobsTools choice={choice} onChoose={choose} place={place} linked={connection} canShare={canRun} />
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      <SearchReach reach={view?.reach} />
       <UnreadableRows count={view?.unreadable} />
       <NewRows count={newCount} text={t("newRows", { count: newCount })} />
       <JobsBeside opened={opened} rows={rows} connection={connectionId} linked={connection} canRun={canRun} place={place}>

@@ -6,7 +6,7 @@ import { useChosen } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { useAllRowsKey } from "@/components/data-table/use-selection";
 import { useAtFirstMove } from "@/components/ui/use-at-first-move";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobRow } from "./job-row";
 
 const loadBar = () => import("./bulk/bulk-bar");
@@ -14,7 +14,7 @@ const BulkBar = dynamic(() => loadBar().then((module) => module.BulkBar), { ssr:
 
 type JobsSelectedProps = {
   store: SelectionStore;
-  query: JobsQuery;
+  query: JobSearchQuery;
   rows: readonly JobRow[];
   total?: number;
   connection?: string;

@@ -6,6 +6,7 @@ import { useCounts } from "@/components/frame/counts-context";
 import { chipStyle } from "@/components/ui/chip";
 import { Link } from "@/components/ui/link";
 import { useNumber } from "@/components/ui/use-numbers";
+import { isSearch } from "@/lib/contract/job-search";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type JobsChange } from "./jobs-place";
 import { type Place } from "./use-jobs-place";
@@ -22,7 +23,7 @@ export function StatusFilter({ place, total }: StatusFilterProps) {
   const { running, pending } = useCounts();
   const { query } = place;
   const chosen = query.status ?? [];
-  const isAllWorkflows = !query.workflow_id && !query.output_type;
+  const isAllWorkflows = !query.workflow_id && !query.output_type && !isSearch(query);
   const counts: Partial<Record<KnownJobState, number>> = {
     ...(isAllWorkflows && { in_progress: running, pending }),
     ...(chosen.length === 1 && chosen[0] && !place.isMoving && { [chosen[0]]: total }),

@@ -8,6 +8,7 @@ const looks = {
   exact: { dateStyle: "medium", timeStyle: "long" },
   minute: { timeStyle: "short" },
   second: { timeStyle: "medium" },
+  day: { dateStyle: "medium" },
   until: { dateStyle: "medium", timeStyle: "short" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 

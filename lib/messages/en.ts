@@ -11,6 +11,7 @@ import files from "./en/files.json";
 import frame from "./en/frame.json";
 import graph from "./en/graph.json";
 import history from "./en/history.json";
+import jobSearch from "./en/job-search.json";
 import jobs from "./en/jobs.json";
 import masks from "./en/masks.json";
 import overview from "./en/overview.json";
@@ -32,6 +33,7 @@ export const messages = {
   graph,
   history,
   jobs,
+  jobSearch,
   masks,
   overview,
   queue,

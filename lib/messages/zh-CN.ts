@@ -11,6 +11,7 @@ import files from "./zh-CN/files.json";
 import frame from "./zh-CN/frame.json";
 import graph from "./zh-CN/graph.json";
 import history from "./zh-CN/history.json";
+import jobSearch from "./zh-CN/job-search.json";
 import jobs from "./zh-CN/jobs.json";
 import masks from "./zh-CN/masks.json";
 import overview from "./zh-CN/overview.json";
@@ -32,6 +33,7 @@ export const messages: Messages = {
   graph,
   history,
   jobs,
+  jobSearch,
   masks,
   overview,
   queue,

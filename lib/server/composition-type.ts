@@ -6,6 +6,7 @@ import { type SignInLimits } from "./auth/sign-in-limits";
 import { type AttemptLimit } from "./bff/attempt-limit";
 import { type Env } from "./env";
 import { type KeyRing } from "./keys/key-ring";
+import { type Ledger } from "./ledger/ledger";
 import { type Log } from "./log";
 import { type PressesInFlight } from "./prompts/press-types";
 import { type Store } from "./store/store";
@@ -21,6 +22,7 @@ export type Composition = {
   env: Env;
   log: Log;
   store: Store;
+  ledger: Ledger;
   ring: KeyRing;
   authSecret: string;
   now(): number;

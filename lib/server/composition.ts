@@ -16,6 +16,7 @@ import { type Composition } from "./composition-type";
 import { type Env, EnvError, localUrl, readEnv } from "./env";
 import { openKeyRing } from "./keys/key-ring";
 import { readOrMakeSecretFile } from "./keys/secret-file";
+import { createLedger } from "./ledger/ledger";
 import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
 import { openStore } from "./store/store";
@@ -53,6 +54,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const reserve = createDiskReserve(join(env.dataDir, "reserve"));
   reserve.release();
   const store = openStore(env.dataDir, reserve);
+  const ledger = createLedger({ store, log, now, most: env.ledgerJobs });
   const capabilities = createCapabilityMemory(now);
   const sendHttp = createHttpSend();
   const sendLocal = speakLocal(sendHttp, now);
@@ -76,6 +78,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
 
   async function start(): Promise<void> {
     await store.migrate();
+    ledger.sweep();
     const { createService } = await import("@/lib/service/index");
     const made = createService({
       ...env.service,
@@ -103,6 +106,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     env,
     log,
     store,
+    ledger,
     ring: openKeyRing(env.dataDir, env.encryptionKeys),
     authSecret: readOrMakeSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url")),
     now,
@@ -122,6 +126,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     async stop() {
       // A start that failed has nothing to stop, and its error was given to whoever waited for it.
       await ready.catch(() => undefined);
+      await ledger.stop();
       await service?.stop();
       await Promise.all([sendHttp.close(), sendForeign.close()]);
       await store.close();

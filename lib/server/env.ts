@@ -32,6 +32,8 @@ export type Env = {
   trustedHosts: readonly string[];
   /** Requests a minute for one member; 0 is no limit. */
   rateLimit: number;
+  /** How many jobs of a connection the ledger keeps. */
+  ledgerJobs: number;
   service: ServiceSettings;
 };
 
@@ -70,6 +72,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       .split(",")
       .filter((host) => host !== ""),
     rateLimit: read("LIGHTDESK_RATE_LIMIT", wholeNumber(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
+    ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
     service: readService(source),
   };
 }

@@ -6,6 +6,7 @@ import { calls } from "./sections/calls";
 import { coldPreviews } from "./sections/cold-previews";
 import { firstLoad } from "./sections/first-load";
 import { firstVisit } from "./sections/first-visit";
+import { jobSearch } from "./sections/job-search";
 import { longText } from "./sections/long-text";
 import { mask } from "./sections/mask";
 import { pages } from "./sections/pages";
@@ -24,6 +25,7 @@ const sections: readonly Section[] = [
   pages,
   calls,
   submissions,
+  jobSearch,
   uploads,
   waysIn,
   longText,

@@ -4,7 +4,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
 export default async function HistoryLoading() {
   return (
-    <PageMessages messages={await pickMessages("history")}>
+    <PageMessages messages={await pickMessages("history", "jobSearch")}>
       <HistorySkeleton />
     </PageMessages>
   );

@@ -1,14 +1,19 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { USUAL_ITEMS } from "@/components/history/history-address";
-import { toHistoryView } from "@/components/history/history-row";
+import { readSearch } from "@/components/frame/job-search/search-address";
+import { endedJobs, USUAL_ITEMS } from "@/components/history/history-address";
+import { type HistoryView, toHistoryView } from "@/components/history/history-row";
 import { HistoryScreen } from "@/components/history/history-screen";
 import { writeExactJson } from "@/lib/contract/exact-json";
+import { jobSearchQuerySchema, type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { type Failure } from "@/lib/contract/failure";
+import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
-import { historyQuerySchema } from "@/lib/contract/schemas/queue";
+import { type HistoryAnswer, historyQuerySchema } from "@/lib/contract/schemas/queue";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { searchJobs } from "@/lib/server/queries/job-search";
 import { listHistory } from "@/lib/server/queries/history";
 import { stamp } from "../stamp";
 
@@ -26,12 +31,19 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
     max_items: max_items.catch(USUAL_ITEMS).parse(params.max_items ?? USUAL_ITEMS),
     offset: offset.catch(0).parse(params.offset),
   };
-  const history = stamp(listHistory(viewer, query, linked), toHistoryView);
+  const search = readSearch(
+    new URLSearchParams(Object.entries(params).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []))),
+  );
+  const asked = { ...query, ...search };
+  const reading = isSearch(search)
+    ? searchJobs(viewer, jobSearchQuerySchema.parse(endedJobs(asked)), linked)
+    : listHistory(viewer, query, linked);
+  const history = stamp<HistoryAnswer | JobSearchAnswer, HistoryView, Failure>(reading, toHistoryView);
   return (
-    <PageMessages messages={await pickMessages("history", "acts")}>
+    <PageMessages messages={await pickMessages("history", "acts", "jobSearch")}>
       <HistoryScreen
         key={writeExactJson(query)}
-        query={query}
+        query={asked}
         linked={linked}
         canRemove={hasRole(viewer.role, "operator")}
         history={history}

@@ -4,7 +4,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
 export default async function JobsLoading() {
   return (
-    <PageMessages messages={await pickMessages("jobs")}>
+    <PageMessages messages={await pickMessages("jobs", "jobSearch")}>
       <JobsSkeleton />
     </PageMessages>
   );

@@ -5,9 +5,11 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { toJobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/jobs-screen";
 import { withQuery } from "@/lib/browser/urls";
+import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { searchJobs } from "@/lib/server/queries/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
 import { stamp } from "../stamp";
@@ -26,9 +28,10 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
     redirect(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection }));
   }
-  const jobs = stamp(listJobs(viewer, query, connection), toJobsView);
+  const reading = isSearch(query) ? searchJobs(viewer, query, connection) : listJobs(viewer, query, connection);
+  const jobs = stamp(reading, toJobsView);
   return (
-    <PageMessages messages={await pickMessages("jobs", "acts")}>
+    <PageMessages messages={await pickMessages("jobs", "acts", "jobSearch")}>
       <JobsScreen
         query={query}
         ignored={ignored}

@@ -4,10 +4,12 @@ import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { withQuery } from "@/lib/browser/urls";
+import { useClock } from "@/components/ui/use-clock";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { hasRole } from "@/lib/contract/roles";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobState } from "@/lib/contract/states";
+import { toMilliseconds } from "@/lib/contract/times";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useConnection, useConnections, useLinkedConnection } from "../connection-context";
 import { destinationsOf } from "../destinations";
@@ -18,18 +20,21 @@ import { useLanguage } from "../use-language";
 import { useSignOut } from "../use-sign-out";
 import { openWayIn, waysOf } from "../ways-in";
 import { type PaletteItem } from "./palette-items";
+import { type FoundJobs } from "./use-recent-jobs";
 
 const themes = ["system", "light", "dark"] as const;
 
 type Ports = {
   jobs: readonly JobListItem[];
+  /** By what they hold; what was typed need not stand in a row. */
+  found: FoundJobs | undefined;
   /** Named as what was typed. */
   assets: readonly AssetView[];
   onSwitch: (connection: { id: string; name: string }) => void;
 };
 
 /** Everything that can be gone to or done from anywhere. */
-export function usePaletteItems({ jobs, assets, onSwitch }: Ports): PaletteItem[] {
+export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): PaletteItem[] {
   const t = useTranslations("frame");
   const router = useRouter();
   const { setTheme } = useTheme();
@@ -38,6 +43,11 @@ export function usePaletteItems({ jobs, assets, onSwitch }: Ports): PaletteItem[
   const current = useConnection();
   const connections = useConnections();
   const connection = useLinkedConnection();
+  const clock = useClock();
+  const whenOf = ({ create_time: time }: JobListItem) => {
+    const ms = toMilliseconds(time);
+    return ms === undefined ? undefined : clock(ms, "until");
+  };
   const role = useRole();
   const to = (href: `/${string}`) => () => router.push(href);
   return [
@@ -48,11 +58,12 @@ export function usePaletteItems({ jobs, assets, onSwitch }: Ports): PaletteItem[
       also: href,
       run: to(withQuery(href, { connection })),
     })),
-    ...jobs.map((job) => ({
+    ...allJobs(jobs, found).map(({ job, also }) => ({
       key: `job-${job.id}`,
       group: "jobs" as const,
       label: job.id,
-      note: [job.workflow_name, stateWord(job, t)].filter(Boolean).join(" · "),
+      note: [job.workflow_name, stateWord(job, t), also !== undefined && whenOf(job)].filter(Boolean).join(" · "),
+      also,
       onDemand: true,
       run: to(withQuery(`/jobs/${encodeURIComponent(job.id)}`, { connection })),
     })),
@@ -119,6 +130,13 @@ export function usePaletteItems({ jobs, assets, onSwitch }: Ports): PaletteItem[
     { key: "keys", group: "actions", label: t("palette.keys"), note: "?", run: () => showOverlay("keys") },
     { key: "sign-out", group: "actions", label: t("member.signOut"), run: () => void leave() },
   ];
+}
+
+function allJobs(jobs: readonly JobListItem[], found: FoundJobs | undefined): { job: JobListItem; also?: string }[] {
+  const named = new Set(jobs.map(({ id }) => id));
+  const held = new Set(found?.jobs.map(({ id }) => id));
+  const recent = jobs.map((job) => ({ job, ...(held.has(job.id) && { also: found?.text }) }));
+  return [...recent, ...(found?.jobs ?? []).filter(({ id }) => !named.has(id)).map((job) => ({ job, also: found?.text }))];
 }
 
 type Words = ReturnType<typeof useTranslations<"frame">>;

@@ -1,11 +1,11 @@
-import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type KnownJob } from "@/components/job-acts/end-jobs";
 import { type JobAct } from "@/components/job-acts/use-job-work";
 import { jobStates, type KnownJobState } from "@/lib/contract/states";
 import { type JobRow } from "../job-row";
 
 /** Chosen jobs by id, or everything that a query matches, on whatever page. */
-export type BulkSelection = { kind: "ids"; ids: readonly string[] } | { kind: "matching"; query: JobsQuery; total: number };
+export type BulkSelection = { kind: "ids"; ids: readonly string[] } | { kind: "matching"; query: JobSearchQuery; total: number };
 
 const moving: readonly KnownJobState[] = ["pending", "in_progress"];
 const ended: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
@@ -24,7 +24,7 @@ export function toKnownJob({ id, word, state, workflow, label, createdMs }: JobR
 }
 
 /** The part of a query that an act is for; nothing where none of its states is. */
-export function narrowedTo(act: JobAct, query: JobsQuery): JobsQuery | undefined {
+export function narrowedTo(act: JobAct, query: JobSearchQuery): JobSearchQuery | undefined {
   if (act === "runAgain") return query;
   const status = query.status ? query.status.filter((state) => fitting[act].includes(state)) : [...fitting[act]];
   return status.length === 0 ? undefined : { ...query, status };

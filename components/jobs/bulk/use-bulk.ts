@@ -5,13 +5,13 @@ import { type KnownJob, named } from "@/components/job-acts/end-jobs";
 import { type JobAct, useJobWork } from "@/components/job-acts/use-job-work";
 import { inBatches } from "@/lib/browser/in-batches";
 import { type Work } from "@/lib/browser/patient-call";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { narrowedTo } from "./bulk-selection";
 import { runAgain } from "./run-again";
 import { countJobs, walkJobs } from "./walk-jobs";
 
 /** `count` is undefined where the service does not tell it; `query` where the jobs are not known by name yet. */
-export type Asked = { act: JobAct; count: number | undefined; jobs?: readonly KnownJob[]; query?: JobsQuery };
+export type Asked = { act: JobAct; count: number | undefined; jobs?: readonly KnownJob[]; query?: JobSearchQuery };
 
 type Choices = {
   connection: string | undefined;
@@ -25,8 +25,8 @@ type Choices = {
 export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
   const [asked, setAsked] = useState<Asked>();
   const [isNothing, setNothing] = useState(false);
-  const work = useJobWork<JobsQuery>({ connection, onDone, onBack, runAgain: runEachAgain, walk: walkJobs });
-  async function ask(act: JobAct, query: JobsQuery): Promise<void> {
+  const work = useJobWork<JobSearchQuery>({ connection, onDone, onBack, runAgain: runEachAgain, walk: walkJobs });
+  async function ask(act: JobAct, query: JobSearchQuery): Promise<void> {
     const narrowed = narrowedTo(act, query);
     if (!narrowed) return setNothing(true);
     const outside = work.begin();
@@ -46,7 +46,7 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
     asked,
     /** None of those that match is in a state for it. */
     isNothing,
-    ask: (act: JobAct, query: JobsQuery) => {
+    ask: (act: JobAct, query: JobSearchQuery) => {
       begin();
       return ask(act, query);
     },

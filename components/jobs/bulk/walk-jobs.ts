@@ -1,7 +1,8 @@
 import { callPatiently, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { walkPages } from "@/lib/browser/walk-pages";
-import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { toJobRow } from "../job-row";
 import { jobsApiPath } from "../jobs-address";
@@ -12,7 +13,7 @@ const PAGE = 1000;
 /** What one press may set in motion. */
 export const MOST_AT_ONCE = 10_000;
 
-export function walkJobs(query: JobsQuery, work: Work) {
+export function walkJobs(query: JobSearchQuery, work: Work) {
   const pathAt = (offset: number) => jobsApiPath({ ...query, limit: PAGE, offset }, work.connection);
   const read = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
     return { items: jobs.map((job) => toKnownJob(toJobRow(job))), rows: jobs.length + unreadable, total, hasMore };
@@ -21,7 +22,7 @@ export function walkJobs(query: JobsQuery, work: Work) {
 }
 
 /** How many jobs a query matches now; undefined where the service does not say. */
-export async function countJobs(query: JobsQuery, work: Work): Promise<Result<number | undefined, ApiFailure>> {
+export async function countJobs(query: JobSearchQuery, work: Work): Promise<Result<number | undefined, ApiFailure>> {
   const path = jobsApiPath({ ...query, limit: 1, offset: 0 }, work.connection);
   const result = await callPatiently<JobsAnswer>(path, { cache: "no-store" }, work);
   return result.ok ? ok(result.value.pagination.total) : result;

@@ -11,12 +11,12 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { openConnection, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
-import { withNames } from "../workflows/with-names";
 import { actedOn } from "./acted-on";
 import { emptyAnswer, jsonAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
+import { passOn } from "./pass-on";
 import { readPathParams } from "./path-params";
 import { CONNECTION_PARAMETER, readJson, readQuery, searchOf } from "./read-request";
 import { toBrowser } from "./to-browser";
@@ -57,7 +57,8 @@ export async function runOperation(
 async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const result = await access.upstream.exchange(operation, input);
   if (!result.ok) return failed(toBrowser(result.failure, access));
-  const value = toBrowser(await withNames(operation, access.connection.id, result.value.value, input.json), access);
+  const { memberId } = asked.viewer;
+  const value = await passOn(operation, access, result.value.value, { sent: input.json, memberId });
   // What was submitted is named by its job: by it the log tells who submitted it.
   const jobId = operation.name === "submitPrompt" ? textOf(objectOf(value)?.prompt_id) : undefined;
   asked.note({

@@ -6,6 +6,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
+import { passOn } from "../bff/pass-on";
 import { toBrowser } from "../bff/to-browser";
 import { composition } from "../composition";
 import { openApiKey } from "../keys/api-keys";
@@ -13,7 +14,6 @@ import { type Connection } from "../store/connections";
 import { type PictureSource } from "../thumbnails/seen-assets";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
-import { withNames } from "../workflows/with-names";
 
 export const noConnection: Failure = { code: "NOT_FOUND", message: "There is no such connection.", status: 404 };
 
@@ -41,7 +41,16 @@ export async function findConnection(viewer: Viewer, id: string | undefined): Pr
   return connection ? ok(connection) : failed({ code: "NO_CONNECTION", message: "There is no connection yet.", status: 409 });
 }
 
+/** For what a person does: the ledger of its jobs is read on while somebody works with a connection. */
 export async function openConnection(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
+  const access = await open(viewer, id);
+  if (!access.ok) return access;
+  const used = access.value.connection.id;
+  composition().ledger.reader.used(used, (operation, input) => read(operation, open(viewer, used), input));
+  return access;
+}
+
+async function open(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
   const { store, ring, log, upstreamFor, upstreamOptionsFor, seenAssets } = composition();
   const found = await findConnection(viewer, id);
   if (!found.ok) return found;
@@ -77,9 +86,16 @@ export async function readThrough<O extends Operation>(
   operation: O,
   input?: CallInput,
 ): Promise<Result<AnswerOf<O>, Failure>> {
-  const access = await openConnection(viewer, connectionId);
+  return read(operation, openConnection(viewer, connectionId), input);
+}
+
+async function read<O extends Operation>(
+  operation: O,
+  opening: Promise<Result<Access, Failure>>,
+  input?: CallInput,
+): Promise<Result<AnswerOf<O>, Failure>> {
+  const access = await opening;
   if (!access.ok) return access;
   const result = await access.value.upstream.call(operation, input);
-  if (!result.ok) return failed(toBrowser(result.failure, access.value));
-  return ok(toBrowser(await withNames(operation, access.value.connection.id, result.value), access.value));
+  return result.ok ? ok(await passOn(operation, access.value, result.value)) : failed(toBrowser(result.failure, access.value));
 }

@@ -77,6 +77,7 @@ export async function changeConnection(
   // The new key first: between the two writes the old address may see the new key refused, never the new address the old key.
   await storeGivenKey(id, body);
   const learnt = moves || isAccepted(check) ? check.dialect : undefined;
+  if (moves || body.key !== undefined) composition().ledger.restart(id);
   await store.connections.change(id, {
     name: body.name,
     baseUrl,
@@ -90,7 +91,9 @@ export async function changeConnection(
 export async function removeConnection(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
   const found = await findOwnConnection(viewer, id);
   if (!found.ok) return found;
-  return (await composition().store.connections.remove(id)) ? ok(undefined) : failed(noConnection);
+  if (!(await composition().store.connections.remove(id))) return failed(noConnection);
+  composition().ledger.sweep();
+  return ok(undefined);
 }
 
 /** A connection that the viewer may change: a personal one of theirs, or a shared one for an admin. */

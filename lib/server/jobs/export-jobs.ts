@@ -4,8 +4,8 @@
 // Must never: hold more than a page, or let a file that was cut off look whole.
 
 import "server-only";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";
 import { textStream } from "../bff/text-stream";
@@ -18,7 +18,7 @@ import { type JobPage, jobPages } from "./job-pages";
 const MOST_JOBS = 1_000_000;
 
 type ExportOptions = {
-  query: JobsQuery;
+  query: JobSearchQuery;
   format: keyof typeof exportFormats;
   /** Only these of the list; it is read until all of them were met. */
   ids?: readonly string[];

@@ -1,16 +1,19 @@
-// All jobs that a query matches, page by page, whatever a service says of its pages.
+// All jobs that a query matches, page by page, whatever a service says of its pages; of what only the ledger can find, from there.
 // Guarantees: one page is held at a time and the next is asked for when it is wanted; a job that moved to the next page while others were
 // added is handed out once; it ends at a service that repeats itself. Names are put on and secrets taken out as in the list itself.
 // Must never: end quietly because a page failed.
 
 import "server-only";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
+import { isSearch } from "@/lib/contract/job-search";
+import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { passOn } from "../bff/pass-on";
 import { toBrowser } from "../bff/to-browser";
 import { type Access } from "../connections/access";
-import { withNames } from "../workflows/with-names";
+import { searchLedger } from "../queries/job-search";
 
 const PAGE = 1000;
 
@@ -18,18 +21,19 @@ const PAGE = 1000;
 export type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: number; isLast: boolean };
 type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
-export function jobPages(access: Access, query: JobsQuery, signal: AbortSignal): JobPages {
+export function jobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
+  async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
+    if (isSearch(query)) return ok(await searchLedger(access.connection.id, page));
+    const result = await access.upstream.call(operations.listJobs, { query: page, signal });
+    return result.ok ? ok(await passOn(operations.listJobs, access, result.value)) : failed(toBrowser(result.failure, access));
+  }
   let offset = 0;
   let before: ReadonlySet<string> = new Set();
   return {
     async next() {
-      const result = await access.upstream.call(operations.listJobs, { query: { ...query, limit: PAGE, offset }, signal });
-      if (!result.ok) return failed(toBrowser(result.failure, access));
-      const {
-        jobs,
-        pagination,
-        unreadable = 0,
-      } = toBrowser(await withNames(operations.listJobs, access.connection.id, result.value), access);
+      const result = await read({ ...query, limit: PAGE, offset });
+      if (!result.ok) return result;
+      const { jobs, pagination, unreadable = 0 } = result.value;
       const fresh = jobs.filter(({ id }) => !before.has(id));
       // By what came and not by what was asked for: a service may give less a page.
       offset += jobs.length + unreadable;

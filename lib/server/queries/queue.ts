@@ -11,11 +11,11 @@ import { type QueueList } from "@/lib/contract/schemas/queue";
 import { toJobState } from "@/lib/contract/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
+import { passOn } from "../bff/pass-on";
 import { toBrowser } from "../bff/to-browser";
 import { openConnection } from "../connections/access";
 import { composition } from "../composition";
 import { canStop } from "../jobs/can-stop";
-import { withNames } from "../workflows/with-names";
 
 const MOST_ROWS = 1000;
 
@@ -31,9 +31,9 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
   const hasOrder = pending > 1 && knowsQueue() !== false;
   const queue = hasOrder ? await upstream.call(operations.listQueue, { signal }) : undefined;
   const mayStop = jobs.value.jobs.length > pending && (await canStop(access.value, signal));
-  const named = await withNames(operations.listJobs, used.id, jobs.value);
+  const named = await passOn(operations.listJobs, access.value, jobs.value);
   const view = toQueueView(named.jobs, queue?.ok ? queue.value : undefined);
-  return ok(toBrowser({ ...view, canStop: mayStop, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable }, access.value));
+  return ok({ ...view, canStop: mayStop, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable });
 }
 
 export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): Omit<QueueView, "canStop"> {

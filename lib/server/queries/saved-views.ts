@@ -4,6 +4,7 @@
 import "server-only";
 import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/saved-views";
 import { type Failure } from "@/lib/contract/failure";
+import { searchNames } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
@@ -83,7 +84,7 @@ function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undef
 
 /** The parameters that make a list; a page of it, a connection or an open job are not part of a view. */
 const kept: Readonly<Record<ViewScreen, readonly string[]>> = {
-  jobs: ["status", "workflow_id", "output_type", "sort_by", "sort_order", "limit"],
+  jobs: ["status", "workflow_id", "output_type", ...searchNames, "sort_by", "sort_order", "limit"],
   assets: [
     ...["include_tags", "exclude_tags", "name_contains", "metadata_filter", "include_public", "sort", "order", "limit"],
     ...["look", "size", "fit", "by"],

@@ -15,6 +15,7 @@ import { invitationsAndLog } from "./migrations/0010-invitations-and-log";
 import { logByTarget } from "./migrations/0011-log-by-target";
 import { chainedLog } from "./migrations/0012-chained-log";
 import { connectionAssets } from "./migrations/0013-connection-assets";
+import { jobLedger } from "./migrations/0014-job-ledger";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -30,4 +31,5 @@ export const migrations: Record<string, Migration> = {
   "0011-log-by-target": logByTarget,
   "0012-chained-log": chainedLog,
   "0013-connection-assets": connectionAssets,
+  "0014-job-ledger": jobLedger,
 };

@@ -11,7 +11,9 @@ import { migrate, openDatabase } from "./database";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createEndedSessionStore, type EndedSessionStore } from "./ended-sessions";
 import { createInvitationStore, type InvitationStore } from "./invitations";
+import { createJobLedgerStore, type JobLedgerStore } from "./job-ledger";
 import { createJobLabelStore, type JobLabelStore } from "./job-labels";
+import { createLedgerSearch, type LedgerSearchStore } from "./ledger-search";
 import { createKeyStore, type KeyStore } from "./keys";
 import { createMemberStore, type MemberStore } from "./members";
 import { createPressStore, type PressStore } from "./presses";
@@ -27,6 +29,7 @@ export type Store = {
   presses: PressStore;
   downloadTasks: DownloadTaskStore;
   jobLabels: JobLabelStore;
+  jobLedger: JobLedgerStore & LedgerSearchStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
   endedSessions: EndedSessionStore;
@@ -60,6 +63,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     presses: createPressStore(database),
     downloadTasks: createDownloadTaskStore(database),
     jobLabels: createJobLabelStore(database),
+    jobLedger: { ...createJobLedgerStore(database), ...createLedgerSearch(database) },
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
     endedSessions: createEndedSessionStore(database),

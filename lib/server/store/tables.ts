@@ -126,7 +126,42 @@ export type SavedViewRow = {
   created_at: number;
 };
 
+export type LedgerConnectionRow = {
+  number: Generated<number>;
+  connection_id: string;
+  /** What was submitted until then is known, back to `cursor_ms`; null where nothing was read. */
+  newest_ms: number | null;
+  /** How far back the list was read in this round. */
+  cursor_ms: number | null;
+  /** Where the list is read on; null where this round is over. */
+  next_offset: number | null;
+  /** A round has come to the end of the list. */
+  is_complete: Generated<number>;
+  /** Older jobs were left out, since the ledger is full. */
+  is_bounded: Generated<number>;
+  swept_at: number | null;
+};
+
+export type LedgerJobRow = {
+  /** Beyond what a double holds: never read as a number. */
+  key: bigint;
+  number: number;
+  job_id: string;
+  /** The time in the key is the service's own, to the millisecond. */
+  is_exact: number;
+  member_id: string | null;
+  run_ms: number | null;
+  /** Of what it put out, with commas between. */
+  kinds: string;
+  /** A list item, as JSON; secrets are masked. */
+  item: string;
+  /** The texts of its inputs; null where they have not been read. */
+  inputs: string | null;
+};
+
 export type Tables = {
+  ledger_connections: LedgerConnectionRow;
+  ledger_jobs: LedgerJobRow;
   saved_views: SavedViewRow;
   opening_views: { member_id: string; screen: string; view_id: string };
   members: MemberRow;

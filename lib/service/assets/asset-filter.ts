@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Database } from "../store/database";
 import { statement } from "../store/statement";
-import { foldName } from "./fold-name";
+import { foldName } from "@/lib/shared/fold-name";
 import { type MetadataCondition, readMetadataFilter, toRowTest, toSearchTerm } from "./metadata-filter";
 import { nameTerm, tagToken, unlistedToken } from "./search-tokens";
 

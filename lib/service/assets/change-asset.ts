@@ -10,7 +10,7 @@ import { findAsset, type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { byHash } from "./file-names";
-import { foldName } from "./fold-name";
+import { foldName } from "@/lib/shared/fold-name";
 import { addTags, removeTags } from "./tags";
 import { type Thumbnails } from "./thumbnails";
 

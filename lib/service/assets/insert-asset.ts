@@ -3,7 +3,7 @@
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Database, query } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
-import { foldName } from "./fold-name";
+import { foldName } from "@/lib/shared/fold-name";
 import { requireRoom } from "./quota";
 import { addTags } from "./tags";
 

@@ -1,7 +1,7 @@
 // A million assets of one user, three tags each: two of ten and one of a thousand, names of two words and a number, some metadata.
 // The search index is built by the service's own code, from what the triggers noted.
 import { keepSearchIndex } from "@/lib/service/assets/search-index";
-import { foldName } from "@/lib/service/assets/fold-name";
+import { foldName } from "@/lib/shared/fold-name";
 import { openDatabase } from "@/lib/service/store/database";
 import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";

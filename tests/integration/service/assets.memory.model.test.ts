@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readFilter } from "@/lib/service/assets/asset-filter";
 import { readAssets } from "@/lib/service/assets/asset-row";
 import { editAsset } from "@/lib/service/assets/change-asset";
-import { foldName } from "@/lib/service/assets/fold-name";
+import { foldName } from "@/lib/shared/fold-name";
 import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { keepSearchIndex } from "@/lib/service/assets/search-index";
 import { type AssetMemory, createAssetMemory } from "@/lib/service/assets/search-memory";

@@ -1,11 +1,13 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { HELD_MS } from "@/components/ui/use-held";
 import { type HistoryView } from "@/components/history/history-row";
 import { HistoryScreen } from "@/components/history/history-screen";
 import { ok } from "@/lib/shared/result";
+import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
 const network = { isBroken: false };
@@ -40,9 +42,11 @@ async function show() {
   const history = Promise.resolve(ok({ value, atMs: 1 }));
   await act(async () => {
     renderInApp(
-      <Suspense>
-        <HistoryScreen canRemove query={{ offset: 0, max_items: 100 }} history={history} />
-      </Suspense>,
+      <AppRouterContext value={plainRouter()}>
+        <Suspense>
+          <HistoryScreen canRemove query={{ offset: 0, max_items: 100 }} history={history} />
+        </Suspense>
+      </AppRouterContext>,
     );
     await history;
   });

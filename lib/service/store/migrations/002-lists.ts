@@ -5,7 +5,7 @@
 // not know yet; the service brings it up to date inside each commit, and at its start (see assets/search-index.ts).
 
 import { type Database as Connection } from "better-sqlite3";
-import { foldName } from "@/lib/service/assets/fold-name";
+import { foldName } from "@/lib/shared/fold-name";
 import { stretches } from "../job-stretches";
 
 const note = (seq: string) => `INSERT INTO assets_unsearched (asset_seq) VALUES (${seq}) ON CONFLICT DO NOTHING;`;

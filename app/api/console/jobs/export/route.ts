@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
 import { commaList } from "@/lib/contract/schemas/lenient";
-import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { guarded } from "@/lib/server/bff/guard";
 import { CONNECTION_PARAMETER, readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
@@ -17,13 +17,13 @@ export const GET = guarded(guard, async ({ request, viewer, note }) => {
   const search = searchOf(request);
   const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
-  const query = readQuery(search, jobsQuerySchema);
+  const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
   const own = readQuery(search, ownSchema);
   if (!own.ok) return own;
   note({ connectionId: access.value.connection.id });
   return exportJobs(access.value, {
-    query: jobsQuerySchema.parse(query.value),
+    query: jobSearchQuerySchema.parse(query.value),
     ...ownSchema.parse(own.value),
     signal: request.signal,
   });
@@ -36,5 +36,5 @@ export const POST = guarded(guard, async ({ request, viewer, note }) => {
   const body = await readJson(request, bodySchema);
   if (!body.ok) return body;
   note({ connectionId: access.value.connection.id });
-  return exportJobs(access.value, { query: jobsQuerySchema.parse({}), ...body.value, signal: request.signal });
+  return exportJobs(access.value, { query: jobSearchQuerySchema.parse({}), ...body.value, signal: request.signal });
 });

@@ -1,0 +1,14 @@
+import { type JobPeople } from "@/lib/contract/console-job-search";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { guarded } from "@/lib/server/bff/guard";
+import { CONNECTION_PARAMETER, searchOf } from "@/lib/server/bff/read-request";
+import { listSubmitters } from "@/lib/server/queries/job-search";
+import { ok } from "@/lib/shared/result";
+
+/** Whom jobs of a connection can be filtered by. */
+export const GET = guarded({ action: "searchJobs", role: "viewer", connection: true }, async ({ request, viewer }) => {
+  const people = await listSubmitters(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  if (!people.ok) return people;
+  const answer: JobPeople = { people: people.value };
+  return ok(jsonAnswer(answer));
+});

@@ -1,0 +1,23 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { cn } from "@/components/ui/cn";
+import { useClock } from "@/components/ui/use-clock";
+import { type JobReach } from "@/lib/contract/console-job-search";
+
+/** How far back was searched, and whether the service answers: what is not found may still be there. */
+export function SearchReach({ reach }: { reach: JobReach | undefined }) {
+  const t = useTranslations("jobSearch.reach");
+  const clock = useClock();
+  if (!reach) return null;
+  const { extent, sinceMs, unread, asOfMs } = reach;
+  const date = sinceMs === undefined ? undefined : (clock(sinceMs, "day") ?? "…");
+  const covered = extent === "all" ? t("all") : date === undefined ? t("starting") : t(extent, { date });
+  const isOut = asOfMs !== undefined;
+  const outage = () => (asOfMs ? t("outage", { date: clock(asOfMs, "until") ?? "…" }) : t("outageUnknown"));
+  return (
+    <p role="status" className={cn("border-b border-line px-4 py-1.5 text-sm md:px-5", isOut ? "bg-wait-soft text-wait" : "text-ink-3")}>
+      {[...(isOut ? [outage()] : []), covered, ...(unread > 0 ? [t("unread", { count: unread })] : [])].join(" ")}
+    </p>
+  );
+}

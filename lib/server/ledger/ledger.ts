@@ -1,0 +1,106 @@
+// The ledger of jobs, kept while the console works: what passes through is written down after it was answered.
+// Guarantees: nothing that a person waits for waits for it, and nothing fails because of it; secrets are masked before anything is
+// written; what is not yet written is bounded: answers beyond that are left out, and read again by the reader.
+
+import "server-only";
+import { type Store } from "../store/store";
+import { type Log } from "../log";
+import { type Answered, notesOf } from "./notes";
+import { createLedgerReader, type LedgerReader } from "./reader";
+
+/** So that a page's polls and its details are written together. */
+const WAIT_MS = 100;
+const AT_ONCE = 50;
+const MOST_WAITING = 50;
+
+type Change = { connectionId: string } & (
+  | { kind: "seen"; answered: () => Answered | undefined }
+  | { kind: "removed"; ids: readonly string[] }
+  | { kind: "restarted" }
+  | { kind: "swept" }
+);
+
+export type Ledger = {
+  reader: LedgerReader;
+  /** An answer, which is masked when it is written. */
+  see(connectionId: string, answered: () => Answered | undefined): void;
+  /** Jobs that are no more at the service. */
+  removed(connectionId: string, ids: readonly string[]): void;
+  /** Its history was cleared, or it leads to other jobs now. */
+  restart(connectionId: string): void;
+  /** A connection was removed. */
+  sweep(): void;
+  /** When everything that was seen until now is written. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Options = { store: Store; log: Log; now: () => number; most: number };
+
+export function createLedger({ store, log, now, most }: Options): Ledger {
+  const waiting: Change[] = [];
+  let writing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const reader = createLedgerReader({ store, log, now, most, settled });
+
+  function add(change: Change): void {
+    if (waiting.length >= MOST_WAITING && change.kind === "seen") return;
+    waiting.push(change);
+    timer ??= setTimeout(() => void settled(), WAIT_MS).unref();
+  }
+
+  function settled(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing ??= writeAll().finally(() => (writing = undefined));
+    return writing;
+  }
+
+  async function writeAll(): Promise<void> {
+    for (let change = waiting.shift(); change !== undefined; change = waiting.shift()) {
+      try {
+        await write(change);
+      } catch (err) {
+        log.error({ err, connectionId: change.connectionId }, "the ledger of jobs could not be written");
+      }
+    }
+  }
+
+  async function write(change: Change): Promise<void> {
+    const { connectionId, kind } = change;
+    const { jobLedger } = store;
+    if (kind === "removed") return jobLedger.forget(connectionId, change.ids);
+    if (kind === "restarted" || kind === "swept") {
+      if (kind === "restarted") {
+        await jobLedger.restart(connectionId);
+        reader.restart(connectionId);
+      }
+      while (await jobLedger.sweep()) await breath();
+      return;
+    }
+    const answered = change.answered();
+    const notes = answered ? notesOf(answered) : [];
+    for (let at = 0; at < notes.length; at += AT_ONCE) {
+      if (at > 0) await breath();
+      if (await jobLedger.note(connectionId, notes.slice(at, at + AT_ONCE), most)) reader.wake(connectionId);
+    }
+  }
+
+  return {
+    reader,
+    see: (connectionId, answered) => add({ kind: "seen", connectionId, answered }),
+    removed: (connectionId, ids) => add({ kind: "removed", connectionId, ids }),
+    restart: (connectionId) => add({ kind: "restarted", connectionId }),
+    sweep: () => add({ kind: "swept", connectionId: "" }),
+    settled,
+    async stop() {
+      await reader.stop();
+      await settled();
+    },
+  };
+}
+
+/** Requests go first. */
+function breath(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

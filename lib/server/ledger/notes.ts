@@ -1,0 +1,105 @@
+// What an answer of a service tells the ledger of jobs.
+// Guarantees: never throws; what is kept of a job is bounded, whatever its service sends; an answer of another operation tells nothing.
+// Must never: be given what has not been masked.
+
+import "server-only";
+import { jobOfEntry, previewOf } from "@/lib/contract/history-entry";
+import { isObject, objectOf, textOf } from "@/lib/contract/json";
+import { toJobErrorView } from "@/lib/contract/job-error-view";
+import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/outputs-view";
+import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
+import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
+import { toJobState } from "@/lib/contract/states";
+import { toMilliseconds } from "@/lib/contract/times";
+import { type LedgerNote } from "../store/job-ledger";
+import { textsOf } from "./input-texts";
+
+export type Answered =
+  | { operation: "listJobs"; value: JobsAnswer }
+  | { operation: "listHistory"; value: HistoryAnswer }
+  | { operation: "getJob"; value: JobDetail }
+  | { operation: "getJobStatus"; value: JobStatus }
+  | { operation: "submitPrompt"; jobId: string; sent: unknown; memberId: string; atMs: number };
+
+const LONGEST_ERROR = 2000;
+const LONGEST_TEXT = 500;
+
+export function notesOf(answered: Answered): LedgerNote[] {
+  switch (answered.operation) {
+    case "listJobs":
+      return answered.value.jobs.map((job) => ({ ...noteOf(job), isExact: true }));
+    case "listHistory":
+      return answered.value.history.map((entry) => {
+        const { job, files } = jobOfEntry(entry);
+        const note = noteOf({ ...job, outputs_count: files.length, preview_output: previewTold(previewOf(files)) });
+        return { ...note, isExact: true, kinds: kindsOf(files) };
+      });
+    case "getJob": {
+      const { workflow, outputs } = answered.value;
+      const note = noteOf(answered.value);
+      return [{ ...note, kinds: [...(note.kinds ?? []), ...kindsOf(listOutputs(outputs))], inputs: textsOf(graphIn(workflow)) }];
+    }
+    case "getJobStatus": {
+      const { id, status, error_message: message } = answered.value;
+      const error = toJobState(status) === "failed" ? errorTold(toJobErrorView(message)) : undefined;
+      return [{ jobId: id, isAside: true, item: { status, ...(error && { execution_error: error }) } }];
+    }
+    case "submitPrompt":
+      return [submitted(answered)];
+  }
+}
+
+function submitted({ jobId, sent, memberId, atMs }: Extract<Answered, { operation: "submitPrompt" }>): LedgerNote {
+  const body = objectOf(sent);
+  const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
+  const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, LONGEST_TEXT);
+  const item = { status: "pending", workflow_id: workflowId };
+  return { jobId, item, createdMs: atMs, memberId, inputs: textsOf(body?.prompt) };
+}
+
+function noteOf(job: JobListItem | JobDetail): LedgerNote {
+  const preview = toPreviewView(job.preview_output);
+  return {
+    jobId: job.id,
+    createdMs: toMilliseconds(job.create_time),
+    kinds: preview ? kindsOf([preview]) : [],
+    item: {
+      status: job.status.slice(0, LONGEST_TEXT),
+      workflow_id: job.workflow_id?.slice(0, LONGEST_TEXT),
+      outputs_count: job.outputs_count,
+      execution_start_time: job.execution_start_time,
+      execution_end_time: job.execution_end_time,
+      preview_output: previewTold(preview),
+      execution_error: errorTold(toJobErrorView(job.execution_error)),
+    },
+  };
+}
+
+/** A row shows the picture, by its file; a text that was put out is no name of one. */
+function previewTold(preview: OutputView | undefined): JobListItem["preview_output"] {
+  if (!preview?.file) return undefined;
+  const { filename, subfolder, type } = preview.file;
+  if (filename.length > LONGEST_TEXT || subfolder.length > LONGEST_TEXT) return undefined;
+  return { filename, subfolder, type, nodeId: preview.nodeId, mediaType: preview.key, display_name: preview.name.slice(0, LONGEST_TEXT) };
+}
+
+/** Without the traceback and the inputs at failure, which only a job's own page shows. */
+function errorTold(error: ReturnType<typeof toJobErrorView>): JobListItem["execution_error"] {
+  if (!error) return undefined;
+  return {
+    node_id: error.nodeId?.slice(0, LONGEST_TEXT),
+    node_type: error.nodeType?.slice(0, LONGEST_TEXT),
+    exception_type: error.type.slice(0, LONGEST_TEXT),
+    exception_message: (error.lateValidation?.message ?? error.message).slice(0, LONGEST_ERROR),
+    traceback: [],
+  };
+}
+
+function kindsOf(outputs: readonly OutputView[]): string[] {
+  return [...new Set(outputs.map(({ kind }) => kind))];
+}
+
+/** What was submitted: { prompt, extra_data }, or a bare graph. */
+function graphIn(workflow: unknown): unknown {
+  return isObject(workflow) && isObject(workflow.prompt) ? workflow.prompt : workflow;
+}

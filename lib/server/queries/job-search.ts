@@ -1,0 +1,64 @@
+// Jobs found in the ledger, for pages and handlers: by words, by time, by who submitted them.
+// Guarantees: only of a connection that the member may use; what a service that answers has just said is in it; where it does not answer,
+// what is known is shown and said to be old. Must never: say that all jobs were searched where older ones are still to be read.
+
+import "server-only";
+import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { isTerminalWord } from "@/lib/contract/states";
+import { ok, type Result } from "@/lib/shared/result";
+import { type Viewer } from "../auth/viewer";
+import { openConnection } from "../connections/access";
+import { composition } from "../composition";
+import { wordsOf } from "../store/ledger-words";
+import { withNames } from "../workflows/with-names";
+
+const HOUR_MS = 60 * 60_000;
+
+export async function searchJobs(viewer: Viewer, query: JobSearchQuery, connection?: string): Promise<Result<JobSearchAnswer, Failure>> {
+  const access = await openConnection(viewer, connection);
+  if (!access.ok) return access;
+  const { id } = access.value.connection;
+  const { reader } = composition().ledger;
+  const outage = await reader.refresh(id);
+  const [jobs, reach] = await Promise.all([searchLedger(id, query), reachOf(id)]);
+  reader.want(
+    id,
+    jobs.jobs.flatMap((job) => (isTerminalWord(job.status) ? [] : [job.id])),
+  );
+  return ok({ ...jobs, reach: { ...reach, ...(outage && { asOfMs: outage.sinceMs ?? 0 }) } });
+}
+
+/** A page of the ledger, in the shape of the service's own list. */
+export async function searchLedger(id: string, query: JobSearchQuery): Promise<JobsAnswer> {
+  const { store, now, ledger } = composition();
+  await ledger.settled();
+  const { text, member, from, to, within, ...rest } = query;
+  const words = text === undefined ? [] : wordsOf(text);
+  const sinceMs = within === undefined ? undefined : now() - within * HOUR_MS;
+  const fromMs = Math.max(from ?? 0, sinceMs ?? 0) || undefined;
+  const found = await store.jobLedger.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
+  const { offset, limit } = query;
+  const pagination = { offset, limit, total: found.total, has_more: offset + found.jobs.length < found.total };
+  return withNames(operations.listJobs, id, { jobs: found.jobs, pagination });
+}
+
+async function reachOf(id: string): Promise<JobReach> {
+  const { store, env } = composition();
+  const { isComplete, isBounded, cursorMs, unread } = await store.jobLedger.reach(id);
+  const extent = isBounded ? "newest" : isComplete ? "all" : "reading";
+  // Each new job takes the place of the oldest.
+  const sinceMs = isBounded ? await store.jobLedger.oldestOfFull(id, env.ledgerJobs) : cursorMs;
+  return { extent, unread, ...(sinceMs !== undefined && { sinceMs }) };
+}
+
+/** Who can be chosen as the person. */
+export async function listSubmitters(viewer: Viewer, connection?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
+  const access = await openConnection(viewer, connection);
+  if (!access.ok) return access;
+  const { store, ledger } = composition();
+  await ledger.settled();
+  return ok(await store.jobLedger.people(access.value.connection.id));
+}

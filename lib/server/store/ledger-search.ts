@@ -1,0 +1,99 @@
+// The ledger of jobs, searched.
+// Guarantees: one connection's jobs alone; a word is looked for in errors and inputs, in the names of workflows and of people; a page and
+// its count are read from the index, without a look at the rows that are left out.
+
+import "server-only";
+import { type RawBuilder, sql } from "kysely";
+import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
+import { fold, markOf, termOf } from "./ledger-words";
+import { type Database } from "./database";
+import { firstKey, readItem } from "./ledger-rows";
+
+export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
+  words: readonly string[];
+  memberId?: string;
+  /** Included. */
+  fromMs?: number;
+  /** Excluded. */
+  toMs?: number;
+};
+export type LedgerSearchStore = ReturnType<typeof createLedgerSearch>;
+
+/** A word that half of all names hold is no longer looked for among them. */
+const MOST_NAMES = 200;
+const LAST_MS = Number.MAX_SAFE_INTEGER;
+
+export function createLedgerSearch(database: Database) {
+  /** A word in a job's texts, or in what its workflow or the person is called now. */
+  function wordTerm(word: string, named: Named): string {
+    const held = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MOST_NAMES);
+    const marks = [
+      ...held(named.workflows).map(({ id }) => markOf("workflow", id)),
+      ...held(named.members).map(({ id }) => markOf("member", id)),
+    ];
+    return `(${[word, ...marks].map(termOf).join(" OR ")})`;
+  }
+
+  async function namesFor(connectionId: string): Promise<Named> {
+    const [workflows, members] = await Promise.all([
+      database.selectFrom("workflow_names").select(["workflow_id as id", "name"]).where("connection_id", "=", connectionId).execute(),
+      database.selectFrom("members").select(["id", "name"]).execute(),
+    ]);
+    const folded = (names: Named["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
+    return { workflows: folded(workflows), members: folded(members) };
+  }
+
+  return {
+    async search(connectionId: string, question: LedgerQuestion): Promise<{ jobs: JobListItem[]; total: number }> {
+      const row = await database
+        .selectFrom("ledger_connections")
+        .select("number")
+        .where("connection_id", "=", connectionId)
+        .executeTakeFirst();
+      if (!row) return { jobs: [], total: 0 };
+      const named = question.words.length > 0 ? await namesFor(connectionId) : { workflows: [], members: [] };
+      const words = question.words.map((word) => wordTerm(word, named));
+      const terms = [...words, ...filterTerms(question)];
+      const from = firstKey(row.number, question.fromMs ?? 0);
+      const to = firstKey(row.number, question.toMs ?? LAST_MS);
+      const found =
+        terms.length === 0
+          ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}`
+          : sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${terms.join(" AND ")} AND rowid >= ${from} AND rowid < ${to}`;
+      const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${found})`.execute(database);
+      const page = await pageOf(found, question).execute(database);
+      return { jobs: page.rows.map(({ item }) => readItem(item)), total: count.rows[0]?.n ?? 0 };
+    },
+
+    /** Everybody whom a job of the connection is known of, under the name they have now. */
+    async people(connectionId: string): Promise<{ id: string; name: string }[]> {
+      const { rows } = await sql<{ id: string; name: string }>`
+        SELECT members.id, members.name FROM members JOIN ledger_connections ON connection_id = ${connectionId}
+        WHERE EXISTS (SELECT 1 FROM ledger_jobs WHERE ledger_jobs.number = ledger_connections.number AND member_id = members.id)
+        ORDER BY members.name LIMIT 500`.execute(database);
+      return rows;
+    },
+  };
+}
+
+type Named = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };
+
+function filterTerms({ status, workflow_id: workflow, output_type: output, memberId }: LedgerQuestion): string[] {
+  return [
+    ...(status && status.length > 0 ? [`(${status.map((state) => termOf(markOf("state", state))).join(" OR ")})`] : []),
+    ...(memberId === undefined ? [] : [termOf(markOf("member", memberId))]),
+    ...(workflow === undefined ? [] : [termOf(markOf("workflow", workflow))]),
+    ...(output === undefined ? [] : [termOf(markOf("output", output))]),
+  ];
+}
+
+function pageOf(found: RawBuilder<unknown>, { sort_by: by, sort_order: order, limit, offset }: LedgerQuestion) {
+  const direction = sql.raw(order === "asc" ? "ASC" : "DESC");
+  if (by === "execution_time") {
+    return sql<{ item: string }>`
+      SELECT item FROM (${found}) JOIN ledger_jobs USING (key)
+      ORDER BY run_ms IS NULL, run_ms ${direction}, key ${direction} LIMIT ${limit} OFFSET ${offset}`;
+  }
+  return sql<{ item: string }>`
+    SELECT item FROM (${found} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
+}

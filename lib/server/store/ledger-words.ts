@@ -1,0 +1,63 @@
+// How the ledger's index knows a job: the folded words of its texts, and marks for what it is filtered by.
+// Guarantees: whatever somebody writes stays a word and never becomes a mark or syntax of the index: marks are made of characters that are
+// taken out of texts. A word of three letters or more is found anywhere; a shorter one as a whole word, or anywhere in writing without spaces.
+// Must not change without a migration that fills the index anew.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { foldName } from "@/lib/shared/fold-name";
+
+/** The index cuts texts into threes, so that a shorter piece needs filling up. */
+const THREE = 3;
+const FILLER = "\uE000";
+/** Private use: nobody's letters. */
+const RESERVED = /[\uE000\u{F0000}-\u{FFFFD}\p{Surrogate}\0]/gu;
+const FIRST_MARK = 0xf0000;
+const MARK_LETTERS = 0xfffd;
+const MOST_WORDS = 12;
+const withoutSpaces =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
+const shortWord = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,2}(?![\p{L}\p{N}])/gu;
+
+export type MarkKind = "state" | "member" | "workflow" | "output";
+
+export function markOf(kind: MarkKind, value: string): string {
+  const digest = createHash("sha256").update(`${kind}\n${value}`).digest();
+  return String.fromCodePoint(...[0, 2, 4].map((at) => FIRST_MARK + (digest.readUInt16BE(at) % MARK_LETTERS)));
+}
+
+/** What the index is given of a job. */
+export function bodyOf(marks: readonly string[], texts: readonly string[]): string {
+  const folded = texts.map(fold).filter((text) => text !== "");
+  const short = new Set(folded.flatMap(shortPieces));
+  return [...marks, ...folded, [...short].map(filled).join("")].join("\n");
+}
+
+/** What was typed as words; what stands between quotation marks is one. */
+export function wordsOf(text: string): string[] {
+  const pieces = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => fold(quoted ?? plain ?? ""));
+  return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= THREE))].slice(0, MOST_WORDS);
+}
+
+/** What the index is asked for a word or a mark. */
+export function termOf(word: string): string {
+  const text = Array.from(word).length < THREE ? filled(word) : word;
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
+export function fold(text: string): string {
+  return foldName(text.replace(RESERVED, " ")).replace(/\s+/gu, " ").trim();
+}
+
+function shortPieces(folded: string): string[] {
+  const runs = folded.match(withoutSpaces) ?? [];
+  const inRuns = runs.flatMap((run) => {
+    const letters = Array.from(run);
+    return letters.flatMap((letter, at) => [letter, ...(letters[at + 1] === undefined ? [] : [letter + letters[at + 1]])]);
+  });
+  return [...inRuns, ...(folded.match(shortWord) ?? [])];
+}
+
+function filled(piece: string): string {
+  return FILLER.repeat(THREE - Array.from(piece).length) + piece;
+}

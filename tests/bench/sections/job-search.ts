@@ -1,0 +1,126 @@
+// Jobs found in a full ledger: 200,000 jobs with prompts of forty words, asked as the route asks its store.
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { openStore, type Store } from "@/lib/server/store/store";
+import { wordsOf } from "@/lib/server/store/ledger-words";
+import { type LedgerNote } from "@/lib/server/store/job-ledger";
+import { type LedgerQuestion } from "@/lib/server/store/ledger-search";
+import { percentile, table } from "../figures";
+import { type Section } from "../section";
+
+const JOBS = 200_000;
+const AT_ONCE = 500;
+const QUESTIONS = 200;
+const PEOPLE = 20;
+const CONNECTION = "bench";
+const NEWEST_MS = Date.UTC(2026, 10, 1);
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export const jobSearch: Section = {
+  name: "job-search",
+  async measure(report) {
+    const folder = await mkdtemp(join(tmpdir(), "lightdesk-bench-"));
+    const store = openStore(folder);
+    try {
+      report.tell(`filling a ledger with ${JOBS} jobs`);
+      await fill(store);
+      const size = (await stat(join(folder, "console.sqlite"))).size;
+      const rows = [];
+      for (const { name, question } of kinds) rows.push([name, ...(await asked(store, question))]);
+      report.print(
+        [
+          `## Jobs found in a ledger of ${JOBS.toLocaleString("en")}, ${Math.round(size / 1024 ** 2)} MiB on disk`,
+          table(["question, with its count and a page of 100", "p50 ms", "p95 ms"], rows),
+        ].join("\n\n"),
+      );
+    } finally {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+const random = (() => {
+  let seed = 20261101;
+  return () => {
+    seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+    return seed / 0x7fffffff;
+  };
+})();
+const syllables = ["ka", "lo", "mi", "tra", "ven", "sho", "ru", "pel", "din", "gor", "ast", "ly", "qu", "bro", "sen"];
+const words = Array.from({ length: 3000 }, () =>
+  Array.from({ length: 2 + Math.floor(random() * 4) }, () => syllables[Math.floor(random() * syllables.length)]).join(""),
+);
+/** Few words stand in most prompts, most words in few. */
+const someWord = () => words[Math.floor(random() ** 3 * words.length)] ?? "";
+const someone = () => `member-${Math.floor(random() * PEOPLE)}`;
+
+type Ask = { text?: string; member?: string; days?: number; failed?: boolean };
+const kinds: readonly { name: string; question: () => Ask }[] = [
+  { name: "a word, thirty days and a person", question: () => ({ text: someWord(), member: someone(), days: 30 }) },
+  { name: "two words and a person", question: () => ({ text: `${someWord()} ${someWord()}`, member: someone() }) },
+  { name: "a word", question: () => ({ text: someWord() }) },
+  { name: "a word that every prompt has, and a person", question: () => ({ text: "photo", member: someone() }) },
+  { name: "failed, thirty days", question: () => ({ failed: true, days: 30 }) },
+];
+
+async function asked(store: Store, question: () => Ask): Promise<string[]> {
+  const took: number[] = [];
+  for (let at = 0; at < QUESTIONS; at += 1) {
+    const { text, member, days, failed } = question();
+    const until = NEWEST_MS - Math.floor(random() * 60) * DAY_MS;
+    const asking: LedgerQuestion = {
+      words: text === undefined ? [] : wordsOf(text),
+      memberId: member,
+      ...(days !== undefined && { fromMs: until - days * DAY_MS, toMs: until }),
+      ...(failed && { status: ["failed"] }),
+      sort_by: "create_time",
+      sort_order: "desc",
+      offset: 0,
+      limit: 100,
+    };
+    const began = performance.now();
+    await store.jobLedger.search(CONNECTION, asking);
+    took.push(performance.now() - began);
+  }
+  return [0.5, 0.95].map((share) => percentile(took, share).toFixed(1));
+}
+
+async function fill(store: Store): Promise<void> {
+  await store.migrate();
+  const passwordHash = "none";
+  await store.members.create({ name: "Bench", email: "bench@desk.test", role: "owner", passwordHash, createdAt: NEWEST_MS });
+  await store.connections.create({ id: CONNECTION, name: "Bench", baseUrl: "http://127.0.0.1:9", createdAt: NEWEST_MS });
+  for (let first = 0; first < JOBS; first += AT_ONCE) {
+    const notes = Array.from({ length: AT_ONCE }, (_, at) => noteOf(first + at));
+    await store.jobLedger.note(CONNECTION, notes, JOBS);
+  }
+}
+
+function noteOf(at: number): LedgerNote {
+  const isFailed = at % 12 === 0;
+  const createdMs = NEWEST_MS - (JOBS - at) * MINUTE_MS;
+  const message = `${someWord()} of ${someWord()} was not found`;
+  return {
+    jobId: `00000000-0000-4000-8000-${String(at).padStart(12, "0")}`,
+    createdMs,
+    isExact: true,
+    memberId: someone(),
+    kinds: ["image"],
+    inputs: `photo of ${Array.from({ length: 40 }, someWord).join(" ")}`,
+    item: {
+      status: isFailed ? "failed" : "completed",
+      workflow_id: `workflow-${at % 50}`,
+      outputs_count: 1,
+      execution_start_time: createdMs + 1000,
+      execution_end_time: createdMs + 9000,
+      preview_output: { filename: `${"0".repeat(60)}${at}.png`, subfolder: "", type: "output", nodeId: "9", mediaType: "images" },
+      ...(isFailed && {
+        execution_error: { node_type: "LoadImage", exception_type: "ValueError", exception_message: message, traceback: [] },
+      }),
+    },
+  };
+}

@@ -1,0 +1,114 @@
+// Jobs are found: by words and a range of time in Jobs and in History, and however old by the commands.
+import AxeBuilder from "@axe-core/playwright";
+import { type APIRequestContext, type Page } from "@playwright/test";
+import { type Desk } from "./support/desk";
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+const rows = (page: Page) => page.locator("tr[data-row]");
+const field = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
+const withText = (value: string) => ({
+  "1": { class_type: "PrimitiveString", inputs: { value } },
+  "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
+});
+const DAY_MS = 24 * 60 * 60_000;
+const dayOf = (ms: number) => new Intl.DateTimeFormat("sv-SE").format(ms);
+
+async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, name?: string): Promise<string> {
+  const id = await submit(request, desk, prompt, { name });
+  await untilState(request, desk, id, "completed");
+  return id;
+}
+
+test("words and a range of time find a job, its page opens, and Back keeps the filters", async ({ page, context, request, freshDesk }) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const wanted = await ended(page.request, freshDesk, withText("a lighthouse in the fog"));
+  const other = await ended(page.request, freshDesk, withText("a meadow at noon"));
+  await page.goto(`${freshDesk.url}/jobs`);
+  await expect(rows(page)).toHaveCount(2);
+  const asked = page.waitForRequest(/api\/console\/jobs\/search/);
+  await field(page).fill("lighthouse");
+  // What is shown in the field is what leaves.
+  expect(new URL((await asked).url()).searchParams.get("text")).toBe("lighthouse");
+  await expect(rows(page)).toHaveCount(1);
+  await expect(page).toHaveURL(/text=lighthouse/);
+  await expect(page.getByText("Searched every job.")).toBeVisible();
+  await expect(field(page)).toBeFocused();
+
+  await page.getByLabel("Time", { exact: true }).selectOption("Last 24 hours");
+  await expect(page).toHaveURL(/within=24/);
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByLabel("Time", { exact: true }).selectOption("Choose dates…");
+  const dates = page.getByRole("dialog", { name: "Jobs submitted between two days" });
+  const today = await page.evaluate(() => new Intl.DateTimeFormat("sv-SE").format(Date.now()));
+  await dates.getByLabel("First day").fill(dayOf(Date.parse(today) - 2 * DAY_MS));
+  await dates.getByLabel("Last day").fill(dayOf(Date.parse(today) - DAY_MS));
+  await dates.getByRole("button", { name: "Show jobs" }).click();
+  await expect(page.getByText("No jobs match these filters")).toBeVisible();
+  await page.getByLabel("Time", { exact: true }).selectOption("Any time");
+  await expect(rows(page)).toHaveCount(1);
+
+  await page.getByRole("button", { name: "Person" }).click();
+  await page.getByRole("dialog", { name: "Jobs of one person" }).getByRole("button", { name: "Ada Owner" }).click();
+  await expect(page.getByRole("button", { name: "Person: Ada Owner" })).toBeVisible();
+  await expect(rows(page)).toHaveCount(1);
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+
+  await page.goto(`${freshDesk.url}/jobs/${wanted}`);
+  await page.goBack();
+  await expect(page).toHaveURL(/text=lighthouse.*member=/);
+  await expect(field(page)).toHaveValue("lighthouse");
+  await expect(rows(page)).toHaveCount(1);
+  await page.goto(`${freshDesk.url}/history?text=meadow`);
+  await expect(rows(page)).toHaveCount(1);
+  await expect(page.getByRole("link", { name: other.slice(0, 8) })).toBeVisible();
+  await field(page).fill("nothing of the kind");
+  await expect(page.getByText("No entries match these filters")).toBeVisible();
+  await expect(page).toHaveURL(/text=nothing/);
+});
+
+test("what the ledger found is taken as a whole: all that match are exported and run again", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  for (let at = 0; at < 3; at += 1) await ended(page.request, freshDesk, withText(`a heron, take ${at}`));
+  await ended(page.request, freshDesk, withText("an otter"));
+  await page.goto(`${freshDesk.url}/jobs?text=heron&limit=2`);
+  await expect(rows(page)).toHaveCount(2);
+  await page.getByLabel("Select all on this page").check();
+  const bar = page.getByRole("region", { name: "Selected rows" });
+  await bar.getByRole("button", { name: /all 3/i }).click();
+  const saved = page.waitForEvent("download");
+  await bar.getByRole("link", { name: /JSON/ }).click();
+  const file = await (await saved).createReadStream();
+  let text = "";
+  for await (const chunk of file) text += String(chunk);
+  expect(JSON.parse(text)).toMatchObject({ count: 3, complete: true });
+});
+
+test("the commands find a job by its words that more than a hundred newer ones have left behind", async ({
+  page,
+  context,
+  request,
+  freshDesk,
+}) => {
+  await freshDesk.setUp(request);
+  await freshDesk.signIn(context);
+  const old = await ended(page.request, freshDesk, withText("the very first windmill"), "windmill-study");
+  for (let at = 0; at < 105; at += 1) await submit(page.request, freshDesk, slowGraph(0.01, `n${at}`));
+  await page.goto(`${freshDesk.url}/jobs`);
+  await expect(page.getByRole("navigation", { name: "Pages" })).toContainText("of 106");
+  await page.keyboard.press("ControlOrMeta+k");
+  const commands = page.getByRole("dialog", { name: "Commands" });
+  for (const words of ["windmill first", "windmill-study"]) {
+    await commands.getByRole("combobox").fill(words);
+    await expect(commands.getByRole("option", { name: new RegExp(old) })).toBeVisible();
+  }
+  await commands.getByRole("option", { name: new RegExp(old) }).click();
+  await expect(page).toHaveURL(new RegExp(`/jobs/${old}`));
+});

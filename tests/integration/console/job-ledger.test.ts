@@ -1,0 +1,159 @@
+// The ledger of jobs is filled by reading what a service has, also of jobs that never passed through the console.
+import { rm } from "node:fs/promises";
+import Sqlite from "better-sqlite3";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { startComposition } from "@/lib/server/composition";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+
+const open: { dispose(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.dispose();
+});
+
+const HOUR_MS = 60 * 60_000;
+const NEWEST_MS = Date.UTC(2026, 4, 3);
+type Job = { id: string; status: string; create_time: number };
+type Elsewhere = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
+
+/** Somebody's service with jobs of which the console knows nothing: the newest first, one an hour. */
+async function elsewhere(count: number): Promise<Elsewhere> {
+  const jobs = Array.from({ length: count }, (_, at) => ({
+    id: `job-${String(at).padStart(4, "0")}`,
+    status: "completed",
+    create_time: NEWEST_MS - at * HOUR_MS,
+  }));
+  const state = { jobs, isDown: false, details: new Array<string>() };
+  const server = await startLittleServer(({ url }, response) => {
+    const { pathname, searchParams } = new URL(url, "http://x");
+    if (state.isDown) return answerJson(response, { message: "down" }, 503);
+    if (pathname === "/api/jobs") {
+      const offset = Number(searchParams.get("offset"));
+      const limit = Number(searchParams.get("limit"));
+      const page = state.jobs.slice(offset, offset + limit);
+      const total = state.jobs.length;
+      return answerJson(response, { jobs: page, pagination: { offset, limit, total, has_more: offset + page.length < total } });
+    }
+    const job = state.jobs.find(({ id }) => pathname === `/api/jobs/${id}`);
+    if (!job) return answerJson(response, { message: "There is no such job." }, 404);
+    state.details.push(job.id);
+    const graph = { "1": { class_type: "CLIPTextEncode", inputs: { text: `a fjord seen from ${job.id}`, clip: ["2", 0] } } };
+    return answerJson(response, { ...job, workflow: { prompt: graph } });
+  });
+  open.push({ dispose: () => server.close() });
+  return Object.assign(state, server);
+}
+
+async function desk(settings: Record<string, string> = {}): Promise<Harness> {
+  const harness = await createHarness({ settings });
+  open.push(harness);
+  return harness;
+}
+
+async function find(harness: Harness, query: string): Promise<JobSearchAnswer> {
+  const answer = await harness.request(`/api/console/jobs/search?${query}`, { as: "viewer" });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+const complete = (harness: Harness, connection: string) =>
+  until("everything was read", async () => {
+    const { reach } = await find(harness, `text=fjord&limit=1&connection=${connection}`);
+    return reach.extent !== "reading" && reach.unread === 0 && reach;
+  });
+
+test("jobs that were submitted elsewhere are found after the list was read backwards, and it says how far that reaches", async () => {
+  const [service, harness] = await Promise.all([elsewhere(230), desk()]);
+  const connection = await harness.connect(service.url, "sk-key");
+  const first = await find(harness, `text=job-0229&connection=${connection}`);
+  expect(first).toMatchObject({ jobs: [], reach: { extent: "reading" } });
+  const old = NEWEST_MS - 229 * HOUR_MS;
+  const found = await until("the oldest job is known", async () => {
+    const answer = await find(harness, `from=${old}&to=${old + 1}&connection=${connection}`);
+    return answer.jobs.length > 0 && answer;
+  });
+  expect(found.jobs.map((job) => job.id)).toEqual(["job-0229"]);
+  const reach = await until("the reach is told", async () => {
+    const now = (await find(harness, `text=fjord&connection=${connection}`)).reach;
+    return now.extent === "all" && now;
+  });
+  expect(reach).toMatchObject({ sinceMs: old });
+  await until("the words of the newest are known", async () => {
+    return (await find(harness, `text=${encodeURIComponent('"from job-0001"')}&connection=${connection}`)).jobs.length === 1;
+  });
+});
+
+test("jobs that the service removed vanish once its list was read again", async () => {
+  const [service, harness] = await Promise.all([elsewhere(12), desk()]);
+  const connection = await harness.connect(service.url, "sk-key");
+  await find(harness, `text=fjord&connection=${connection}`);
+  await complete(harness, connection);
+  service.jobs = service.jobs.filter(({ id }) => id !== "job-0004");
+  await until("it is gone", async () => (await find(harness, `text=fjord&connection=${connection}`)).pagination.total === 11);
+});
+
+test("no more than the setting's number of jobs are kept, the newest, and it says so", async () => {
+  const [service, harness] = await Promise.all([elsewhere(420), desk({ LIGHTDESK_LEDGER_JOBS: "100" })]);
+  const connection = await harness.connect(service.url, "sk-key");
+  await find(harness, `within=8000&connection=${connection}`);
+  const reach = await until("it is full", async () => {
+    const answer = await find(harness, `from=1&connection=${connection}`);
+    return answer.reach.extent === "newest" && answer;
+  });
+  expect(reach.pagination.total).toBe(100);
+  expect(reach.jobs[0]?.id).toBe("job-0000");
+  expect(reach.jobs.at(-1)?.id).toBe("job-0099");
+});
+
+test("while the service is down, what is known is shown with its age, and reading goes on when it is back", async () => {
+  const [service, harness] = await Promise.all([elsewhere(5), desk()]);
+  const connection = await harness.connect(service.url, "sk-key");
+  await find(harness, `text=fjord&connection=${connection}`);
+  await complete(harness, connection);
+  service.isDown = true;
+  const old = await until("the outage is noticed", async () => {
+    const answer = await find(harness, `text=fjord&connection=${connection}`);
+    return answer.reach.asOfMs !== undefined && answer;
+  });
+  expect(old.jobs).toHaveLength(5);
+  service.isDown = false;
+  await until("it is fresh again", async () => (await find(harness, `text=fjord&connection=${connection}`)).reach.asOfMs === undefined);
+});
+
+test("a ledger that was lost is made anew", async () => {
+  const [service, harness] = await Promise.all([elsewhere(5), desk()]);
+  const connection = await harness.connect(service.url, "sk-key");
+  await find(harness, `text=fjord&connection=${connection}`);
+  await complete(harness, connection);
+  await harness.console.stop();
+  const database = new Sqlite(join(harness.folder, "console.sqlite"));
+  database.exec("DELETE FROM ledger_jobs; DELETE FROM ledger_connections;");
+  database.close();
+  const again = startComposition({ env: harness.console.env });
+  await again.ready;
+  try {
+    expect((await find(harness, `text=fjord&connection=${connection}`)).jobs).toEqual([]);
+    const reach = await complete(harness, connection);
+    expect(reach.extent).toBe("all");
+    expect((await find(harness, `text=fjord&connection=${connection}`)).pagination.total).toBe(5);
+  } finally {
+    await again.stop();
+    await rm(harness.folder, { recursive: true, force: true });
+  }
+});
+
+test("a connection that leads elsewhere now is not searched for the jobs of before", async () => {
+  const [one, other, harness] = await Promise.all([elsewhere(5), elsewhere(2), desk()]);
+  const connection = await harness.connect(one.url, "sk-key");
+  await find(harness, `text=fjord&connection=${connection}`);
+  await complete(harness, connection);
+  const json = { baseUrl: other.url, key: "sk-key", keep: true };
+  const changed = await harness.request(`/api/console/connections/${connection}`, { as: "admin", method: "PUT", json });
+  expect(changed.status).toBe(200);
+  await until("only the new ones are there", async () => {
+    const answer = await find(harness, `text=fjord&connection=${connection}`);
+    return answer.reach.extent === "all" && answer.pagination.total === 2;
+  });
+});

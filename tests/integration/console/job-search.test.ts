@@ -1,0 +1,143 @@
+// Jobs are found by words, time and person, in the ledger that the console keeps while it works.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type JobPeople, type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { type Role } from "@/lib/contract/roles";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { until } from "@/tests/support/until";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.dispose());
+
+const withTexts = (...texts: string[]) => ({
+  ...Object.fromEntries(texts.map((value, at) => [`t${at}`, { class_type: "PrimitiveString", inputs: { value } }])),
+  ...Object.fromEntries(texts.map((_, at) => [`p${at}`, { class_type: "PreviewAny", inputs: { source: [`t${at}`, 0] } }])),
+});
+const failing = (message: string) => ({
+  i: { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
+  f: { class_type: "Fail", inputs: { message, anything: ["i", 0] } },
+  s: { class_type: "PreviewImage", inputs: { images: ["f", 0] } },
+});
+
+async function submit(prompt: unknown, { as = "operator", workflow = {} }: { as?: Role; workflow?: object } = {}): Promise<string> {
+  const json = { prompt, extra_data: { extra_pnginfo: { workflow } } };
+  const answer = await harness.request("/api/prompt", { as, method: "POST", json });
+  expect(answer.status).toBe(200);
+  return (await answer.json()).prompt_id;
+}
+async function find(query: string, as: Role = "viewer"): Promise<JobSearchAnswer> {
+  const answer = await harness.request(`/api/console/jobs/search?${query}`, { as });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+const idsOf = async (query: string) => (await find(query)).jobs.map((job) => job.id);
+const ended = (id: string) =>
+  until(`job ${id} has ended`, async () => {
+    const job = await (await harness.request(`/api/jobs/${id}`, { as: "viewer" })).json();
+    return job.status === "completed" || job.status === "failed";
+  });
+
+test("a job is found by words of its prompt, in any order, in part and in any case", async () => {
+  const id = await submit(withTexts("A Lighthouse at dusk, volumetric FOG", "unrelated"));
+  for (const text of ["lighthouse", "fog dusk", "ighthous", '"at dusk, vol"']) {
+    expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
+  }
+  for (const text of ["lighthouse rain", '"dusk at"', "at x"]) expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([]);
+});
+
+test("words of two letters and of one are found in Chinese, and as whole words elsewhere", async () => {
+  const id = await submit(withTexts("雪山下的木屋，4k 写实"));
+  for (const text of ["木屋", "雪", "雪山下", "4k", "写实"]) expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
+  expect(await idsOf(`text=${encodeURIComponent("木山")}`)).toEqual([]);
+});
+
+test("a job is found by the name of its workflow, also by one that was learnt later", async () => {
+  const workflow = { id: "3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10" };
+  const id = await submit(withTexts("first"), { workflow });
+  expect(await idsOf("text=product-hero")).toEqual([]);
+  const later = await submit(withTexts("second"), { workflow: { ...workflow, name: "Product-Hero v4" } });
+  expect(await idsOf("text=product-hero")).toEqual([later, id]);
+});
+
+test("a failed job is found by the words of its error once its failure was seen", async () => {
+  const id = await submit(failing("the quartz kiln exploded"));
+  await ended(id);
+  expect(await idsOf("text=kiln&status=failed")).toEqual([id]);
+  expect(await idsOf("text=kiln&status=completed")).toEqual([]);
+});
+
+test("jobs are found by the person, by name and by choice", async () => {
+  const id = await submit(withTexts("mine alone"), { as: "admin" });
+  const { people }: JobPeople = await (await harness.request("/api/console/jobs/people", { as: "viewer" })).json();
+  expect(people.map(({ name }) => name)).toEqual(["admin", "operator"]);
+  const admin = people.find(({ name }) => name === "admin")?.id ?? "";
+  expect(await idsOf(`member=${admin}`)).toEqual([id]);
+  expect(await idsOf(`member=${admin}&text=mine`)).toEqual([id]);
+  expect(await idsOf("text=admin")).toEqual([id]);
+});
+
+test("a range of time leaves out what was submitted before and after", async () => {
+  const id = await submit(withTexts("rangefinder"));
+  await until("its own time is known", async () => (await find("text=rangefinder")).jobs[0]?.create_time !== undefined);
+  const at = Number((await find("text=rangefinder")).jobs[0]?.create_time);
+  expect(await idsOf(`text=rangefinder&from=${at - 5000}&to=${at + 5000}`)).toEqual([id]);
+  expect(await idsOf(`text=rangefinder&to=${at - 5000}`)).toEqual([]);
+  expect(await idsOf(`text=rangefinder&from=${at + 5000}`)).toEqual([]);
+  expect(await idsOf("text=rangefinder&within=1")).toEqual([id]);
+});
+
+test("pages, totals and orders are those of the list", async () => {
+  const ids = [];
+  for (let at = 0; at < 3; at += 1) ids.push(await submit(withTexts("paginated", String(at))));
+  await until("all are listed by their time", async () => (await find("text=paginated")).jobs.every((job) => job.status === "completed"));
+  const list = await find("text=paginated&limit=2");
+  expect(list).toMatchObject({ pagination: { offset: 0, limit: 2, total: 3, has_more: true } });
+  expect(list.jobs.map((job) => job.id)).toEqual([ids[2], ids[1]]);
+  expect(await idsOf("text=paginated&limit=2&offset=2")).toEqual([ids[0]]);
+  expect(await idsOf("text=paginated&sort_order=asc")).toEqual(ids);
+  expect((await idsOf("text=paginated&sort_by=execution_time")).length).toBe(3);
+});
+
+test("a job that was removed from the history is not found any more", async () => {
+  const id = await submit(withTexts("ephemeral"));
+  await ended(id);
+  expect(await idsOf("text=ephemeral")).toEqual([id]);
+  await harness.request("/api/history", { as: "operator", method: "POST", json: { delete: [id] } });
+  expect(await idsOf("text=ephemeral")).toEqual([]);
+});
+
+test("a secret in an input is neither found nor written to the disk", async () => {
+  const secret = "sk-abcdefghijklmnopqrstuvwxyz0123456789";
+  const prompt = withTexts(`watercolour Bearer ${secret}`);
+  const graph = { ...prompt, t0: { ...prompt.t0, inputs: { value: `watercolour ${secret}`, api_key: "hunter2hunter2hunter2" } } };
+  const id = await submit(graph);
+  await ended(id);
+  expect(await idsOf("text=watercolour")).toEqual([id]);
+  for (const word of ["abcdefghij", "hunter2", "sk-abc"]) expect(await idsOf(`text=${word}`)).toEqual([]);
+  for (const file of ["console.sqlite", "console.sqlite-wal"]) {
+    const bytes = (await readFile(join(harness.folder, file))).toString("latin1");
+    expect(bytes.includes("abcdefghijklmnop") || bytes.includes("hunter2hunter2"), file).toBe(false);
+  }
+});
+
+test("another member's own connection cannot be searched", async () => {
+  const { store, now } = harness.console;
+  const { memberId } = harness.viewerOf("admin");
+  const own = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
+  for (const path of ["search?text=a&", "people?"]) {
+    const answer = await harness.request(`/api/console/jobs/${path}connection=${own.id}`, { as: "owner" });
+    expect(answer.status).toBe(404);
+  }
+  const file = await harness.request(`/api/console/jobs/export?text=a&connection=${own.id}`, { as: "owner" });
+  expect(file.status).toBe(404);
+});
+
+test("a question that cannot be understood is refused by name", async () => {
+  const answer = await harness.request("/api/console/jobs/search?from=yesterday", { as: "viewer" });
+  expect(answer.status).toBe(400);
+  expect((await answer.json()).message).toContain("from");
+});
