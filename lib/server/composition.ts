@@ -25,6 +25,7 @@ import { createSeenNames } from "./workflows/seen-names";
 import { createSeenAssets } from "./thumbnails/seen-assets";
 import { createCapabilityMemory } from "./upstream/capabilities";
 import { speakLocal } from "./upstream/local-dialect/speak-local";
+import { withoutKeyInHeaders } from "./upstream/key-gate";
 import { isEmbedded } from "./upstream/send";
 import { createGuardedSend, type GuardedSend } from "./upstream/send-guarded";
 import { createHttpSend } from "./upstream/send-http";
@@ -69,8 +70,11 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const upstreamOptionsFor: Composition["upstreamOptionsFor"] = ({ connectionId, baseUrl, dialect, apiKey }) => ({
     baseUrl,
     apiKey,
-    send: isEmbedded(baseUrl) ? (request) => running().fetch(request) : dialect === "local" ? sendLocal : sendHttp,
-    sendForeign,
+    send: withoutKeyInHeaders(
+      isEmbedded(baseUrl) ? (request) => running().fetch(request) : dialect === "local" ? sendLocal : sendHttp,
+      apiKey,
+    ),
+    sendForeign: withoutKeyInHeaders(sendForeign, apiKey),
     now,
     limits: upstreamLimits,
     learn: (operation, status) => capabilities.learn(connectionId, operation, status),

@@ -6,6 +6,7 @@ import "server-only";
 import { makeZip } from "client-zip";
 import { type ArchiveChoice } from "@/lib/contract/archive";
 import { type Asset } from "@/lib/contract/schemas/asset";
+import { maskText } from "@/lib/contract/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type Access } from "../connections/access";
 import { openAssetBytes } from "./asset-bytes";
@@ -56,5 +57,5 @@ async function* entries(access: Access, { choice, now, signal }: EntryOptions): 
 }
 
 function shownName({ display_name: displayName, name, id }: Asset): string {
-  return displayName || name || id;
+  return maskText(displayName || name || id);
 }

@@ -81,6 +81,5 @@ async function upload(operation: Operation, asked: Asked, access: Access, input:
 async function readBytes(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(asked.request) });
   if (!result.ok) return failed(toBrowser(result.failure, access));
-  const { apiKey } = access;
-  return ok(result.value.status === 416 ? await refusedRange(result.value, asked.requestId, apiKey) : bytesAnswer(result.value, apiKey));
+  return ok(result.value.status === 416 ? await refusedRange(result.value, asked.requestId) : bytesAnswer(result.value));
 }

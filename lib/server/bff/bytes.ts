@@ -1,9 +1,7 @@
 // Content of a service on its way to a browser: which headers pass, what may be shown and what is only saved.
-// Guarantees: only pictures, films and sounds are shown in place; everything else, SVG, other XML and HTML first, is a download of bytes; a header in
-// which the service says the key of the connection back does not pass.
+// Guarantees: only pictures, films and sounds are shown in place; everything else, SVG, other XML and HTML first, is a download of bytes.
 
 import "server-only";
-import { spellingsOf } from "@/lib/contract/secret-texts";
 import { failureAnswer } from "./answers";
 
 const asked = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
@@ -20,36 +18,28 @@ export function passedRequestHeaders(request: Request): Record<string, string> {
   return headers;
 }
 
-export function bytesAnswer(from: Response, apiKey: string | undefined): Response {
+export function bytesAnswer(from: Response): Response {
   const headers = new Headers();
-  const read = (name: string) => cleanHeader(from, name, apiKey);
   for (const name of answered) {
-    const value = read(name);
+    const value = from.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
-  const type = (read("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  const type = (from.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const shown = isMedia(type);
   headers.set("content-type", shown ? type : "application/octet-stream");
-  headers.set("content-disposition", `${shown ? "inline" : "attachment"}${nameOf(read("content-disposition"))}`);
+  headers.set("content-disposition", `${shown ? "inline" : "attachment"}${nameOf(from.headers.get("content-disposition"))}`);
   // Private, and asked for again each time: the validator makes that cheap, and a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
 }
 
 /** The envelope with the size of the whole, so that the caller can ask again. */
-export async function refusedRange(from: Response, requestId: string, apiKey: string | undefined): Promise<Response> {
+export async function refusedRange(from: Response, requestId: string): Promise<Response> {
   await from.body?.cancel();
   const answer = failureAnswer({ code: "RANGE_NOT_SATISFIABLE", message: "The file does not have this range.", status: 416 }, requestId);
-  const range = cleanHeader(from, "content-range", apiKey);
+  const range = from.headers.get("content-range");
   if (range !== null) answer.headers.set("content-range", range);
   return answer;
-}
-
-/** Null where there is none, or where it holds the key: half a validator or half a name is worth nothing. */
-function cleanHeader(from: Response, name: string, apiKey: string | undefined): string | null {
-  const value = from.headers.get(name);
-  const isTold = value !== null && apiKey !== undefined && spellingsOf([apiKey]).some((spelling) => value.includes(spelling));
-  return isTold ? null : value;
 }
 
 function isMedia(type: string): boolean {

@@ -38,8 +38,8 @@ export async function askWhoseKey(
 ): Promise<ConnectionCheck> {
   const { capabilities, upstreamFor } = composition();
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
-  // Before anything is cut to a line: half a key would not be recognised.
-  const answer = maskSecrets(await upstream.call(operations.getUser, { signal }), apiKey === undefined ? [] : [apiKey]);
+  // Before anything is cut to a line: half of a secret would not be recognised.
+  const answer = maskSecrets(await upstream.call(operations.getUser, { signal }));
   const hasNoUsers = !answer.ok && (answer.failure.status === 404 || answer.failure.status === 405);
   const system = hasNoUsers ? await upstream.call(operations.getSystemStats, { signal }) : undefined;
   const isLocal = system?.ok === true && isObject(system.value.system);

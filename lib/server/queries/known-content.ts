@@ -22,6 +22,7 @@ export async function createOfKnownContent({ request, viewer, note }: Asked): Pr
   if (!json.ok) return json;
   const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: request.signal });
   if (!made.ok && made.failure.status !== 404) return failed(toBrowser(made.failure, access.value));
-  note({ outcome: made.ok ? outcomeOf(made.value) : "unknown hash" });
-  return ok({ asset: made.ok ? toBrowser(made.value, access.value) : null });
+  const asset = made.ok ? toBrowser(made.value, access.value) : null;
+  note({ outcome: asset ? outcomeOf(asset) : "unknown hash" });
+  return ok({ asset });
 }

@@ -24,6 +24,6 @@ export async function getMaskLayer(
   const query = readQuery(search, operations.getMaskLayers.query);
   if (!query.ok) return query;
   const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
-  if (layers.ok) return ok({ mask: layers.value.mask ?? null });
+  if (layers.ok) return ok({ mask: toBrowser(layers.value.mask, access.value) ?? null });
   return hasNone.includes(layers.failure.status) ? ok({ mask: null }) : failed(toBrowser(layers.failure, access.value));
 }

@@ -8,6 +8,7 @@ import { type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
 import { callerWentAway, refusal, timedOut, unreachable, unreadable } from "./failures";
+import { keyGate } from "./key-gate";
 import { type CallInput, toRequest, toUrl } from "./outgoing";
 import { type Send } from "./send";
 import { readBytes } from "./streams";
@@ -57,7 +58,7 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
     }
     if (answer.status < 400 || isRefusedRange(answer, input)) return ok(answer);
     const body = await readBytes(answer.body, LONGEST_REFUSAL);
-    return failed(refusal(answer, body ? new TextDecoder().decode(body) : "", options.now()));
+    return failed(refusal(answer, body ? await keyGate(options.apiKey).text(new TextDecoder().decode(body)) : "", options.now()));
   } catch (error) {
     if (deadline.expired) return failed(timedOut(options.baseUrl, options.limitMs));
     if (input.signal?.aborted) return failed(callerWentAway());

@@ -6,9 +6,11 @@ import "server-only";
 import { parseExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { type Operation, type OperationAnswer } from "@/lib/contract/operation";
+import { maskSecrets } from "@/lib/contract/mask-secrets";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusal, unreadable } from "./failures";
 import { parseRows } from "./good-rows";
+import { keyGate } from "./key-gate";
 import { readBytes } from "./streams";
 
 const LONGEST_REFUSAL = 1024 * 1024;
@@ -19,12 +21,13 @@ export type Answered = { status: number; value: unknown };
 
 export async function readAnswer(
   answer: Response,
-  context: { operation: Operation; baseUrl: string; jsonBytes: number; now: number },
+  context: { operation: Operation; baseUrl: string; apiKey: string | undefined; jsonBytes: number; now: number },
 ): Promise<Result<Answered, Failure>> {
-  const { operation, baseUrl, now } = context;
+  const { operation, baseUrl, now, apiKey } = context;
+  const gate = keyGate(apiKey);
   if (answer.status >= 400) {
     const body = await readBytes(answer.body, LONGEST_REFUSAL);
-    return failed(refusal(answer, body ? toText(body) : "", now));
+    return failed(refusal(answer, body ? await gate.text(toText(body)) : "", now));
   }
   if (answer.status >= 300) {
     await answer.body?.cancel();
@@ -41,7 +44,8 @@ export async function readAnswer(
   }
   const body = await readBytes(answer.body, context.jsonBytes);
   if (body === undefined || hasTooMany(body)) return failed(unreadable(baseUrl, answer.status, "its answer is too large"));
-  const json = parseJson(toText(body));
+  const raw = toText(body);
+  const json = parseAfter(raw, await gate.text(raw), apiKey);
   if (!json.ok) return failed(unreadable(baseUrl, answer.status, "its answer is no JSON"));
   const parsed = parseRows(operation.name, expected.schema, json.value);
   if (!parsed.success)
@@ -64,6 +68,14 @@ function answerFor(operation: Operation, status: number): OperationAnswer | unde
 function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
   const path = issues[0]?.path.map(String).join(".");
   return path ? ` at ${path}` : "";
+}
+
+/** A key of digits alone may stand in a number, which no text can replace: then it is taken out of the texts one by one. */
+function parseAfter(raw: string, clean: string, apiKey: string | undefined): ReturnType<typeof parseJson> {
+  const json = parseJson(clean);
+  if (json.ok || clean === raw || apiKey === undefined) return json;
+  const whole = parseJson(raw);
+  return whole.ok ? { ok: true, value: maskSecrets(whole.value, [apiKey]) } : whole;
 }
 
 /** A local server answers some changes with nothing: that reads as an object without fields, and the schema decides. */

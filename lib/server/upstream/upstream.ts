@@ -58,6 +58,7 @@ export type Upstream = {
 export function createUpstream(options: UpstreamOptions): Upstream {
   const limits = { ...usualLimits, ...options.limits };
   const now = options.now ?? Date.now;
+  const { baseUrl, apiKey } = options;
 
   async function once(operation: Operation, input: CallInput): Promise<Result<Answered, Failure>> {
     const reads = operation.method === "GET" || operation.method === "HEAD";
@@ -65,14 +66,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const deadline = createDeadline(limitMs, input.signal);
     const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
-      const request = toRequest(toUrl(options.baseUrl, operation, input), operation, moving ?? input, options.apiKey, deadline.signal);
+      const request = toRequest(toUrl(baseUrl, operation, input), operation, moving ?? input, apiKey, deadline.signal);
       const answer = await options.send(request);
       options.learn?.(operation, answer.status);
-      return await readAnswer(answer, { operation, baseUrl: options.baseUrl, jsonBytes: limits.jsonBytes, now: now() });
+      return await readAnswer(answer, { operation, baseUrl, apiKey, jsonBytes: limits.jsonBytes, now: now() });
     } catch (error) {
-      if (deadline.expired) return failed(timedOut(options.baseUrl, limitMs));
+      if (deadline.expired) return failed(timedOut(baseUrl, limitMs));
       if (input.signal?.aborted) return failed(callerWentAway());
-      return failed(unreachable(options.baseUrl, error));
+      return failed(unreachable(baseUrl, error));
     } finally {
       deadline.clear();
     }

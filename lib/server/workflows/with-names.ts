@@ -6,6 +6,7 @@
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json";
 import { type Operation } from "@/lib/contract/operation";
+import { maskText } from "@/lib/contract/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow-name";
 import { composition } from "../composition";
 
@@ -34,7 +35,8 @@ async function put(operation: Operation, connectionId: string, value: unknown): 
 
 async function learn(connectionId: string, workflowId: unknown, extraData: unknown): Promise<void> {
   const id = textOf(workflowId);
-  const name = nameInExtraData(extraData);
+  const told = nameInExtraData(extraData);
+  const name = told && maskText(told);
   if (!id || !name || id.length > LONGEST_ID) return;
   const { log, store } = composition();
   try {

@@ -1,42 +1,59 @@
 // A service knows the key that it is called with, and may say it back in any place: a careless one in an error, a hostile one anywhere.
 // Generated over every route: whoever uses a shared connection must not learn its key, whatever the service answers.
+import { readdirSync, readFileSync } from "node:fs";
 import { type ServerResponse } from "node:http";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { readZip } from "@/tests/support/read-zip";
 import { loadRoutes, type Route } from "@/tests/support/routes";
 
 const KEY = "team-key-9f3b6c1d2e4a";
 const ID = "00000000-0000-4000-8000-000000000000";
 const said = `the key ${KEY} again`;
-const asset = { id: said, name: said, size: 1, created_at: said, updated_at: said, tags: [said], mime_type: said, asset_hash: said };
-const job = { id: said, status: said, create_time: said, workflow_id: said, execution_error: { exception_message: said, [said]: said } };
 /** Fits the schema of every answer, so that nothing is refused for its shape. */
-const everything = {
-  ...asset,
-  ...job,
-  jobs: [job],
-  pagination: { total: 1 },
-  history: [{ prompt_id: said, create_time: 1, prompt: { prompt_id: said, extra_data: { [said]: said } } }],
-  assets: [asset],
-  total: 1,
-  has_more: false,
-  ...{ deleted: [said], cleared: true, code: said, message: said, prompt_id: said, task_id: said, error_message: said },
-  ...{
-    total_tags: [said],
-    added: [said],
-    removed: [said],
-    node_errors: { [said]: said },
-    cancelled: [said],
-    queue_running: [],
-    queue_pending: [],
-  },
-  ...{ subfolder: said, type: said, path: said, modified: said, metadata: { [said]: said }, result: { error: said, filename: said } },
-};
+function everything(word: string) {
+  const graph = { prompt: {}, extra_data: { [word]: word, extra_pnginfo: { workflow: { id: word, name: word } } } };
+  const job = { id: word, status: word, create_time: word, workflow_id: word, workflow: graph };
+  const asset = { id: word, name: word, size: 1, created_at: word, updated_at: word, tags: [word], mime_type: word, asset_hash: word };
+  return {
+    ...asset,
+    ...job,
+    ...{ execution_error: { exception_message: word, [word]: word }, display_name: word, mask: word },
+    jobs: [job],
+    pagination: { total: 1 },
+    history: [{ prompt_id: word, create_time: 1, prompt: { prompt_id: word, extra_data: graph.extra_data } }],
+    assets: [asset],
+    total: 1,
+    has_more: false,
+    ...{ deleted: [word], cleared: true, code: word, message: word, prompt_id: word, task_id: word, error_message: word },
+    ...{ total_tags: [word], added: [word], removed: [word], node_errors: { [word]: word }, cancelled: [word] },
+    ...{ queue_running: [], queue_pending: [] },
+    ...{ subfolder: word, type: word, path: word, modified: word, metadata: { [word]: word }, result: { error: word, filename: word } },
+  };
+}
+const CUT = KEY.slice(0, 12);
+const percent = [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join("");
+const base64 = Buffer.from(`the ${KEY} again`).toString("base64");
+/** What no answer, no line of the log and nothing that is kept may hold. */
+const forbidden = [KEY, CUT, percent, base64.slice(8, 28)];
+const escaped = (letters: string, by: string) => [...letters].map((letter) => `${by}u00${letter.charCodeAt(0).toString(16)}`).join("");
+const asJson = (response: ServerResponse, text: string, status = 200) =>
+  void response.writeHead(status, { "content-type": "application/json" }).end(text);
 
 const asHeader = `"${KEY}"`;
 const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  "in an answer": (response) => answerJson(response, everything),
+  "in an answer": (response) => answerJson(response, everything(said)),
+  "cut off": (response) => answerJson(response, everything(`the key ${CUT}`)),
+  "cut off before dots": (response) => answerJson(response, everything(`the key ${CUT}… is yours, ${CUT}... is`)),
+  "with every letter escaped": (response) => asJson(response, JSON.stringify(everything(said)).replaceAll(KEY, escaped(KEY, "\\"))),
+  "in JSON inside a text": (response) =>
+    answerJson(response, everything(`{"key":"${KEY}","cut":"${CUT}","letters":"${escaped(KEY, "\\")}"}`)),
+  "percent-encoded": (response) => answerJson(response, everything(`https://example.com/?a=${percent}&b=${percent.toUpperCase()}`)),
+  "in base64": (response) => answerJson(response, everything(`Basic ${base64}`)),
+  "where a refusal is cut": (response) => answerJson(response, { code: "BAD", message: `${"x".repeat(487)}${KEY}` }, 400),
+  "escaped in a refusal": (response) => asJson(response, `{"message":"the key ${escaped(KEY, "\\")}"}`, 400),
   "in a list": (response) => answerJson(response, [{ path: said, size: 1, modified: said }]),
   "in a refusal": (response) => answerJson(response, { code: said, message: said, details: { [said]: said } }, 400),
   "in a refusal of the account": (response) => answerJson(response, { message: said }, 403),
@@ -85,6 +102,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   addTags: { tags: ["a"] },
   removeTags: { tags: ["a"] },
   createAssetFromHash: { hash: "blake3:aa", tags: ["a"] },
+  createOfKnownContent: { hash: "blake3:aa", tags: ["a"] },
+  chooseArchive: { query: "" },
   downloadAsset: { source_url: "https://huggingface.co/a" },
   cancelJobs: { job_ids: [ID] },
   stopJobs: { ids: [ID] },
@@ -137,12 +156,29 @@ describe.each(Object.keys(ways))("a service that says the key %s", (name) => {
     const isContent = answer.ok && answer.headers.has("content-disposition");
     const seen = [isContent ? "" : await answer.text(), JSON.stringify([...answer.headers]), harness.log().slice(before)].join("\n");
     expect(answer.status).not.toBe(500);
-    expect(seen).not.toContain(KEY);
+    for (const word of forbidden) expect(seen).not.toContain(word);
   });
 });
 
+test("the names of files inside an archive hold no key", async () => {
+  way = "in an answer";
+  const chosen = await harness.request(`/api/console/archive?connection=${connection}`, {
+    as: "viewer",
+    method: "POST",
+    json: { ids: ["one"] },
+  });
+  const { id } = (await chosen.json()) as { id: string };
+  const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
+  const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
+  expect(names).toHaveLength(1);
+  expect(names.join()).not.toContain(KEY);
+});
+
 test("what the console keeps of what a service said holds no key either", async () => {
-  const { downloadTasks, audit } = harness.console.store;
-  const kept = JSON.stringify([await audit.listNewest(10_000), await downloadTasks.list(connection)]);
-  expect(kept).not.toContain(KEY);
+  const files = readdirSync(harness.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(0);
+  for (const { parentPath, name } of files) {
+    const bytes = readFileSync(join(parentPath, name));
+    for (const word of forbidden) expect(bytes.includes(word), `${name} holds ${word}`).toBe(false);
+  }
 });

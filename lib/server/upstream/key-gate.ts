@@ -1,0 +1,100 @@
+// What a service says passes here before anything reads it: the key that the service is called with is taken out, however it is spelt.
+// Guarantees: whole, cut off at the end of a text, escaped, percent-encoded or in base64; in time that grows with the text alone; a long
+// text leaves time for others. Must never: be gone around by an answer, a refusal or a header of a service.
+
+import "server-only";
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { MASK, spellingsOf } from "@/lib/contract/secret-texts";
+import { type Send } from "./send";
+
+/** `text`: what came as text, JSON too. `has`: for a header, of which nothing is kept where the key stands in it. */
+export type KeyGate = { text(raw: string): Promise<string>; has(value: string): boolean };
+
+/** Beginnings that many keys share, and names of packages too: they give nothing away. */
+const sharedBeginning = /^(?:comfyui|sk|ld|hf|r8)[-_]/;
+const SHORTEST_CUT = 8;
+const LONG_TEXT = 1024 * 1024;
+/** A letter that need not be escaped, or a slash: whoever escapes them hides a word from a search. */
+const needlessEscape = /\\(?:u00[2-7]|\/)/i;
+
+const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false };
+
+export function keyGate(apiKey: string | undefined): KeyGate {
+  const [plain] = apiKey === undefined ? [] : spellingsOf([apiKey]);
+  if (apiKey === undefined || plain === undefined) return open;
+  const spellings = everySpelling(apiKey);
+  const cut = (sharedBeginning.exec(apiKey)?.[0].length ?? 0) + SHORTEST_CUT;
+  const once = (text: string, spelling: string) => (text.includes(spelling) ? text.replaceAll(spelling, MASK) : text);
+  return {
+    async text(raw) {
+      const isLong = raw.length > LONG_TEXT;
+      let text = needlessEscape.test(raw) ? withoutEscapes(raw) : raw;
+      for (const spelling of spellings) {
+        if (isLong) await othersTurn();
+        text = once(text, spelling);
+      }
+      return withoutCut(text, apiKey, cut);
+    },
+    has: (value) => spellings.some((spelling) => value.includes(spelling)) || withoutCut(value, apiKey, cut) !== value,
+  };
+}
+
+/** No header of an answer holds the key. Where a redirect leads is followed and shown to nobody. */
+export function withoutKeyInHeaders(send: Send, apiKey: string | undefined): Send {
+  const { has } = keyGate(apiKey);
+  return async (request) => {
+    const answer = await send(request);
+    for (const [name, value] of [...answer.headers]) if (name !== "location" && has(value)) answer.headers.delete(name);
+    return answer;
+  };
+}
+
+function everySpelling(apiKey: string): string[] {
+  const percent = [...Buffer.from(apiKey)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  const escaped = [...apiKey].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  const inJson = writeExactJson(apiKey).slice(1, -1);
+  const spellings = [
+    ...spellingsOf([apiKey]),
+    ...[encodeURIComponent(apiKey), percent].map((text) => text.replace(/%../g, (byte) => byte.toLowerCase())),
+    percent.toUpperCase(),
+    // In JSON inside a text: what escapes it is escaped itself.
+    writeExactJson(inJson).slice(1, -1),
+    ...[escaped, escaped.toUpperCase().replaceAll("\\U", "\\u")].map((text) => text.replaceAll("\\", "\\\\")),
+    ...[0, 1, 2].flatMap((before) => inBase64(apiKey, before)),
+    Buffer.from(apiKey).toString("hex"),
+  ];
+  return [...new Set(spellings)].sort((one, other) => other.length - one.length);
+}
+
+/** The digits that the key alone decides, after so many other bytes. */
+function inBase64(apiKey: string, before: number): string[] {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(apiKey)]);
+  const digits = bytes.toString("base64").slice(before === 0 ? 0 : before + 1, Math.floor((bytes.byteLength * 8) / 6));
+  return [digits, digits.replaceAll("+", "-").replaceAll("/", "_")];
+}
+
+/** The beginning of a key where a text was cut off: before its end, a quote, a line's end or dots. Half a key or more, anywhere. */
+function withoutCut(text: string, apiKey: string, shortest: number): string {
+  const beginning = apiKey.slice(0, shortest);
+  if (apiKey.length <= shortest) return text;
+  const parts: string[] = [];
+  let done = 0;
+  for (let at = text.indexOf(beginning); at >= 0; at = text.indexOf(beginning, at + shortest)) {
+    let end = at + shortest;
+    while (end - at < apiKey.length && text[end] === apiKey[end - at]) end += 1;
+    if (at < done || (end < text.length && end - at < apiKey.length / 2 && !/^(?:["'\\\r\n\u2026]|\.\.)/.test(text.slice(end, end + 2))))
+      continue;
+    parts.push(text.slice(done, at), MASK);
+    done = end;
+  }
+  return done === 0 ? text : parts.join("") + text.slice(done);
+}
+
+function withoutEscapes(raw: string): string {
+  try {
+    return writeExactJson(parseExactJson(raw));
+  } catch {
+    return raw;
+  }
+}
