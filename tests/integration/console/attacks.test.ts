@@ -169,7 +169,7 @@ describe("an owner who forgot the password", () => {
 });
 
 it("a picture that is really XML is handed over as a file", () => {
-  const answer = bytesAnswer(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }), undefined);
+  const answer = bytesAnswer(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
   expect(answer.headers.get("content-type")).toBe("application/octet-stream");
   expect(answer.headers.get("content-disposition")).toMatch(/^attachment/);
 });
