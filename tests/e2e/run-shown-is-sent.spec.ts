@@ -8,7 +8,7 @@ import { expect, test } from "./support/test";
 type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 type Shown = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
 
-const messages: { answer: { anyway: string } } = JSON.parse(readFileSync("lib/messages/en/run.json", "utf8"));
+const messages: Record<"answer" | "faults", { anyway: string }> = JSON.parse(readFileSync("lib/messages/en/run.json", "utf8"));
 const samples = readdirSync("public/samples")
   .filter((name) => name.endsWith(".json"))
   .map((name) => name.replace(".json", ""));
@@ -42,7 +42,7 @@ async function compare(page: Page): Promise<{ shown: Record<string, string>; sen
   await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
   const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
   const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
-  const anyway = page.getByRole("button", { name: messages.answer.anyway });
+  const anyway = page.getByRole("button", { name: messages.answer.anyway }).or(page.getByRole("button", { name: messages.faults.anyway }));
   if ((await run.getAttribute("aria-disabled")) !== "true") await run.click();
   const isRefused = await Promise.race([leaving.then(() => false), anyway.waitFor().then(() => true)]);
   if (isRefused) await anyway.click();
