@@ -73,5 +73,5 @@ test("a run that is refused while the form is scrolled down says so before the e
   await page.route("**/api/prompt*", (route) => route.fulfill({ status: 429, json: { code: "RATE_LIMITED", message: "slow down" } }));
   await page.locator("#field-t11-string_b").scrollIntoViewIfNeeded();
   await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
-  await expect(page.getByText("Nothing was started. Everything you typed is still here.")).toBeInViewport({ ratio: 1 });
+  await expect(page.getByText("Nothing was started. Your inputs are unchanged.")).toBeInViewport({ ratio: 1 });
 });
