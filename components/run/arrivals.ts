@@ -14,7 +14,7 @@ import { type Brought, type BroughtPicture } from "./brought";
 import { openWorkflow } from "./open-workflow";
 import { type Refusal } from "./refusal";
 import { type OpenedFile } from "./run-state";
-import { withShippedPictures } from "./sample-pictures";
+import { shippedName, withSamplePictures } from "./sample-pictures";
 
 const SHORT_ID = 8;
 
@@ -28,6 +28,8 @@ export type ArrivalPorts = {
   loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
   /** The service came with the pictures of the samples. */
   shipsPictures?: boolean;
+  /** Sends a sample's picture to a service that lacks it, and says what it is called there; undefined where it did not arrive. */
+  sendSamplePicture?: (name: string) => Promise<string | undefined>;
 };
 
 export async function openArrival(
@@ -75,12 +77,14 @@ async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<Op
   return opened.ok ? opened : refuse(opened.failure.reason);
 }
 
-async function openSample(name: SampleName, { loadSample, shipsPictures = false }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
   const fileName = `${name}.json`;
-  const text = await loadSample(name);
+  const text = await ports.loadSample(name);
   if (!text.ok) return failed({ fileName, reason: { code: "sample_missing" } });
   const opened = openWorkflow(text.value, fileName);
-  return opened.ok && shipsPictures ? ok(withShippedPictures(opened.value)) : opened;
+  if (!opened.ok) return opened;
+  const valueOf = ports.shipsPictures ? shippedName : (picture: string) => ports.sendSamplePicture?.(picture);
+  return ok(await withSamplePictures(opened.value, valueOf));
 }
 
 async function openStored(path: string, { readStored }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {

@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { Input } from "@/components/ui/input";
 import { fromHexColor, toHexColor } from "./color-int";
 import { type ControlProps } from "./control-props";
 import { NumberControl } from "./number-control";
@@ -20,6 +21,24 @@ export function ColorControl({ name, ...control }: ControlProps & { name: string
       />
       <NumberControl {...control} integer className="w-28" />
       <span className="font-mono text-sm text-ink-3">{hex}</span>
+    </span>
+  );
+}
+
+/** The same where the graph holds the colour as a hexadecimal text. */
+export function HexColorControl({ name, value, onChange, ...control }: ControlProps & { name: string }) {
+  const t = useTranslations("run.field");
+  const text = typeof value === "string" ? value : "";
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <input
+        type="color"
+        aria-label={t("colorPicker", { name })}
+        value={/^#[0-9a-f]{6}$/i.test(text) ? text : "#000000"}
+        onChange={({ target }) => onChange(target.value)}
+        className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
+      />
+      <Input {...control} value={text} onChange={({ target }) => onChange(target.value)} autoComplete="off" className="w-28 font-mono" />
     </span>
   );
 }

@@ -3,12 +3,14 @@
 import { Checkbox } from "@/components/ui/checkbox";
 import { useTranslations } from "next-intl";
 import { writeExactJson } from "@/lib/contract/exact-json";
+import { BoxControl } from "./box-control";
 import { ChoiceControl } from "./choice-control";
-import { ColorControl } from "./color-control";
+import { ColorControl, HexColorControl } from "./color-control";
 import { type ControlProps } from "./control-props";
 import { type FormField } from "./form-model";
 import { type Limit } from "./input-spec";
 import { LinkText } from "./link-text";
+import { MediaControl } from "./media-control";
 import { NumberControl } from "./number-control";
 import { PictureControl } from "./picture-control";
 import { type PictureContext } from "./picture-context";
@@ -48,8 +50,14 @@ export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }:
           <Range min={control.min} max={control.max} />
         </span>
       );
+    case "hex-color":
+      return <HexColorControl {...props} name={field.name} />;
+    case "box":
+      return <BoxControl {...props} name={field.name} />;
+    case "media":
+      return <MediaControl {...props} media={control.media} options={control.options} picture={picture} onRunning={onRunning} />;
     case "image":
-      return <PictureControl {...props} picture={picture} nodeTitle={nodeTitle} onRunning={onRunning} />;
+      return <PictureControl {...props} options={control.options} picture={picture} nodeTitle={nodeTitle} onRunning={onRunning} />;
     case "long-text":
       return <TextControl {...props} isLong />;
     case "text":

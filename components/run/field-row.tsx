@@ -9,6 +9,7 @@ import { type FormField, type FormNode } from "./form-model";
 import { type Problem } from "./node-problems";
 import { type PictureContext } from "./picture-context";
 import { ProblemList } from "./problem-list";
+import { SentAs } from "./sent-texts";
 import { SeedControl } from "./seed-control";
 import { isSeed } from "./seeds";
 import { type InputSettings } from "./use-workflow-memory";
@@ -46,6 +47,7 @@ export function FieldRow({ node, field, problems, picture, settings, isAmongPinn
           onRunning={(isRunning) => onRunning(node.id, name, isRunning)}
           {...(problems && { "aria-invalid": true, "aria-describedby": `${id}-problems` })}
         />
+        <SentAs id={id} />
         {isSeed(name, control) ? (
           <SeedControl
             name={name}

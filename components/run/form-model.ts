@@ -2,9 +2,11 @@
 // The service's catalogue decides where it is known; otherwise the value's own type does. Nothing in the graph is ever hidden or changed here.
 
 import { isLink } from "@/lib/contract/graph";
+import { isObject } from "@/lib/contract/json";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type ChoiceValue, type InputSpec, type Limit, readInputSpec } from "./input-spec";
+import { inputsOf, isDynamic } from "./dynamic-inputs";
+import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec } from "./input-spec";
 import { own } from "./own";
 
 export type Control =
@@ -17,7 +19,13 @@ export type Control =
   | { kind: "switch" }
   | { kind: "choice"; options: readonly ChoiceValue[] }
   | { kind: "color" }
-  | { kind: "image" }
+  /** A hexadecimal text. */
+  | { kind: "hex-color" }
+  /** `options`: the pictures that lie with the server. */
+  | { kind: "image"; options?: readonly ChoiceValue[] }
+  | { kind: "media"; media: Media; options: readonly ChoiceValue[] }
+  /** { x, y, width, height } in pixels. */
+  | { kind: "box" }
   /** A literal list or object: shown, not edited. */
   | { kind: "fixed" };
 
@@ -50,7 +58,9 @@ export function formBuilder(original: Graph, order: readonly string[], catalogue
     templates.map((template) => {
       const node = own(graph, template.id);
       if (!node) return template;
-      const form = filled.get(node) ?? fill(template, node);
+      // What is chosen decides which inputs there are.
+      const isAnew = isDynamic(own(catalogue, node.class_type));
+      const form = filled.get(node) ?? (isAnew ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
       filled.set(node, form);
       return form;
     });
@@ -75,9 +85,10 @@ type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
 
 function formNode(id: string, node: GraphNode, context: Context): FormNode {
   const info = own(context.catalogue, node.class_type);
-  const raw: Record<string, unknown> = { ...info?.input?.optional, ...info?.input?.required };
-  const specs = new Map(Object.entries(raw).map(([name, spec]) => [name, readInputSpec(name, spec)]));
-  const missing = Object.keys(info?.input?.required ?? {}).filter((name) => !Object.hasOwn(node.inputs, name));
+  const inputs = inputsOf(info, node.inputs);
+  const specs = new Map(inputs.map(({ name, raw }) => [name, readInputSpec(name, raw)]));
+  const isNext = (name: string) => name.includes(".");
+  const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNext(name)) && !Object.hasOwn(node.inputs, name));
   return {
     id,
     title: titleOf(node, info),
@@ -89,7 +100,7 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
         value,
         control: presentControl({ node, name, value, spec: specs.get(name) }, context),
       })),
-      ...missing.map((name) => ({ name, value: undefined, control: absentControl(specs.get(name)) })),
+      ...missing.map(({ name }) => ({ name, value: undefined, control: absentControl(specs.get(name)) })),
     ],
   };
 }
@@ -98,6 +109,7 @@ type Present = { node: GraphNode; name: string; value: unknown; spec: InputSpec 
 
 function presentControl({ node, name, value, spec }: Present, { graph, catalogue }: Context): Control {
   if (isLink(value)) return linkControl(value, graph, catalogue);
+  if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
   // Whatever the service calls it: what fills a screen is no matter for one line.
   if (spec?.kind === "text" && typeof value === "string" && value.length > LONGEST_LINE) return { kind: "long-text" };
@@ -126,7 +138,11 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
     case "boolean":
       return { kind: "switch" };
     case "choice":
-      return spec.image ? { kind: "image" } : { kind: "choice", options: spec.options };
+      if (spec.image) return { kind: "image", ...(spec.options.length > 0 && { options: spec.options }) };
+      return spec.media ? { kind: "media", media: spec.media, options: spec.options } : { kind: "choice", options: spec.options };
+    case "hex-color":
+    case "box":
+      return { kind: spec.kind };
     case "number": {
       if (spec.color) return { kind: "color" };
       const { integer, min, max, step } = spec;

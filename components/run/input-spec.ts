@@ -7,11 +7,15 @@ export type InputSpec =
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; color: boolean; fallback?: number }
   | { kind: "text"; multiline: boolean; fallback?: string }
   | { kind: "boolean"; fallback?: boolean }
-  | { kind: "choice"; options: readonly ChoiceValue[]; image: boolean; fallback?: ChoiceValue }
+  | { kind: "choice"; options: readonly ChoiceValue[]; image: boolean; media?: Media; isOpen?: true; fallback?: ChoiceValue }
+  | { kind: "hex-color"; fallback?: string }
+  | { kind: "box" }
   | { kind: "connection"; type: string };
 
 /** A seed's largest value is beyond what a double holds. */
 export type Limit = number | bigint;
+/** Files of the server that are chosen from and added to; pictures have a control of their own. */
+export type Media = "video" | "audio";
 export type ChoiceValue = string | number | boolean;
 
 const WHITE = 0xffffff;
@@ -22,6 +26,9 @@ export function readInputSpec(name: string, raw: unknown): InputSpec {
   const options = isObject(second) ? second : {};
   if (Array.isArray(type)) return choice(type, options);
   if (type === "COMBO") return choice(Array.isArray(options.options) ? options.options : [], options);
+  if (type === "COMFY_DYNAMICCOMBO_V3") return choice(Array.isArray(options.options) ? options.options.map(keyOf) : [], options);
+  if (type === "COLOR") return { kind: "hex-color", ...(typeof options.default === "string" && { fallback: options.default }) };
+  if (type === "BOUNDING_BOX") return { kind: "box" };
   if (type === "INT" || type === "FLOAT") return number(name, type === "INT", options);
   if (type === "STRING") {
     const fallback = typeof options.default === "string" ? options.default : undefined;
@@ -55,7 +62,22 @@ function limitOf(value: unknown): Limit | undefined {
 function choice(choices: readonly unknown[], options: Record<string, unknown>): InputSpec {
   const values = choices.filter(isChoiceValue);
   const fallback = isChoiceValue(options.default) ? options.default : values[0];
-  return { kind: "choice", options: values, image: options.image_upload === true, ...(fallback !== undefined && { fallback }) };
+  const image = options.image_upload === true;
+  const media = options.video_upload === true ? "video" : options.audio_upload === true ? "audio" : undefined;
+  // Lists that are filled elsewhere, and folders that files are added to, know not all of their values.
+  const isOpen = image || media !== undefined || options.remote !== undefined || options.remote_combo !== undefined;
+  return {
+    kind: "choice",
+    options: values,
+    image,
+    ...(media && { media }),
+    ...(isOpen && { isOpen }),
+    ...(fallback !== undefined && { fallback }),
+  };
+}
+
+function keyOf(option: unknown): unknown {
+  return isObject(option) ? option.key : undefined;
 }
 
 function isChoiceValue(value: unknown): value is ChoiceValue {

@@ -1,9 +1,10 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { AdvancedCard, EXTRA_FIELD } from "./advanced-card";
 import { BroughtNote } from "./brought-note";
 import { checkGraph } from "./check";
@@ -11,6 +12,7 @@ import { isSendingCopies } from "./copies/copies-acts";
 import { type CopiesAsk, CopiesDialog } from "./copies/copies-dialog";
 import { readExtra } from "./extra-data";
 import { FaultsCard } from "./faults-card";
+import { filledTexts, withTexts } from "./fill-texts";
 import { focusProblem } from "./field-ids";
 import { NodeCard } from "./node-card";
 import { type WaysIn } from "./open-another";
@@ -25,6 +27,7 @@ import { type RunPorts } from "./run-ports";
 import { RunSplit } from "./run-split";
 import { type Advanced, type OpenWorkflow } from "./run-state";
 import { newSeeds } from "./seeds";
+import { SentTexts } from "./sent-texts";
 import { useFollowedNode } from "./use-followed-node";
 import { type RunPlace, useOpenForm } from "./use-open-form";
 import { type useRun } from "./use-run";
@@ -67,6 +70,10 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
   }
   const [copiesAsk, setCopiesAsk] = useState<{ ask?: CopiesAsk }>();
 
+  const [draw, setDraw] = useState(1);
+  const texts = useMemo(() => filledTexts(graph, info, { at: new Date(), draw }), [graph, info, draw]);
+  const fill = (now: Graph, copy = 0) => filledTexts(now, info, { at: new Date(), draw: draw + copy });
+
   const refusedBy = !canRun || faults ? whyNot : undefined;
   /** True where nothing forbids a run; what forbids it is shown. */
   function isReady(isAnyway: boolean): boolean {
@@ -83,7 +90,8 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
   function press(isAnyway = false) {
     if (!isReady(isAnyway)) return;
     for (const seed of newSeeds(form, settings.isRandomised)) onEdit(seed.nodeId, seed.name, seed.value);
-    void run.run(name);
+    void run.run(name, (now) => withTexts(now, fill(now)));
+    setDraw(draw + 1);
   }
   const button = {
     isSending: state.isSending,
@@ -104,7 +112,7 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
 
   const row = { picture, settings, onEdit, onRunning };
   return (
-    <>
+    <SentTexts value={texts}>
       <RunHeader
         opened={opened}
         name={name}
@@ -204,9 +212,9 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
         onStart={({ nodeId, input, values }) => {
           setCopiesAsk(undefined);
           dispatch({ type: "brought", brought: undefined });
-          void run.copies.begin(opened, name, { nodeId, input, values, seedsOf: () => newSeeds(form, settings.isRandomised) });
+          void run.copies.begin(opened, name, { nodeId, input, values, fill, seedsOf: () => newSeeds(form, settings.isRandomised) });
         }}
       />
-    </>
+    </SentTexts>
   );
 }

@@ -14,16 +14,23 @@ import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/use-drop-target";
 import { toFileRef, toImageValue } from "./image-ref";
 import { AssetPicker } from "./asset-picker";
+import { type ChoiceValue } from "./input-spec";
+import { ServerFiles } from "./media-control";
 import { own } from "./own";
 import { type PictureContext } from "./picture-context";
 import { PictureName } from "./picture-name";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";
 import { useStoredName } from "./use-stored-name";
 
-type PictureControlProps = ControlProps & { picture: PictureContext; nodeTitle: string; onRunning: (isRunning: boolean) => void };
+type PictureControlProps = ControlProps & {
+  options?: readonly ChoiceValue[];
+  picture: PictureContext;
+  nodeTitle: string;
+  onRunning: (isRunning: boolean) => void;
+};
 
 /** The picture that a node loads: shown, replaced by a drop or a choice, and still there when the new one does not arrive. */
-export function PictureControl({ nodeTitle, picture, onRunning, value, onChange, ...control }: PictureControlProps) {
+export function PictureControl({ nodeTitle, options = [], picture, onRunning, value, onChange, ...control }: PictureControlProps) {
   const t = useTranslations("run.picture");
   const { connection, sendPicture, decode, ownNames, onNamed } = picture;
   const hasNoAssets = useConnection()?.hasNoAssets === true;
@@ -82,6 +89,14 @@ export function PictureControl({ nodeTitle, picture, onRunning, value, onChange,
               {t("fromAssets")}
             </Button>
           )}
+          <ServerFiles
+            options={options}
+            value={name}
+            onChange={(chosen) => {
+              stop();
+              onChange(chosen);
+            }}
+          />
           {name === "" ? null : (
             <MaskButton
               file={toFileRef(name)}

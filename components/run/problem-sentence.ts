@@ -15,6 +15,7 @@ export type ProblemSentence =
         | "value_smaller_than_min"
         | "value_bigger_than_max"
         | "value_not_in_list"
+        | "value_not_in_list_near"
         | "value_not_whole"
         | "dependency_cycle"
         | "dangling_link"
@@ -43,6 +44,8 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
   if (type === "value_smaller_than_min" && received && min !== undefined) return { key: type, values: { received, min } };
   if (type === "value_bigger_than_max" && received && max !== undefined) return { key: type, values: { received, max } };
   if (type === "value_not_whole" && input && received) return { key: type, values: { input, received } };
+  const nearest = shown(extra.nearest);
+  if (type === "value_not_in_list" && received && nearest) return { key: "value_not_in_list_near", values: { received, nearest } };
   if (type === "value_not_in_list" && received) return { key: type, values: { received } };
   if (type === "dependency_cycle" && details) return { key: type, values: { path: details } };
   if (type === "missing_node_type" && typeof extra.class_type === "string") return { key: type, values: { classType: extra.class_type } };

@@ -17,6 +17,7 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { type ArrivalPorts } from "./arrivals";
 import { contentName } from "./asset-value";
+import { toImageValue } from "./image-ref";
 import { type Press } from "./press";
 import { createStoredNames } from "./stored-name";
 import { type SendPrompt } from "./submission";
@@ -59,8 +60,23 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     callApi(withQuery("/api/assets", { ...query, sort: "created_at", order: "desc", include_public: true, connection }), {
       cache: "no-store",
     });
+  const sendPicture: SendPicture = async (file, options) => {
+    // A plain local server knows pictures by their names in its folders, and not by their content.
+    const hash = isLocal ? undefined : await findKnownContent(file, { tags: ["input"], connection, signal: options.signal });
+    if (hash !== undefined) return ok({ name: contentName(hash, file.name), type: "input", isKnown: true });
+    const form = new FormData();
+    // Fields before the bytes, so that a streaming reader knows where they go.
+    form.set("type", "input");
+    form.set("image", file, file.name);
+    return upload<UploadAnswer>(withQuery("/api/upload/image", { connection }), { form, ...options });
+  };
   return {
     shipsPictures,
+    sendSamplePicture: async (name) => {
+      const picture = await loadSamplePicture(name);
+      const sent = picture && (await sendPicture(picture, { onProgress: () => undefined, signal: new AbortController().signal }));
+      return sent?.ok ? toImageValue(sent.value) : undefined;
+    },
     sendPrompt: (submission, press, label) => {
       const headers = { [PRESS_HEADER]: press, ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }) };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
@@ -69,16 +85,7 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     newestJobs: (press) =>
       callApi(withQuery("/api/jobs", { workflow_id: press.workflowId, limit: 5, connection: press.connection }), { cache: "no-store" }),
     recentJobs: () => callApi(withQuery("/api/jobs", { limit: RECENT_JOBS, connection }), { cache: "no-store" }),
-    sendPicture: async (file, options) => {
-      // A plain local server knows pictures by their names in its folders, and not by their content.
-      const hash = isLocal ? undefined : await findKnownContent(file, { tags: ["input"], connection, signal: options.signal });
-      if (hash !== undefined) return ok({ name: contentName(hash, file.name), type: "input", isKnown: true });
-      const form = new FormData();
-      // Fields before the bytes, so that a streaming reader knows where they go.
-      form.set("type", "input");
-      form.set("image", file, file.name);
-      return upload<UploadAnswer>(withQuery("/api/upload/image", { connection }), { form, ...options });
-    },
+    sendPicture,
     // It may be what a page that goes away leaves behind.
     cancelJobs: (ids) => callApi(withQuery("/api/queue", { connection }), { method: "POST", json: { delete: ids }, keepalive: true }),
     listAssets,
@@ -90,6 +97,15 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     readStored: (path) => readText(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection })),
     listStored: () => listStored(connection),
   };
+}
+
+async function loadSamplePicture(name: string): Promise<File | undefined> {
+  try {
+    const answer = await fetch(apiPath(`/samples/${name}`));
+    return answer.ok ? new File([await answer.blob()], name, { type: "image/png" }) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function loadSample(name: string): Promise<Result<string, "missing">> {

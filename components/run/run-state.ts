@@ -5,11 +5,13 @@
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Brought } from "./brought";
 import { type Checked } from "./check";
 import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
 import { nameOfFile } from "./file-name";
+import { withChoice } from "./dynamic-inputs";
 import { withInput } from "./form-model";
 import { own } from "./own";
 import { type Press } from "./press";
@@ -80,7 +82,8 @@ export type RunAction =
   | { type: "refusal-read" }
   | { type: "went-back" }
   | { type: "closed" }
-  | { type: "edited"; serial: number; nodeId: string; name: string; value: unknown }
+  /** `catalogue`: a choice may bring inputs of its own. */
+  | { type: "edited"; serial: number; nodeId: string; name: string; value: unknown; catalogue?: ObjectInfo }
   | { type: "advanced"; serial: number; advanced: Advanced }
   | { type: "saved"; serial: number; path: string; graph: Graph }
   | { type: "named"; serial: number; value: string; name: string }
@@ -189,8 +192,10 @@ function nextSerial(state: RunState): number {
   return Math.max(state.opened?.serial ?? 0, state.before?.serial ?? 0) + 1;
 }
 
-function edited(state: RunState, opened: OpenWorkflow, { nodeId, name, value }: Extract<RunAction, { type: "edited" }>): RunState {
-  const graph = withInput(opened.graph, nodeId, name, value);
+function edited(state: RunState, opened: OpenWorkflow, edit: Extract<RunAction, { type: "edited" }>): RunState {
+  const { nodeId, name, value, catalogue } = edit;
+  const changed = withInput(opened.graph, nodeId, name, value);
+  const graph = changed === opened.graph ? changed : (withChoice(opened.graph, nodeId, edit, catalogue) ?? changed);
   if (graph === opened.graph) return state;
   const errors = withoutField(state.errors, nodeId, name);
   // What this page said by itself, status 0, has no more to say once nothing is left of it.

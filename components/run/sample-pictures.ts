@@ -1,5 +1,5 @@
-// The pictures of the samples by their content, for a service that ships them: a person's own photo.png never takes the place of one.
-// Guarantees: pure; only what loads a picture is changed, and what its owner calls the picture stays.
+// The pictures of the samples, for any service: one that ships them is told their content, another is sent what it lacks. A person's own
+// photo.png never takes the place of one. Guarantees: only what loads a picture is changed, and what its owner calls the picture stays.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { contentName } from "./asset-value";
@@ -12,17 +12,30 @@ export const samplePictures: Readonly<Record<string, string>> = {
   "product.png": "6036438ca04228ac3d18a893f15661d88c027404a5e134a5a4131bba3004f2d0",
 };
 
-export function withShippedPictures(file: OpenedFile): OpenedFile {
-  const ownNames = new Map<string, string>();
+/** What a service that ships the pictures calls one. */
+export function shippedName(name: string): string | undefined {
+  const hash = own(samplePictures, name);
+  return hash === undefined ? undefined : contentName(hash, name);
+}
+
+/** `valueOf`: what the service calls a sample's picture, once it has it; a picture that did not arrive keeps its name. */
+export async function withSamplePictures(
+  file: OpenedFile,
+  valueOf: (name: string) => Promise<string | undefined> | string | undefined,
+): Promise<OpenedFile> {
+  const values = new Map<string, string>();
+  for (const { inputs } of Object.values(file.graph)) {
+    const name = inputs.image;
+    if (typeof name !== "string" || own(samplePictures, name) === undefined || values.has(name)) continue;
+    const value = await valueOf(name);
+    if (value !== undefined) values.set(name, value);
+  }
+  if (values.size === 0) return file;
   const graph: Graph = Object.fromEntries(
     Object.entries(file.graph).map(([id, node]) => {
-      const name = node.inputs.image;
-      const hash = typeof name === "string" ? own(samplePictures, name) : undefined;
-      if (typeof name !== "string" || hash === undefined) return [id, node];
-      const image = contentName(hash, name);
-      ownNames.set(image, name);
-      return [id, { ...node, inputs: { ...node.inputs, image } }];
+      const image = typeof node.inputs.image === "string" ? values.get(node.inputs.image) : undefined;
+      return [id, image === undefined ? node : { ...node, inputs: { ...node.inputs, image } }];
     }),
   );
-  return ownNames.size === 0 ? file : { ...file, graph, ownNames: Object.fromEntries(ownNames) };
+  return { ...file, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) };
 }

@@ -50,8 +50,8 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
     [id, isLocal, ports, ownNames, onNamed],
   );
   const onEdit = useCallback(
-    (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value }),
-    [dispatch, serial],
+    (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value, catalogue: info }),
+    [dispatch, serial, info],
   );
   const onRunning = useCallback(
     (nodeId: string, input: string, isRunning: boolean) => dispatch({ type: "upload", serial, key: fieldDomId(nodeId, input), isRunning }),

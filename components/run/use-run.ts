@@ -16,6 +16,7 @@ import { emptyRun, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
 import { toSubmission } from "./submission";
 import { type RunOutcome } from "./run-outcome";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { ok, type Result } from "@/lib/shared/result";
 
 type Pressed = { memberId: string; connection?: string; isLocal?: boolean };
@@ -50,14 +51,15 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     store.dispatch({ type: "answered", serial, press, outcome, atMs: Date.now() });
   };
   /** Sends what is open, once: a second press while the first is on its way is nothing. */
-  async function run(fallbackName: string) {
+  async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph) {
     const { opened, isSending, uploading } = store.get();
     if (!opened || isSending || uploading.length > 0) return;
     store.dispatch({ type: "sending" });
     const name = opened.name || fallbackName;
     const press: Press = { ...pressed, key: newPressKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
     notePress(tabShelf, press);
-    const outcome = await sendPress(ports, press, { submission: toSubmission({ ...opened, name }), graph: opened.graph });
+    const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) });
+    const outcome = await sendPress(ports, press, { submission, graph: opened.graph });
     answered(opened.serial, press, outcome);
   }
   return {

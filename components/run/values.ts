@@ -7,7 +7,10 @@ import { isLink } from "@/lib/contract/graph";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { inputsOf } from "./dynamic-inputs";
 import { readInputSpec } from "./input-spec";
+import { isMasked } from "./masked";
+import { nearestOf } from "./nearest";
 import { own } from "./own";
 
 export const NOT_WHOLE = "value_not_whole";
@@ -27,24 +30,34 @@ export function valueChecker(original: Graph, outputs: readonly string[], catalo
 /** Inputs that the service requires and the workflow leaves out. */
 export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
   return byNode(graph, neededFor(graph, outputs), (node) =>
-    Object.entries(own(catalogue, node.class_type)?.input?.required ?? {}).flatMap(([name, raw]) =>
-      Object.hasOwn(node.inputs, name) || isOfManyInputs(raw) ? [] : [error("required_input_missing", { input_name: name })],
+    inputsOf(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
+      !isRequired || Object.hasOwn(node.inputs, name) || isOfManyInputs(raw) ? [] : [error("required_input_missing", { input_name: name })],
     ),
   );
 }
 
+const known = new Set(["COMFY_DYNAMICCOMBO_V3", "COMFY_MATCHTYPE_V3"]);
+
 /** One name of the catalogue that stands for any number of inputs with names of their own. */
 function isOfManyInputs(raw: unknown): boolean {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
-  return typeof type === "string" && type.startsWith("COMFY_");
+  return typeof type === "string" && type.startsWith("COMFY_") && !known.has(type);
 }
 
 function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
-  const { required, optional } = own(catalogue, class_type)?.input ?? {};
-  return Object.entries(inputs).flatMap(([name, value]) => {
-    const raw = own(required ?? {}, name) ?? own(optional ?? {}, name);
-    return raw === undefined || isLink(value) ? [] : wrongNumber(name, value, raw);
+  return inputsOf(own(catalogue, class_type), inputs).flatMap(({ name, raw }) => {
+    const value = own(inputs, name);
+    if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
+    return [...wrongNumber(name, value, raw), ...wrongChoice(name, value, raw)];
   });
+}
+
+/** A value that the list does not have is refused there. What is left empty counts as not chosen. */
+function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
+  const spec = readInputSpec(name, raw);
+  if (spec.kind !== "choice" || spec.isOpen || spec.options.length === 0 || typeof value === "object" || value === undefined) return [];
+  if (spec.options.some((option) => option === value)) return [];
+  return [error("value_not_in_list", { input_name: name, received_value: value, nearest: nearestOf(value, spec.options) })];
 }
 
 function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {

@@ -1,0 +1,15 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { createContext, useContext } from "react";
+import { fieldDomId } from "./field-ids";
+import { type FilledText } from "./fill-texts";
+
+/** Texts that are sent as others than they stand in the form. */
+export const SentTexts = createContext<readonly FilledText[]>([]);
+
+export function SentAs({ id }: { id: string }) {
+  const t = useTranslations("run.field");
+  const found = useContext(SentTexts).find(({ nodeId, name }) => fieldDomId(nodeId, name) === id);
+  return found ? <p className="mt-0.5 text-sm break-words text-ink-2">{t("sentAs", { text: found.text })}</p> : null;
+}
