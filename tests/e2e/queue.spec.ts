@@ -29,7 +29,7 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   page.on("request", (asked) => {
     if (asked.method() === "POST" && asked.url().includes("/api/queue")) sent.push(asked.postDataJSON());
   });
-  const acts = page.getByRole("region", { name: "What is done with the selected jobs" });
+  const acts = page.getByRole("region", { name: "Actions for the selected jobs" });
   await page.getByRole("checkbox", { name: `Select job ${one}` }).check();
   await page.getByRole("checkbox", { name: `Select job ${three}` }).click({ modifiers: ["Shift"] });
   await page.getByRole("button", { name: "Cancel 3 jobs" }).click();

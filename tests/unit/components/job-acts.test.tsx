@@ -83,7 +83,7 @@ describe("what a job's page offers", () => {
     const none = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
     const told = [
       [{ stopped: ["job-1"] }, "1 stopped"],
-      [{ stopping: ["job-1"] }, "1 asked to stop"],
+      [{ stopping: ["job-1"] }, "1 stop requested"],
       [{ over: ["job-1"] }, "1 had already ended"],
       [{ unable: ["job-1"] }, "1 still runs"],
       [{ unable: ["job-1"], together: 3 }, "1 still runs"],
