@@ -1,11 +1,13 @@
 // Seals all that is stored sealed again with the first key of the ring, run as dist/rotate-keys.mjs: API keys, and what downloads were
 // asked with. The console may run meanwhile: a key that somebody replaces at the same moment keeps what they gave it.
-// Guarantees: prints how many it sealed anew; ends with code 1 when the ring could not open one. Must never: print a key or an address.
+// Guarantees: prints how many it sealed anew and what each row is sealed by in the end; ends with code 1 unless the first key alone opens
+// them all; an id that now names another key is refused before anything is changed. Must never: print a key or an address.
 import { readEnv } from "@/lib/server/env";
-import { rotateApiKeys } from "@/lib/server/keys/api-keys";
+import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { openKeyRing } from "@/lib/server/keys/key-ring";
+import { findReusedId, type Rotation, rotateRows } from "@/lib/server/keys/rotate";
 import { hasStore, openStore } from "@/lib/server/store/store";
-import { rotateRequests } from "@/lib/server/tasks/sealed-request";
+import { sealedRequests } from "@/lib/server/tasks/sealed-request";
 
 type Things = readonly [one: string, many: string];
 const keys: Things = ["key", "keys"];
@@ -17,17 +19,30 @@ async function main(): Promise<void> {
   const ring = openKeyRing(dataDir, encryptionKeys);
   const store = openStore(dataDir);
   try {
-    report(keys, await rotateApiKeys(store.keys, ring), ring.writing.id);
-    report(addresses, await rotateRequests(store.downloadTasks, ring), ring.writing.id);
+    const [apiKeys, requests] = [sealedKeys(store.keys), sealedRequests(store.downloadTasks)];
+    const reused = (await findReusedId(apiKeys, ring)) ?? (await findReusedId(requests, ring));
+    if (reused !== undefined)
+      return fail(
+        `The id ${reused} was another key's, which sealed what is stored. Give the new key an id of its own. Nothing was changed.`,
+      );
+    report(keys, await rotateRows(apiKeys, ring), ring.writing.id);
+    report(addresses, await rotateRows(requests, ring), ring.writing.id);
   } finally {
     await store.close();
   }
 }
 
-function report(things: Things, { resealed, unreadable }: { resealed: number; unreadable: number }, ringKeyId: string): void {
+function report(things: Things, { resealed, sealedBy }: Rotation, ringKeyId: string): void {
   process.stdout.write(`${countOf(resealed, things)} sealed anew with ${ringKeyId}.\n`);
-  if (unreadable > 0)
-    fail(`${countOf(unreadable, things)} could not be opened: the ring lacks what sealed them. They were left as they are.`);
+  for (const [id, { count, unreadable }] of sealedBy) {
+    process.stdout.write(`${countOf(count, things)} sealed by ${id}${unreadable > 0 ? `, ${unreadable} of them unreadable` : ""}.\n`);
+    if (unreadable > 0)
+      fail(
+        `${countOf(unreadable, things)} sealed by ${id} could not be opened: the ring lacks the key, or gives its id to another one. Left as found; remove no key.`,
+      );
+    else if (id !== ringKeyId)
+      fail(`${countOf(count, things)} sealed by ${id} meanwhile: restart the console with the new key first, then run this again.`);
+  }
 }
 
 function countOf(count: number, [one, many]: Things): string {

@@ -6,6 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type KeyStore, type StoredKey } from "../store/keys";
 import { seal, unseal } from "./cipher";
 import { type KeyRing } from "./key-ring";
+import { type SealedRows } from "./rotate";
 
 /** Twelve hexadecimal digits of a SHA-256: enough to tell keys apart, nothing to find one by. */
 export function fingerprintOf(apiKey: string): string {
@@ -33,17 +34,14 @@ export function openApiKey(ring: KeyRing, stored: StoredKey): string | undefined
   return unseal(ring, recordOf(stored.id, stored.connectionId), stored);
 }
 
-/** Seals every key again with the ring's writing key. Counts what it changed, and what the ring could not open. */
-export async function rotateApiKeys(keys: KeyStore, ring: KeyRing): Promise<{ resealed: number; unreadable: number }> {
-  let resealed = 0;
-  let unreadable = 0;
-  for (const stored of await keys.list()) {
-    if (stored.ringKeyId === ring.writing.id) continue;
-    const apiKey = openApiKey(ring, stored);
-    if (apiKey === undefined) unreadable += 1;
-    else if (await keys.reseal(stored, seal(ring, recordOf(stored.id, stored.connectionId), apiKey))) resealed += 1;
-  }
-  return { resealed, unreadable };
+/** For sealing them again. */
+export function sealedKeys(keys: KeyStore): SealedRows<StoredKey> {
+  return {
+    list: () => keys.list(),
+    recordOf: (stored) => recordOf(stored.id, stored.connectionId),
+    sealedOf: (stored) => stored,
+    reseal: (stored, after) => keys.reseal(stored, after),
+  };
 }
 
 /** The connection is part of the record: a row that was given to another connection does not open. */

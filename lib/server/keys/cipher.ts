@@ -23,17 +23,26 @@ export function seal(ring: KeyRing, recordId: string, plaintext: string): Sealed
 
 /** Undefined when the ring lacks the key, or when anything was changed or moved. */
 export function unseal(ring: KeyRing, recordId: string, sealed: Sealed): string | undefined {
-  const key = ring.readable.get(sealed.ringKeyId);
+  return unsealBy(ring, recordId, sealed)?.text;
+}
+
+/** `isNamed`: the key opened it that the ring has under the id that the row names, and not one that has been given another id since. */
+export function unsealBy(ring: KeyRing, recordId: string, sealed: Sealed): { text: string; isNamed: boolean } | undefined {
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
-  if (!key || bytes.length < IV_BYTES + TAG_BYTES) return undefined;
-  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-  decipher.setAAD(associated(sealed.ringKeyId, recordId));
-  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
-  } catch {
-    return undefined;
+  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
+  const named = ring.readable.get(sealed.ringKeyId);
+  for (const key of new Set([...(named ? [named] : []), ...ring.readable.values()])) {
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(associated(sealed.ringKeyId, recordId));
+    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    try {
+      const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
+      return { text, isNamed: key === named };
+    } catch {
+      // Another key sealed it, or nobody did: the next one is tried.
+    }
   }
+  return undefined;
 }
 
 /** JSON keeps the two apart: ids that contain a separator cannot imitate another pair. */

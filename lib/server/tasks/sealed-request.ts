@@ -8,6 +8,7 @@ import { parseJson } from "@/lib/contract/json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { seal, type Sealed, unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";
+import { type SealedRows } from "../keys/rotate";
 import { type DownloadTaskStore, type SealedDownload } from "../store/download-tasks";
 
 export type DownloadBody = z.output<typeof downloadBodySchema>;
@@ -19,26 +20,20 @@ export function sealRequest(ring: KeyRing, id: string, body: DownloadBody): Seal
 }
 
 export function openRequest(ring: KeyRing, stored: SealedDownload): DownloadBody | undefined {
-  const text = open(ring, stored);
+  const text = unseal(ring, recordOf(stored.id), sealedOf(stored));
   return text === undefined ? undefined : downloadBodySchema.safeParse(parseJson(text)).data;
 }
 
-/** Seals every request again with the ring's writing key. Counts what it changed, and what the ring could not open. */
-export async function rotateRequests(
-  downloads: Pick<DownloadTaskStore, "listSealed" | "reseal">,
-  ring: KeyRing,
-): Promise<{ resealed: number; unreadable: number }> {
-  let resealed = 0;
-  let unreadable = 0;
-  for (const stored of await downloads.listSealed()) {
-    if (stored.ring_key_id === ring.writing.id) continue;
-    const text = open(ring, stored);
-    if (text === undefined) unreadable += 1;
-    else if (await downloads.reseal(stored, seal(ring, recordOf(stored.id), text))) resealed += 1;
-  }
-  return { resealed, unreadable };
+/** For sealing them again. */
+export function sealedRequests(downloads: Pick<DownloadTaskStore, "listSealed" | "reseal">): SealedRows<SealedDownload> {
+  return {
+    list: () => downloads.listSealed(),
+    recordOf: ({ id }) => recordOf(id),
+    sealedOf,
+    reseal: (stored, after) => downloads.reseal(stored, after),
+  };
 }
 
-function open(ring: KeyRing, { id, ring_key_id: ringKeyId, sealed_request: ciphertext }: SealedDownload): string | undefined {
-  return unseal(ring, recordOf(id), { ringKeyId, ciphertext });
+function sealedOf({ ring_key_id: ringKeyId, sealed_request: ciphertext }: SealedDownload): Sealed {
+  return { ringKeyId, ciphertext };
 }

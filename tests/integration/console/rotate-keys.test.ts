@@ -27,7 +27,10 @@ async function rotate(keys: string, dataDir = harness.folder) {
 
 test("every stored key is sealed anew beside a running console, opens without the old key, and a second run has nothing to do", async () => {
   const first = await rotate(`${young},${old}`);
-  expect(first).toEqual({ code: 0, output: "2 keys sealed anew with young.\n0 addresses of downloads sealed anew with young.\n" });
+  expect(first).toEqual({
+    code: 0,
+    output: "2 keys sealed anew with young.\n2 keys sealed by young.\n0 addresses of downloads sealed anew with young.\n",
+  });
   const stored = await harness.console.store.keys.list();
   const opened = stored.map((key) => openApiKey(parseKeyRing(young), key));
   expect(opened).toHaveLength(2);
@@ -51,7 +54,7 @@ test("what a download was asked with is sealed anew too, and can be asked once m
   }
   const { code, output } = await rotate(`${young},${old}`);
   expect([code, output]).toEqual([1, expect.stringContaining("1 address of a download sealed anew with young.")]);
-  expect(output).toContain("1 address of a download could not be opened");
+  expect(output).toContain("1 address of a download sealed by lost could not be opened");
   expect(output).not.toContain("secret");
   const [kept, left] = await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.get(id)));
   expect(kept && openRequest(parseKeyRing(young), kept)).toEqual(body);
@@ -67,9 +70,41 @@ test("a key that the ring cannot open is counted, left as it is, and makes the c
   const connection = await store.connections.create({ name: "Lost", baseUrl: "http://127.0.0.1:9", createdAt: now() });
   await storeApiKey(store.keys, lost, { connectionId: connection.id, apiKey: "sk-lost", now: now() });
   const { code, output } = await rotate(young);
-  expect([code, output]).toEqual([1, expect.stringContaining("1 key could not be opened")]);
+  expect([code, output]).toEqual([1, expect.stringContaining("1 key sealed by lost could not be opened")]);
   const stored = await store.keys.getOf(connection.id);
   expect(stored && openApiKey(lost, stored)).toBe("sk-lost");
+});
+
+test("a row that bears the new key's id and does not open is told, not passed over", async () => {
+  const { store } = harness.console;
+  const [first] = await store.keys.list();
+  if (!first) throw new Error("no key");
+  await store.keys.reseal(first, { ringKeyId: "young", ciphertext: `${first.ciphertext.slice(0, -4)}AAAA` });
+  const { code, output } = await rotate(young);
+  expect([code, output]).toEqual([1, expect.stringContaining("1 key sealed by young could not be opened")]);
+});
+
+test("a new key under the id of the one before is refused, and nothing is changed", async () => {
+  const { store } = harness.console;
+  const before = await store.keys.list();
+  const again = pair("young");
+  const { code, output } = await rotate(`${again},${young.replace("young:", "former:")}`);
+  expect([code, output]).toEqual([1, expect.stringContaining("The id young was another key's")]);
+  expect(await store.keys.list()).toEqual(before);
+  // Where the former key is not in the ring at all, its rows are lost to it, and that is told.
+  const alone = await rotate(again);
+  expect([alone.code, alone.output]).toEqual([1, expect.stringContaining("sealed by young could not be opened")]);
+  expect(await store.keys.list()).toEqual(before);
+});
+
+test("a key under another id than before opens what it sealed, and its rows are sealed anew", async () => {
+  const { store } = harness.console;
+  const connectionId = await harness.connect("http://127.0.0.1:9", undefined);
+  await storeApiKey(store.keys, parseKeyRing(old), { connectionId, apiKey: "sk-renamed", now: 1 });
+  const { output } = await rotate(`${young},${old.replace("old:", "renamed:")}`);
+  expect(output).toContain("1 key sealed anew with young.");
+  const stored = await store.keys.getOf(connectionId);
+  expect(stored && openApiKey(parseKeyRing(young), stored)).toBe("sk-renamed");
 });
 
 test("a folder without a console is refused by the setting's name, and nothing is made in it", async () => {

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { fingerprintOf, openApiKey, rotateApiKeys, storeApiKey } from "@/lib/server/keys/api-keys";
+import { fingerprintOf, openApiKey, sealedKeys, storeApiKey } from "@/lib/server/keys/api-keys";
 import { seal, unseal } from "@/lib/server/keys/cipher";
 import { makeKeyPair, openKeyRing, parseKeyRing } from "@/lib/server/keys/key-ring";
+import { rotateRows } from "@/lib/server/keys/rotate";
 import { openStore } from "@/lib/server/store/store";
 
 const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
@@ -82,8 +83,12 @@ test("rotation seals every key anew and counts what it cannot read; a swapped ro
     await storeApiKey(store.keys, ring, { connectionId: id, apiKey: `key of ${id}`, now: 1 });
   }
   const after = parseKeyRing(`${young},${old}`);
-  expect(await rotateApiKeys(store.keys, after)).toEqual({ resealed: 2, unreadable: 1 });
-  expect(await rotateApiKeys(store.keys, after)).toEqual({ resealed: 0, unreadable: 1 });
+  const sealedBy = new Map([
+    ["young", { count: 2, unreadable: 0 }],
+    ["lost", { count: 1, unreadable: 1 }],
+  ]);
+  expect(await rotateRows(sealedKeys(store.keys), after)).toEqual({ resealed: 2, sealedBy });
+  expect(await rotateRows(sealedKeys(store.keys), after)).toEqual({ resealed: 0, sealedBy });
   const [a, b] = await Promise.all([store.keys.getOf("a"), store.keys.getOf("b")]);
   if (!a || !b) throw new Error("a key is gone");
   expect(openApiKey(parseKeyRing(young), a)).toBe("key of a");
