@@ -1,12 +1,13 @@
 import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 
-export type AssetPage = { assets: AssetView[]; total?: number; hasMore?: boolean };
+export type AssetPage = { assets: AssetView[]; total?: number; hasMore?: boolean; unreadable?: number };
 
-export function toAssetPage({ assets, total, has_more }: AssetsAnswer): AssetPage {
+export function toAssetPage({ assets, total, has_more, unreadable }: AssetsAnswer): AssetPage {
   return {
     assets: assets.map(toAssetView),
     ...(total !== undefined && { total }),
     ...(has_more !== undefined && { hasMore: has_more }),
+    ...(unreadable !== undefined && { unreadable }),
   };
 }

@@ -5,6 +5,7 @@ import { useRouter, useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use, useCallback, useRef, useState } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
+import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
@@ -167,8 +168,9 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
               className="sticky top-[57px] z-10 mx-4 mt-4 md:top-[111px] md:mx-5"
             />
           ) : null}
+          <UnreadableRows count={source.unreadable} />
           <NewRows count={source.newCount} text={t("grid.waiting", { count: source.newCount })} />
-          {!source.isEmpty && source.count === 0 ? <AssetsEmpty place={place} canChange={canChange} /> : null}
+          {!source.isEmpty && source.count === 0 && !source.unreadable ? <AssetsEmpty place={place} canChange={canChange} /> : null}
           {source.count > 0 && !source.isEmpty && look.look === "gallery" ? (
             <div aria-busy={place.isMoving || undefined} className={place.isMoving ? "opacity-60" : undefined}>
               <Gallery key={wallKey} {...shared} size={look.size} fit={look.fit === "whole" ? "contain" : "cover"} />

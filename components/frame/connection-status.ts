@@ -5,6 +5,8 @@ export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
   active: "ok",
   waitlisted: "wait",
   refused: "bad",
+  unpaid: "bad",
+  failing: "bad",
   strange: "bad",
   unreachable: "bad",
   unknown: "off",
@@ -16,12 +18,13 @@ export type Heard = string;
 const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
   UPSTREAM_REFUSED_KEY: "refused",
   FORBIDDEN: "refused",
-  PAYMENT_REQUIRED: "refused",
+  PAYMENT_REQUIRED: "unpaid",
   UPSTREAM_UNREACHABLE: "unreachable",
   UPSTREAM_TIMEOUT: "unreachable",
-  SERVICE_UNAVAILABLE: "unreachable",
+  SERVICE_UNAVAILABLE: "failing",
   UPSTREAM_UNREADABLE: "strange",
-  UPSTREAM_ERROR: "strange",
+  UPSTREAM_NOT_FOUND: "strange",
+  UPSTREAM_ERROR: "failing",
 };
 
 /** What the pages heard last outdates what a check said once: green stands only where the last answer was good. */

@@ -7,10 +7,12 @@ import { Button, buttonStyle } from "@/components/ui/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
+import { type Failure } from "@/lib/contract/failure";
+import { isObject } from "@/lib/contract/json";
 import { toSaidCode, whoseFault } from "./whose";
 
 type FailureMessageProps = {
-  failure: { code: string; message: string; requestId?: string };
+  failure: Pick<Failure, "code" | "message"> & Partial<Failure>;
   onRetry?: () => void;
   /** What was to be done; without it, what failed speaks for itself. */
   about?: string;
@@ -23,15 +25,19 @@ type FailureMessageProps = {
 export function FailureMessage({ failure, about, onRetry, actions, className }: FailureMessageProps) {
   const t = useTranslations("errors");
   const common = useTranslations("common");
-  const code = toSaidCode(failure.code);
+  const code = toSaidCode(failure);
   const said = failure.message ? t("said", { message: failure.message }) : undefined;
+  const details = detailsText(failure.details);
+  const waitMs = failure.retryAfterMs ?? 0;
+  const wait = waitMs > 0 ? t("wait", { seconds: Math.ceil(waitMs / 1000) }) : undefined;
   const request = failure.requestId ? `${common("requestId")} ${failure.requestId}` : undefined;
+  const next = about === undefined ? t(`${code}.next`) : common("because", { title: t(`${code}.title`), next: t(`${code}.next`) });
   return (
     <FailureNotice
       title={about ?? t(`${code}.title`)}
       whose={t("at", { whose: t(`whose.${whoseFault[code]}`) })}
-      next={about === undefined ? t(`${code}.next`) : common("because", { title: t(`${code}.title`), next: t(`${code}.next`) })}
-      detail={said || request ? [said, request].filter(Boolean).join(" · ") : undefined}
+      next={[next, wait].filter(Boolean).join(" ")}
+      detail={[said, details, request].filter(Boolean).join(" · ") || undefined}
       className={className}
       actions={
         <>
@@ -42,6 +48,35 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
       }
     />
   );
+}
+
+const LONGEST_DETAILS = 300;
+
+/** What came beside the sentence, such as the fields at fault, on one line. */
+function detailsText(details: unknown): string | undefined {
+  const text = wordsOf(details, 0);
+  return text.length > LONGEST_DETAILS ? `${text.slice(0, LONGEST_DETAILS - 1)}…` : text || undefined;
+}
+
+function wordsOf(value: unknown, depth: number): string {
+  if (typeof value === "string" || typeof value === "number") return String(value);
+  if (depth > 2) return "";
+  if (Array.isArray(value))
+    return value
+      .slice(0, 20)
+      .map((item) => wordsOf(item, depth + 1))
+      .filter(Boolean)
+      .join("; ");
+  if (!isObject(value)) return "";
+  const place = value.path ?? value.field;
+  if (typeof place === "string" && typeof value.message === "string") return place ? `${place}: ${value.message}` : value.message;
+  return Object.entries(value)
+    .slice(0, 20)
+    .flatMap(([name, item]) => {
+      const words = wordsOf(item, depth + 1);
+      return words ? [`${name}: ${words}`] : [];
+    })
+    .join(", ");
 }
 
 function WayOut({ code }: { code: string }) {

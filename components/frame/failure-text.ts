@@ -1,8 +1,8 @@
 import { type useTranslations } from "next-intl";
-import { toSaidCode } from "./whose";
+import { toSaidCode, type Told } from "./whose";
 
 /** One line for where a whole notice does not fit: what failed, and the other side's own words. */
-export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: { code: string; message: string }): string {
-  const title = t(`${toSaidCode(failure.code)}.title`);
+export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: Told): string {
+  const title = t(`${toSaidCode(failure)}.title`);
   return failure.message ? `${title}. ${t("said", { message: failure.message })}` : title;
 }

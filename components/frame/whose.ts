@@ -1,9 +1,11 @@
 import { type ErrorCode } from "@/lib/contract/errors";
+import { codeByStatus, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
 
 export type Whose = "us" | "service" | "key" | "network" | "request" | "rights";
 /** What only a browser can meet, beside the console's own codes. */
 type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
-export type SaidCode = ErrorCode | BrowserCode | "UNKNOWN";
+export type SaidCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
+export type Told = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
 /** Whose fault a failure is. Complete by type: a new code does not compile until somebody has decided. */
 export const whoseFault: Readonly<Record<SaidCode, Whose>> = {
@@ -46,14 +48,19 @@ export const whoseFault: Readonly<Record<SaidCode, Whose>> = {
   UPSTREAM_UNREACHABLE: "service",
   UPSTREAM_UNREADABLE: "service",
   UPSTREAM_REFUSED_KEY: "key",
+  UPSTREAM_NOT_FOUND: "service",
+  QUEUE_FULL: "service",
   UPSTREAM_ERROR: "service",
   SERVICE_UNAVAILABLE: "service",
   UPSTREAM_TIMEOUT: "service",
   INSUFFICIENT_STORAGE: "service",
 };
 
-export function toSaidCode(code: string): SaidCode {
-  return isSaidCode(code) ? code : "UNKNOWN";
+/** A code that nobody knows falls back to what its status says. */
+export function toSaidCode({ code, message = "", status = 0 }: Told): SaidCode {
+  if (isSaidCode(code) || status === 0) return isSaidCode(code) ? code : "UNKNOWN";
+  const byStatus = codeByStatus({ code, message, status });
+  return isSaidCode(byStatus) ? byStatus : "UNKNOWN";
 }
 
 function isSaidCode(code: string): code is SaidCode {

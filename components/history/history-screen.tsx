@@ -83,7 +83,7 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
     count: rows.length,
     selection: selection.store,
   });
-  const isEmpty = poll.value !== undefined && rows.length === 0 && !poll.failure;
+  const isEmpty = poll.value !== undefined && rows.length + unreadable === 0 && !poll.failure;
   return (
     <>
       <PageHeader

@@ -106,7 +106,7 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
           />
         ) : null}
       </JobsBeside>
-      {view && rows.length === 0 && !failure ? <JobsEmpty place={place} total={view.total} canRun={canRun} /> : null}
+      {view && rows.length === 0 && !failure && !view.unreadable ? <JobsEmpty place={place} total={view.total} canRun={canRun} /> : null}
       <JobsSelected
         store={selection}
         query={query}

@@ -52,6 +52,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const failure = poll.failure;
   const { running, pending, pendingTotal, isBySubmission, canStop } = list ?? nothing;
   const total = running.length + pendingTotal;
+  const others = running.filter(({ state }) => state === "unknown").length;
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([poll.refresh(), refreshCounts()]);
   const cancelling = useJobWork({ connection, onDone: () => void refresh() });
@@ -93,7 +94,8 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
         <span className="whitespace-nowrap text-ink-2">
-          {list ? t("summary", { running: running.length, pending: pendingTotal }) : t("unknown")}
+          {list ? t("summary", { running: running.length - others, pending: pendingTotal }) : t("unknown")}
+          {others > 0 ? `, ${t("otherState", { count: others })}` : null}
         </span>
         {canCancel ? null : <span className="text-ink-3">{t("readOnly")}</span>}
         {pendingTotal > pending.length ? (
@@ -116,7 +118,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
           isBusy={(row) => busyIds.has(row.id) || heldIds.has(row.id)}
         />
       ) : null}
-      {list && total === 0 && !failure ? (
+      {list && total === 0 && !failure && !list.unreadable ? (
         <EmptyState title={t("empty.title")} text={t("empty.text")} action={canCancel ? <RunLink linked={linked} /> : undefined} />
       ) : null}
       <LowerEdge>

@@ -28,7 +28,7 @@ export function UnknownNote({ failure, press, newestJobs, onLookAgain, onSendAga
   return (
     <FailureNotice
       title={t("unknown")}
-      whose={t("unknownWhose", { whose: whoseFault[toSaidCode(failure.code)] })}
+      whose={t("unknownWhose", { whose: whoseFault[toSaidCode(failure)] })}
       next={t("unknownNext")}
       detail={failure.message ? t("said", { message: failure.message }) : undefined}
       actions={

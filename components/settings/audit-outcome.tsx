@@ -31,7 +31,7 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
       />
       {code ? (
         <span className="block text-sm text-ink-2">
-          {own ? t(`why.${own}`) : errors(`${toSaidCode(code)}.title`)} <span className="text-ink-3">({code})</span>
+          {own ? t(`why.${own}`) : errors(`${toSaidCode({ code, status })}.title`)} <span className="text-ink-3">({code})</span>
         </span>
       ) : null}
       {facts ? (

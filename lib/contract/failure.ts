@@ -27,6 +27,7 @@ const LONGEST_MESSAGE = 500;
 /** A 429 whose code or message speaks of money, plan or a full queue is shown, never repeated. */
 const refusalCode = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
 const refusalMessage = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
+const queueWord = /QUEUE/i;
 
 export type AnswerHead = { status: number; headers?: { get(name: string): string | null } };
 
@@ -47,8 +48,15 @@ export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now())
 }
 
 /** True only for a plain rate limit: the one refusal that is worth the same request again. */
-export function isPlainRateLimit(failure: Failure): boolean {
+export function isPlainRateLimit(failure: Pick<Failure, "status" | "code" | "message">): boolean {
   return failure.status === 429 && !refusalCode.test(failure.code) && !refusalMessage.test(failure.message);
+}
+
+/** What a refusal means whose own code nobody knows: its status decides, and the words of a 429, which has three meanings. */
+export function codeByStatus(failure: Pick<Failure, "status" | "code" | "message">): string {
+  const { status, code, message } = failure;
+  if (status !== 429 || isPlainRateLimit(failure)) return codeOfStatus(status);
+  return queueWord.test(code) || (!refusalCode.test(code) && queueWord.test(message)) ? QUEUE_FULL : "PAYMENT_REQUIRED";
 }
 
 /** A late validation failure: the job's exception text embeds the JSON of a 400 body (first brace to last). */
@@ -101,6 +109,9 @@ function shortText(body: unknown): string | undefined {
   const text = plainText(body);
   return text !== undefined && text.length <= LONGEST_MESSAGE ? text : undefined;
 }
+
+/** No service sends it as a code: it is how the console names a 429 that speaks of a full queue. */
+export const QUEUE_FULL = "QUEUE_FULL";
 
 const statusCodes: Readonly<Record<number, string>> = {
   0: "UPSTREAM_UNREACHABLE",

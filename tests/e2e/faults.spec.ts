@@ -7,7 +7,7 @@ import { slowGraph, submit } from "./support/jobs";
 import { type PortService } from "./support/service";
 import { expect, test } from "./support/test";
 
-type Said = Exclude<keyof typeof messages, "whose" | "at" | "said" | "signIn" | "openSettings">;
+type Said = Exclude<keyof typeof messages, "whose" | "at" | "said" | "wait" | "signIn" | "openSettings">;
 type Whose = keyof typeof messages.whose;
 
 const refusal = (code: string, message: string) => JSON.stringify({ code, message });

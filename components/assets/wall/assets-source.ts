@@ -20,6 +20,8 @@ export type AssetsSource = {
   newCount: number;
   /** Why something is not there. */
   failure: ApiFailure | undefined;
+  /** Rows at the top of the list, or on the page, that the service sent in a shape that nobody knows. */
+  unreadable?: number;
   atMs: number | undefined;
   everyMs: number;
   /** After an act that changed the list. */

@@ -56,6 +56,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
       want: store.want,
       newCount,
       failure,
+      unreadable: latest?.unreadable,
       atMs,
       everyMs,
       refresh: () => {
@@ -66,7 +67,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
       offset: 0,
       isEmpty: store.held() === 0,
     }),
-    [version, store, total, newCount, failure, atMs, everyMs, refresh],
+    [version, store, total, newCount, failure, latest?.unreadable, atMs, everyMs, refresh],
   );
 }
 

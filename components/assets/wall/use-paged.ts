@@ -43,6 +43,7 @@ export function usePaged({ query, connectionId, first, isOn }: PagedOptions): As
       want: () => undefined,
       newCount,
       failure,
+      unreadable: page?.unreadable,
       atMs,
       everyMs,
       refresh: () => void refresh(),

@@ -21,7 +21,7 @@ export function CopyLine({ copy, job, connection }: CopyLineProps) {
       </span>
       {failure ? (
         <span title={failure.message} className="max-w-[40%] min-w-0 truncate text-sm text-ink-3 max-sm:hidden">
-          {failure.message || errors(`${toSaidCode(failure.code)}.title`)}
+          {failure.message || errors(`${toSaidCode(failure)}.title`)}
         </span>
       ) : null}
       {job ? <Standing copy={copy} job={job} /> : <Sending copy={copy} />}

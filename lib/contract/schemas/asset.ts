@@ -78,6 +78,8 @@ export const assetsAnswerSchema = z.looseObject({
   assets: z.array(assetSchema),
   total: maybe(z.number()),
   has_more: maybe(z.boolean()),
+  /** The console's own: rows that could not be read. */
+  unreadable: maybe(z.number()),
 });
 export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
 

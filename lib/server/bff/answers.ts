@@ -14,9 +14,10 @@ const always: Readonly<Record<string, string>> = {
     "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
 };
 
+/** A service may have said all this with an empty 204; the console's answer has a body, which none of those may have. */
 export function jsonAnswer(value: unknown, status = 200, headers = new Headers()): Response {
   headers.set("content-type", "application/json");
-  return new Response(writeExactJson(value), { status, headers });
+  return new Response(writeExactJson(value), { status: status === 204 || status === 205 ? 200 : status, headers });
 }
 
 export function emptyAnswer(status = 204): Response {
@@ -43,7 +44,8 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
 export function statusOf({ code, status }: Failure): number {
   if (code === "CLIENT_GONE") return 499;
   if (isErrorCode(code)) return errorStatus[code];
-  return status >= 400 && status < 500 ? status : 502;
+  // The browser falls back to the status where it does not know the code either.
+  return (status >= 400 && status < 500) || [501, 503, 504, 507].includes(status) ? status : 502;
 }
 
 /** Next sends no content-length that a handler sets; our own HTTP server makes one of this. */

@@ -5,7 +5,7 @@
 import "server-only";
 import { type ConnectionCheck, isAccepted } from "@/lib/contract/console";
 import { isObject } from "@/lib/contract/json";
-import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
+import { codeByStatus, type Failure } from "@/lib/contract/failure";
 import { maskSecrets } from "@/lib/contract/mask-secrets";
 import { operations } from "@/lib/contract/operations";
 import { type Result } from "@/lib/shared/result";
@@ -74,16 +74,14 @@ function toCheck(status: string): Said {
 
 function toRefusal(failure: Failure): Said {
   if (failure.code === "UPSTREAM_REFUSED_KEY") return { outcome: "refused", message: failure.message };
-  // A 429 may speak of the plan: then it is the account that is refused, and waiting does not help.
-  const refused = failure.status === 402 || failure.status === 403 || (failure.status === 429 && !isPlainRateLimit(failure));
-  if (refused) return { outcome: "refused", message: `The service refuses this key: ${short(failure.message)}` };
-  // A page, a redirect, a proxy's error: somebody answers there. Only a service that is busy for now is out of reach.
-  const isBusy = failure.status === 429 || failure.status === 503;
-  const isAnswer = failure.code === "UPSTREAM_UNREADABLE" || (failure.status >= 400 && !isBusy);
-  return {
-    outcome: isAnswer ? "strange" : "unreachable",
-    message: failure.status >= 400 ? `The service answers ${failure.status}: ${short(failure.message)}` : failure.message,
-  };
+  const { status } = failure;
+  if (status === 403) return { outcome: "refused", message: `The service refuses this key: ${short(failure.message)}` };
+  const message = status >= 400 ? `The service answers ${status}: ${short(failure.message)}` : failure.message;
+  // A 429 may speak of the plan: then waiting does not help.
+  if (status === 402 || (status === 429 && codeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
+  if (status === 429 || status >= 500) return { outcome: "failing", message };
+  // A page, a redirect: somebody answers there.
+  return { outcome: failure.code === "UPSTREAM_UNREADABLE" || status >= 400 ? "strange" : "unreachable", message };
 }
 
 /** What answers may be no service at all: of its words only a short line is repeated. */

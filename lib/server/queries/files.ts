@@ -12,6 +12,7 @@ import { type Viewer } from "../auth/viewer";
 import { CONNECTION_PARAMETER, readQuery } from "../bff/read-request";
 import { toBrowser } from "../bff/to-browser";
 import { openConnection } from "../connections/access";
+import { nothingThere } from "../upstream/failures";
 import { type Upstream } from "../upstream/upstream";
 
 type Files = Result<UserdataFile[], Failure>;
@@ -31,7 +32,10 @@ async function listFolder(upstream: Upstream, query: Record<string, unknown>, si
   const list = async (folder: string): Promise<Files> => {
     const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
     if (files.ok) return ok(files.value.map((file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
-    return isNoFolder(files.failure) ? ok([]) : files;
+    if (!isNoFolder(files.failure)) return files;
+    // While nothing is found there, not even the list of jobs, the folder's 404 says nothing of the folder.
+    const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
+    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(nothingThere(files.failure));
   };
   const listed = await list(dir);
   if (!listed.ok || listed.value.length === 0 || dir === TOP || !listed.value.every(({ path }) => path.startsWith(dir))) return listed;

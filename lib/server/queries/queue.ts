@@ -37,7 +37,8 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
 }
 
 export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): Omit<QueueView, "canStop"> {
-  const running = jobs.filter((job) => toJobState(job.status) === "in_progress");
+  // A word that nobody knows came in answer to what runs and waits: the job stands with what runs, in that word.
+  const running = jobs.filter((job) => ["in_progress", "unknown"].includes(toJobState(job.status)));
   const pending = jobs.filter(isPending);
   if (!queue) return { running, pending, source: "jobs" };
   // The first number of a tuple orders the waiting; it is a priority at some services, so only the order counts.

@@ -1,9 +1,10 @@
 // What a connection was seen to have: learnt from the first real answer, remembered for ten minutes.
-// Guarantees: 401, 403, 429 and 5xx teach nothing; a 404 teaches only where it cannot mean "no such item"; a call that changes
+// Guarantees: what was learnt while the service was out (its list of jobs was not found either) is forgotten; 401, 403, 429 and 5xx teach nothing; a 404 teaches only where it cannot mean "no such item"; a call that changes
 // something teaches nothing but its own absence.
 
 import "server-only";
 import { type Capability, type Operation } from "@/lib/contract/operation";
+import { isCoreList } from "./failures";
 
 const REMEMBERED_MS = 10 * 60_000;
 
@@ -16,9 +17,18 @@ export type CapabilityMemory = {
 
 export function createCapabilityMemory(now: () => number): CapabilityMemory {
   const seen = new Map<string, Map<Capability, { present: boolean; at: number }>>();
+  const out = new Set<string>();
+  function forgetAbsent(connectionId: string): void {
+    const known = seen.get(connectionId);
+    for (const [capability, { present }] of known ?? []) if (!present) known?.delete(capability);
+  }
   return {
     learn(connectionId, operation, status) {
       const present = verdict(operation, status);
+      if (isCoreList(operation)) {
+        if (present === false) out.add(connectionId);
+        else if (present === true && out.delete(connectionId)) forgetAbsent(connectionId);
+      }
       if (operation.capability === undefined || present === undefined) return;
       const known = seen.get(connectionId) ?? new Map<Capability, { present: boolean; at: number }>();
       known.set(operation.capability, { present, at: now() });

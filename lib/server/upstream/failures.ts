@@ -2,7 +2,8 @@
 // Guarantees: names whose fault it is. Must never: carry a URL's query, a key, or text of an HTML page.
 
 import "server-only";
-import { type Failure, parseFailure } from "@/lib/contract/failure";
+import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
+import { type Operation } from "@/lib/contract/operation";
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
   const message = `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`;
@@ -33,13 +34,33 @@ export function notAddressable(): Failure {
   return { code: "NOT_FOUND", message: "There is nothing at this address.", status: 404 };
 }
 
+/** Codes that speak of the console itself: a service that sends one of them means something else. */
+const consoleCodes = new Set(["INTERNAL", "UNAUTHORIZED", "ROLE_TOO_LOW", "FOREIGN_ORIGIN", "NO_CONNECTION", "API_KEY_MISSING"]);
+
 /** Any refusal of a service. Its 401 means our key, not the person's session: it must not look like the latter. */
-export function refusal(answer: Response, body: string, now: number): Failure {
+export function refusal(answer: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {
   const failure = parseFailure(answer, body, now);
-  if (answer.status === 401)
-    return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
-  if ([500, 502, 504].includes(answer.status)) return { ...failure, code: "UPSTREAM_ERROR" };
+  const { status } = answer;
+  if (status === 401) return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
+  if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
+  if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
+  if (status === 404 && operation && isCoreList(operation)) return { ...failure, code: "UPSTREAM_NOT_FOUND" };
+  if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
+  // What was sent stands in the body, so the address is not at fault, whatever the service calls it.
+  if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
   return failure;
+}
+
+const coreLists = new Set(["listJobs", "listAssets", "listHistory"]);
+
+/** Every service has these: a 404 of one of them is an outage or a wrong address, never "no such item". */
+export function isCoreList({ name }: Operation): boolean {
+  return coreLists.has(name);
+}
+
+/** A folder's 404 while nothing else is found there either. */
+export function nothingThere(failure: Failure): Failure {
+  return { ...failure, code: "UPSTREAM_NOT_FOUND" };
 }
 
 function hostOf(baseUrl: string): string {

@@ -1,6 +1,6 @@
 // A list in which single entries have another shape: the others are read, and how many were left out is said.
-// Guarantees: what is passed on was parsed; `unreadable` is there only where entries were left out; a list without one good entry, or an
-// answer that is at fault elsewhere too, is refused whole.
+// Guarantees: what is passed on was parsed; `unreadable` is there only where entries were left out; an answer that
+// is at fault elsewhere too is refused whole.
 // Must never: leave an entry out without a word.
 
 import "server-only";
@@ -8,7 +8,7 @@ import { type z } from "zod";
 import { isObject } from "@/lib/contract/json";
 
 /** Lists whose pages say how many rows could not be read. */
-const lists: Readonly<Record<string, string>> = { listJobs: "jobs", listHistory: "history" };
+const lists: Readonly<Record<string, string>> = { listJobs: "jobs", listHistory: "history", listAssets: "assets" };
 
 export function parseRows(operationName: string, schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
   const whole = schema.safeParse(value);
@@ -22,6 +22,5 @@ export function parseRows(operationName: string, schema: z.ZodType, value: unkno
     bad.add(at);
   }
   const good = rows.filter((_, index) => !bad.has(index));
-  if (good.length === 0) return whole;
   return schema.safeParse({ ...value, [name]: good, unreadable: bad.size });
 }

@@ -58,7 +58,7 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
     }
     if (answer.status < 400 || isRefusedRange(answer, input)) return ok(answer);
     const body = await readBytes(answer.body, LONGEST_REFUSAL);
-    return failed(refusal(answer, body ? await keyGate(options.apiKey).text(new TextDecoder().decode(body)) : "", options.now()));
+    return failed(refusal(answer, body ? await keyGate(options.apiKey).text(new TextDecoder().decode(body)) : "", { now: options.now() }));
   } catch (error) {
     if (deadline.expired) return failed(timedOut(options.baseUrl, options.limitMs));
     if (input.signal?.aborted) return failed(callerWentAway());

@@ -27,7 +27,7 @@ export async function readAnswer(
   const gate = keyGate(apiKey);
   if (answer.status >= 400) {
     const body = await readBytes(answer.body, LONGEST_REFUSAL);
-    return failed(refusal(answer, body ? await gate.text(toText(body)) : "", now));
+    return failed(refusal(answer, body ? await gate.text(toText(body)) : "", { operation, now }));
   }
   if (answer.status >= 300) {
     await answer.body?.cancel();

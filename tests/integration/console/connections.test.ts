@@ -37,10 +37,25 @@ test.each<[string, Answer, string]>([
   ["a forbidden key", (_, response) => answerJson(response, { code: "FORBIDDEN", message: "no" }, 403), "refused"],
   ["a web page", (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"), "strange"],
   ["a redirect", (_, response) => void response.writeHead(302, { location: "/login" }).end(), "strange"],
-  ["a proxy without its service", (_, response) => void response.writeHead(502).end("<html>Bad gateway"), "strange"],
-  ["a service that is busy", (_, response) => answerJson(response, {}, 503), "unreachable"],
+  ["a proxy without its service", (_, response) => void response.writeHead(502).end("<html>Bad gateway"), "failing"],
+  [
+    "an account that must pay",
+    (_, response) => answerJson(response, { error: { code: "insufficient_credits", message: "no" } }, 402),
+    "unpaid",
+  ],
+  [
+    "an account whose plan is too small",
+    (_, response) => answerJson(response, { code: "FREE_TIER_UNAVAILABLE", message: "no" }, 429),
+    "unpaid",
+  ],
+  [
+    "a service that wants fewer requests",
+    (_, response) => answerJson(response, { code: "RATE_LIMITED", message: "slower" }, 429),
+    "failing",
+  ],
+  ["a service that is busy", (_, response) => answerJson(response, {}, 503), "failing"],
   ["a service without users", (_, response) => answerJson(response, {}, 404), "strange"],
-  ["a service that is broken", (_, response) => answerJson(response, {}, 500), "strange"],
+  ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
   ["silence", () => undefined, "unreachable"],
 ])("saving a connection to %s all the same tells what the service said", async (_name, answer, outcome) => {
   const server = await startLittleServer(answer);
@@ -71,7 +86,7 @@ test("an address that was copied with its /api is the same service", async () =>
 
 test.each<[string, Answer, string]>([
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
-  ["a service that is broken", (_, response) => answerJson(response, {}, 500), "strange"],
+  ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
 ])("a new connection to %s leaves nothing behind", async (_name, answer, outcome) => {
   const server = await startLittleServer(answer);
   const before = await listed();

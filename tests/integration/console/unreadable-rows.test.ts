@@ -37,6 +37,22 @@ test("the list, the queue and the history show what can be read and count what c
   expect(await (await get("/api/history_v2?max_items=10")).json()).toMatchObject({ history: [{ prompt_id: "job-1" }], unreadable: 1 });
 });
 
+test("a list whose only entry cannot be read says so", async () => {
+  const get = await connect({ jobs: strange, pagination });
+  expect(await (await get("/api/jobs")).json()).toMatchObject({ jobs: [], unreadable: 4 });
+});
+
+test("assets show what can be read and count what cannot", async () => {
+  const server = await startLittleServer((_, response) => {
+    const asset = { id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: [], created_at: "2026-01-01T00:00:00Z" };
+    answerJson(response, { assets: [{ ...asset, id: 7 }, asset], total: 2, has_more: false });
+  });
+  servers.push(server);
+  const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
+  const answer = await harness.request(`/api/assets?connection=${connection}`, { as: "viewer" });
+  expect(await answer.json()).toMatchObject({ assets: [{ name: "a.png" }], unreadable: 1 });
+});
+
 test("a file of them ends with what is missing", async () => {
   const get = await connect({ jobs: [good, strange[1]], pagination });
   const lines = (await (await get("/api/console/jobs/export?format=csv")).text()).trim().split("\r\n");
@@ -45,7 +61,6 @@ test("a file of them ends with what is missing", async () => {
 });
 
 test.each([
-  ["no entry that can be read", { jobs: strange, pagination }],
   ["another fault beside", { jobs: [good, strange[0]], pagination: "none" }],
   ["no list", { jobs: { "job-1": good }, pagination }],
 ])("an answer with %s is no list of jobs", async (_, answer) => {

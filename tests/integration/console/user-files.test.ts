@@ -12,6 +12,8 @@ beforeAll(async () => {
   server = await startLittleServer(({ url }, response) => {
     const dir = new URL(url, "http://x").searchParams.get("dir");
     if (dir === "workflows/") return answerJson(response, [{ path: "workflows/a.json", size: 2, modified: 1_700_000_000 }]);
+    if (url.startsWith("/api/jobs"))
+      return answerJson(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
     if (dir === "broken/") return answerJson(response, { code: "INTERNAL", message: "no disk" }, 500);
     response.writeHead(404, { "content-type": "text/plain" }).end("directory not found");
   });

@@ -10,16 +10,16 @@ import { renderInApp } from "./render";
 afterEach(cleanup);
 
 const sentences: Readonly<Record<string, unknown>> = errors;
-const codes = [...Object.keys(errorStatus), "CONSOLE_UNREACHABLE", "ABORTED", "FILE_UNREADABLE", "UNKNOWN"];
+const codes = [...Object.keys(errorStatus), "CONSOLE_UNREACHABLE", "ABORTED", "FILE_UNREADABLE", "QUEUE_FULL", "UNKNOWN"];
 
 describe("a failure in words", () => {
   it.each(codes)("%s says what failed and what to do, and whose fault it is", (code) => {
     expect(sentences[code]).toEqual({ title: expect.stringMatching(/\S/), next: expect.stringMatching(/[.]$/) });
-    expect(errors.whose).toHaveProperty(whoseFault[toSaidCode(code)]);
+    expect(errors.whose).toHaveProperty(whoseFault[toSaidCode({ code })]);
   });
 
   it("keeps no sentence for a code that nothing sends", () => {
-    const known = new Set([...codes, "whose", "at", "said", "signIn", "openSettings"]);
+    const known = new Set([...codes, "whose", "at", "said", "wait", "signIn", "openSettings"]);
     expect(Object.keys(errors).filter((key) => !known.has(key))).toEqual([]);
   });
 
@@ -34,6 +34,34 @@ describe("a failure in words", () => {
   it("has a sentence for a code that it has never heard of", () => {
     renderInApp(<FailureMessage failure={{ code: "PLANETS_MISALIGNED", message: "wait for Tuesday" }} />);
     expect(screen.getByRole("alert").textContent).toContain("wait for Tuesday");
+  });
+
+  it.each([
+    [503, "WORKERS_BUSY", "", "The service is unavailable"],
+    [429, "SLOW_DOWN", "slower", "Too many requests"],
+    [429, "QUEUE_LIMIT", "Too many", "The queue of the service is full"],
+    [429, "FREE_TIER_UNAVAILABLE", "No", "The service asks for payment"],
+    [504, "GATEWAY", "", "The service did not answer in time"],
+    [400, "odd_word", "", "The service did not accept the request"],
+    [402, "insufficient_credits", "", "The service asks for payment"],
+    [418, "TEAPOT", "", "The service refused the request"],
+  ])("falls back to the status: %i %s", (status, code, message, title) => {
+    renderInApp(<FailureMessage failure={{ code, message, status }} />);
+    expect(screen.getByRole("alert").textContent).toContain(title);
+  });
+
+  it("shows the details that came with it", () => {
+    const details = [{ path: "width", message: "too large" }];
+    renderInApp(<FailureMessage failure={{ code: "BAD_REQUEST", message: "no", details }} />);
+    expect(screen.getByRole("alert").textContent).toContain("width: too large");
+    cleanup();
+    renderInApp(<FailureMessage failure={{ code: "BAD_REQUEST", message: "no", details: { field: "limit", most: 100 } }} />);
+    expect(screen.getByRole("alert").textContent).toContain("field: limit, most: 100");
+  });
+
+  it("says how long a service asked to wait", () => {
+    renderInApp(<FailureMessage failure={{ code: "RATE_LIMITED", message: "", status: 429, retryAfterMs: 40_000 }} />);
+    expect(screen.getByRole("alert").textContent).toContain("The service asks to wait 40 s.");
   });
 
   it("offers to try again, and the way to the settings where the connection is at fault", () => {

@@ -1,0 +1,84 @@
+// What a service refuses in words that nobody knows, or at a place where they mean something else: the console falls back to the status.
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+
+let harness: Harness;
+const servers: LittleServer[] = [];
+beforeAll(async () => {
+  harness = await createHarness({ upstreamLimits: { attempts: 1 } });
+});
+afterAll(() => harness.dispose());
+afterEach(async () => void (await Promise.all(servers.splice(0).map((server) => server.close()))));
+
+async function connect(answer: Parameters<typeof startLittleServer>[0]) {
+  const server = await startLittleServer(answer);
+  servers.push(server);
+  const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
+  return (path: string, method = "GET", json?: unknown) =>
+    harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "admin", method, json });
+}
+
+test.each([
+  [503, { code: "WORKERS_BUSY", message: "no" }, 503, "WORKERS_BUSY"],
+  [504, {}, 504, "UPSTREAM_TIMEOUT"],
+  [404, {}, 502, "UPSTREAM_NOT_FOUND"],
+  [404, { code: "NOT_FOUND", message: "no route" }, 502, "UPSTREAM_NOT_FOUND"],
+  [503, { code: "INTERNAL", message: "a word of ours" }, 503, "SERVICE_UNAVAILABLE"],
+  [403, { code: "ROLE_TOO_LOW", message: "a word of ours" }, 403, "FORBIDDEN"],
+])("a list that meets %i %j is told as %i %s", async (status, body, told, code) => {
+  const ask = await connect((_, response) => answerJson(response, body, status));
+  const answer = await ask("/api/jobs");
+  expect(answer.status).toBe(told);
+  expect(await answer.json()).toMatchObject({ code });
+});
+
+test("a body's fault is not told as one of the address", async () => {
+  const ask = await connect((_, response) => answerJson(response, { code: "INVALID_QUERY", message: "prompt: no" }, 400));
+  const answer = await ask("/api/prompt", "POST", { prompt: { "1": { class_type: "A", inputs: {} } } });
+  expect(await answer.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
+});
+
+test("a change of the queue that is answered with nothing is done", async () => {
+  const ask = await connect((_, response) => void response.writeHead(204).end());
+  const answer = await ask("/api/queue", "POST", { clear: true });
+  expect(answer.status).toBe(200);
+});
+
+test("a folder is empty at a 404 only while the service answers elsewhere", async () => {
+  let isOut = false;
+  const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
+  const ask = await connect((seen: Seen, response) => {
+    if (!isOut && seen.url.startsWith("/api/jobs")) answerJson(response, jobs);
+    else answerJson(response, {}, 404);
+  });
+  const list = () => ask("/api/userdata?dir=workflows%2F");
+  expect(await (await list()).json()).toEqual([]);
+  isOut = true;
+  const answer = await list();
+  expect(answer.status).toBe(502);
+  expect(await answer.json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
+});
+
+test("a job in a state that nobody knows stands in the queue", async () => {
+  const stranger = { id: "job-1", status: "dreaming", create_time: 1_767_225_600_000 };
+  const pagination = { offset: 0, limit: 1000, total: 1, has_more: false };
+  const ask = await connect((_, response) => answerJson(response, { jobs: [stranger], pagination }));
+  expect(await (await ask("/api/console/queue")).json()).toMatchObject({ running: [{ id: "job-1", status: "dreaming" }] });
+});
+
+test("six seconds in which every address is a 404 do not take an ability away", async () => {
+  let isOut = false;
+  const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
+  const ask = await connect((seen: Seen, response) => {
+    if (isOut) answerJson(response, {}, 404);
+    else if (seen.url.startsWith("/api/jobs")) answerJson(response, jobs);
+    else answerJson(response, { tags: [], total: 0, has_more: false });
+  });
+  isOut = true;
+  expect((await ask("/api/tags")).status).not.toBe(200);
+  await ask("/api/jobs");
+  isOut = false;
+  await ask("/api/jobs");
+  expect((await ask("/api/tags")).status).toBe(200);
+});
