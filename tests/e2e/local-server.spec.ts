@@ -1,8 +1,10 @@
 // Plain local servers by click: one from before /api/jobs and without assets, what its queue tells, and what it has lost.
 import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
+import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { type Desk } from "./support/desk";
+import { drop } from "./support/files";
 import { expect, test } from "./support/test";
 
 async function connectionTo(page: Page, desk: Desk, baseUrl: string): Promise<string> {
@@ -44,7 +46,7 @@ test("a server from before /api/jobs lists its jobs and tells of each; assets, w
   await page.goto(`${desk.url}/queue?connection=${connection}`);
   await expect(page.locator(`[data-row="${ids[2]}"]`)).toBeVisible();
   await page.goto(`${desk.url}/assets?connection=${connection}`);
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("The service does not offer this");
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
   await expect(page.locator("[data-freshness]")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Add", exact: true })).toBeHidden();
   await server.close();
@@ -87,5 +89,90 @@ test("a job that left the queue without a word is gone on its open page and is n
   await page.goto(`${desk.url}/jobs/${stopped}?connection=${connection}`);
   await expect(page.getByText("stopped", { exact: true }).first()).toBeVisible();
   await expect(page.getByRole("main").getByText("done", { exact: true })).toHaveCount(0);
+  await server.close();
+});
+
+const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
+const objectInfo = {
+  LoadImage: { input: { required: { image: [["there.png"], { image_upload: true }] } }, output: ["IMAGE"] },
+  ImageInvert: { input: { required: { image: ["IMAGE", {}] } }, output: ["IMAGE"] },
+  Resize: {
+    input: {
+      required: {
+        image: ["IMAGE", {}],
+        resize_type: [
+          "COMFY_DYNAMICCOMBO_V3",
+          {
+            options: [
+              { key: "width", inputs: { required: size("width") } },
+              { key: "longer", inputs: { required: size("longer_size") } },
+            ],
+          },
+        ],
+        method: ["COMBO", { options: ["area", "bilinear"] }],
+        words: ["STRING", { dynamicPrompts: true }],
+      },
+    },
+    output: ["IMAGE"],
+  },
+  SaveImage: {
+    output_node: true,
+    input: { required: { images: ["IMAGE", {}], filename_prefix: ["STRING", {}] } },
+  },
+};
+
+test("a form of newer inputs sends what it shows: chosen inputs, the server's files, filled texts; a value of no list is told with the nearest", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const server = await startLocalServer(createLocalFiles(), { objectInfo });
+  const connection = await connectionTo(page, desk, server.url);
+  const graph = {
+    "1": { class_type: "LoadImage", inputs: { image: "gone.png" } },
+    "2": {
+      class_type: "Resize",
+      inputs: { image: ["1", 0], resize_type: "width", "resize_type.width": 640, method: "Bilinar", words: "a {red|blue} cat" },
+    },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "%date:yyyy%-%Resize.method%" } },
+  };
+  await page.goto(`${desk.url}/run?connection=${connection}`);
+  const bytes = Buffer.from(JSON.stringify(graph));
+  await drop(page.getByText("Drop a workflow file here"), { name: "newer.json", type: "application/json", bytes });
+  await expect(page.getByText("The nearest is bilinear.")).toBeVisible();
+  await page.getByLabel("method", { exact: true }).selectOption("bilinear");
+  await expect(page.getByText("The nearest is bilinear.")).toBeHidden();
+  await page.getByLabel("resize_type", { exact: true }).selectOption("longer");
+  await expect(page.getByLabel("resize_type.width", { exact: true })).toBeHidden();
+  await page.getByLabel("resize_type.longer_size", { exact: true }).fill("700");
+  await page.getByLabel("Files on the server").selectOption("there.png");
+  const shown = (await page.getByText(/^Sent as: a (red|blue) cat$/).innerText()).slice("Sent as: ".length);
+  const prefix = `${new Date().getFullYear()}-bilinear`;
+  await expect(page.getByText(`Sent as: ${prefix}`, { exact: true })).toBeVisible();
+  await expectNoViolations(page);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect.poll(() => server.place.pending.length).toBe(1);
+  expect(server.place.pending[0]?.[2]).toEqual({
+    "1": { class_type: "LoadImage", inputs: { image: "there.png" } },
+    "2": {
+      class_type: "Resize",
+      inputs: { image: ["1", 0], resize_type: "longer", "resize_type.longer_size": 700, method: "bilinear", words: shown },
+    },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: prefix } },
+  });
+  await server.close();
+});
+
+test("a sample brings its picture to a server that lacks it, once", async ({ signedIn: page, desk }) => {
+  const files = createLocalFiles();
+  const server = await startLocalServer(files);
+  const connection = await connectionTo(page, desk, server.url);
+  for (let time = 0; time < 2; time++) {
+    await page.goto(`${desk.url}/run?connection=${connection}&sample=02-poster-from-photo`);
+    const picture = page.getByRole("img", { name: "Picture of Photo" });
+    await expect.poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0);
+    expect([...files.pictures.keys()]).toEqual(["input/photo.png"]);
+  }
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect.poll(() => JSON.stringify(server.place.pending[0]?.[2])).toContain('"image":"photo.png"');
   await server.close();
 });

@@ -24,9 +24,12 @@ export type LocalServer = LittleServer & {
 
 /**
  * `files`: what it keeps; without them it was started without assets and holds next to nothing. `isOld`: a version before /api/jobs and
- * before assets (0.3.64), whose jobs carry no time of their own.
+ * before assets (0.3.64), whose jobs carry no time of their own. `objectInfo`: its list of nodes.
  */
-export async function startLocalServer(files?: LocalFiles, { isOld = false } = {}): Promise<LocalServer> {
+export async function startLocalServer(
+  files?: LocalFiles,
+  { isOld = false, objectInfo }: { isOld?: boolean; objectInfo?: object } = {},
+): Promise<LocalServer> {
   const place: Place = { running: [], pending: [], history: new Map() };
   const made = new Map<string, Entry["outputs"]>();
   let number = 0;
@@ -73,6 +76,7 @@ export async function startLocalServer(files?: LocalFiles, { isOld = false } = {
       for (const id of Array.isArray(body.delete) ? body.delete : []) place.history.delete(String(id));
       return nothing(200);
     }
+    if (url.pathname === "/api/object_info" && objectInfo) return answerJson(response, objectInfo);
     // No route of that name: what is no GET meets the one for static files.
     if (isOld && /^\/api\/(jobs|assets|tags)(\/|$)/.test(url.pathname)) return noRoute(request, response);
     if (url.pathname === "/api/jobs") return answerJobs(place, url.searchParams, (value, status) => answerJson(response, value, status));
