@@ -20,6 +20,7 @@ export async function* chosenAssets(access: Access, choice: ArchiveChoice, signa
   if ("ids" in choice) {
     for (const id of new Set(choice.ids)) {
       const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });
+      if (!asset.ok && (await access.lostRights())) return yield asset;
       yield asset.ok ? asset : failed({ ...toBrowser(asset.failure, access), asset: id });
     }
     return;

@@ -6,7 +6,8 @@
 import "server-only";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
-import { type Role } from "@/lib/contract/roles";
+import { type Failure } from "@/lib/contract/failure";
+import { hasRole, type Role } from "@/lib/contract/roles";
 import { composition } from "../composition";
 import { type Member } from "../store/members";
 import { PAGE_HEADER } from "./page-header";
@@ -14,6 +15,8 @@ import { readSession } from "./session";
 import { sessionCookieName } from "./session-cookie";
 
 export type Viewer = { memberId: string; name: string; email: string; role: Role };
+
+export const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
 
 export async function readViewer(cookieHeader: string | null | undefined): Promise<Viewer | undefined> {
   const { store, env, authSecret, ready } = composition();
@@ -24,6 +27,14 @@ export async function readViewer(cookieHeader: string | null | undefined): Promi
   const member = await store.members.get(session.sub);
   if (!member || member.disabled || member.sessionVersion !== session.version) return undefined;
   return toViewer(member);
+}
+
+/** Why a member may not go on with what they began: removed, disabled, or of a lower role by now. Asked at each step of what takes time. */
+export async function lostRights({ memberId, role }: Pick<Viewer, "memberId" | "role">): Promise<Failure | undefined> {
+  const member = await composition().store.members.get(memberId);
+  if (!member || member.disabled) return sessionEnded;
+  if (hasRole(member.role, role)) return undefined;
+  return { code: "ROLE_TOO_LOW", message: "Your role was lowered meanwhile.", status: 403 };
 }
 
 /** For pages: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */

@@ -10,10 +10,11 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { failed, type Result } from "@/lib/shared/result";
-import { readViewer, type Viewer } from "../auth/viewer";
+import { readViewer, sessionEnded, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { failureAnswer, finish, statusOf } from "./answers";
+import { holdBody } from "./held-body";
 import { isSameOrigin } from "./same-origin";
 
 export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
@@ -36,13 +37,18 @@ type Noted = { action?: string; target?: string; connectionId?: string; outcome?
 /** For members of the team. */
 export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
   return handler(guard, async (opened) => {
-    const viewer = await readViewer(opened.request.headers.get("cookie"));
+    const cookie = opened.request.headers.get("cookie");
+    const viewer = await readViewer(cookie);
     if (!viewer) return failed(refusal("UNAUTHORIZED", "Sign in first."));
     opened.note({ viewer });
     if (!hasRole(viewer.role, guard.role)) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
     const waitMs = opened.console.memberLimit.take(viewer.memberId);
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
-    return run({ ...opened, viewer });
+    // A body may come slowly: who sends it is asked for again when it is there. A changed role has ended the session too.
+    const held = holdBody(opened.request, async () => ((await readViewer(cookie)) ? undefined : sessionEnded));
+    const result = await run({ ...opened, request: held.request, viewer });
+    const refused = held.refused();
+    return refused ? failed(refused) : result;
   });
 }
 

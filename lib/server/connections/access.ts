@@ -5,7 +5,7 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
+import { lostRights, type Viewer } from "../auth/viewer";
 import { passOn } from "../bff/pass-on";
 import { toBrowser } from "../bff/to-browser";
 import { composition } from "../composition";
@@ -22,6 +22,8 @@ export type Access = {
   /** A local server needs none. */
   apiKey: string | undefined;
   fingerprint: string | undefined;
+  /** What takes many steps asks before each; `upstream` does so by itself. */
+  lostRights: () => Promise<Failure | undefined>;
   upstream: Upstream;
   upstreamOptions: UpstreamOptions;
   /** Of an asset that this key has just seen in a list. */
@@ -69,14 +71,34 @@ async function open(viewer: Viewer, id: string | undefined): Promise<Result<Acce
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
   // The fingerprint belongs to it: another key may see other things under the same id.
   const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
+  const upstream = upstreamFor(target, (operation, answer) => seenAssets.learn(reader, operation, answer));
   return ok({
     connection,
     apiKey,
     fingerprint: stored?.fingerprint,
-    upstream: upstreamFor(target, (operation, answer) => seenAssets.learn(reader, operation, answer)),
+    lostRights: () => lostRights(viewer),
+    upstream: whileAllowed(upstream, () => lostRights(viewer)),
     upstreamOptions: upstreamOptionsFor(target),
     seenAsset: (id) => seenAssets.find(reader, id),
   });
+}
+
+/** Each call is a step of its own: whoever was removed or lowered since the first one makes no further one. */
+function whileAllowed(upstream: Upstream, refusal: () => Promise<Failure | undefined>): Upstream {
+  return {
+    async call(operation, input) {
+      const refused = await refusal();
+      return refused ? failed(refused) : upstream.call(operation, input);
+    },
+    async exchange(operation, input) {
+      const refused = await refusal();
+      return refused ? failed(refused) : upstream.exchange(operation, input);
+    },
+    async forward(operation, input) {
+      const refused = await refusal();
+      return refused ? failed(refused) : upstream.forward(operation, input);
+    },
+  };
 }
 
 /** One read for a page: connection, key, call, and an answer that may be shown. */

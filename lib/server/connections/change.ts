@@ -15,7 +15,7 @@ import {
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
+import { lostRights, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { openApiKey, storeApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
@@ -38,6 +38,9 @@ export async function createConnection(
   const baseUrl = toBaseUrl(body.baseUrl);
   const check = await askWhoseKey({ id, baseUrl, apiKey: body.key });
   if (!isWorthKeeping(check, body)) return ok({ check });
+  // Asking takes its time, which the service chooses: who asked may have lost their rights meanwhile.
+  const refused = await lostRights(viewer);
+  if (refused) return failed(refused);
   await store.connections.create({
     id,
     name: body.name,
@@ -70,6 +73,8 @@ export async function changeConnection(
   const check = await askWhoseKey({ id, baseUrl, apiKey });
   if ((moves || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
   // Asking takes its time: what was asked about must still be what is stored, or a key would meet an address it was not given for.
+  const refused = await lostRights(viewer);
+  if (refused) return failed(refused);
   const now = await findOwnConnection(viewer, id);
   if (!now.ok) return now;
   const isSame = now.value.baseUrl === found.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === stored?.fingerprint;

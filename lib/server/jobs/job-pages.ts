@@ -31,6 +31,8 @@ export function jobPages(access: Access, query: JobSearchQuery, signal: AbortSig
   let before: ReadonlySet<string> = new Set();
   return {
     async next() {
+      const refused = await access.lostRights();
+      if (refused) return failed(refused);
       const result = await read({ ...query, limit: PAGE, offset });
       if (!result.ok) return result;
       const { jobs, pagination, unreadable = 0 } = result.value;

@@ -1,0 +1,209 @@
+// A member who is removed or lowered while what they began is still under way: the rest is not done with the rights they had.
+// Generated over every route that takes a body, and a case for each act of many steps.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { readZip } from "@/tests/support/read-zip";
+import { loadRoutes } from "@/tests/support/routes";
+
+const ID = "00000000-0000-4000-8000-000000000000";
+let harness: Harness;
+let service: LittleServer;
+let connection: string;
+/** Called before the service answers. */
+let meanwhile: () => Promise<void> = () => Promise.resolve();
+
+beforeAll(async () => {
+  harness = await createHarness();
+  service = await startLittleServer(async ({ url }, response) => {
+    await meanwhile();
+    if (url.startsWith("/api/jobs?"))
+      return answerJson(response, {
+        jobs: [{ id: `job-${service.seen.length}`, status: "in_progress", create_time: 1 }],
+        pagination: { has_more: true },
+      });
+    if (url.endsWith("/content")) return response.writeHead(200).end("bytes");
+    answerJson(response, {
+      id: url.split("/").pop(),
+      name: "a.png",
+      tags: [],
+      status: "active",
+      size: 1,
+      created_at: "2026-01-01T00:00:00Z",
+    });
+  });
+  connection = await harness.connect(service.url, "a-key-of-the-team");
+});
+afterAll(async () => {
+  await harness.dispose();
+  await service.close();
+});
+
+/** Without an upload of a test before, which broke off and arrives late, and without what the ledger reads in idle time. */
+const calls = () => service.seen.filter(({ url }) => !/^\/api\/userdata|limit=200\b|^\/api\/jobs\/[^/]+$/.test(url));
+
+let person: { id: string; cookie: string };
+let count = 0;
+beforeEach(async () => {
+  meanwhile = () => Promise.resolve();
+  count += 1;
+  const passwordHash = "x";
+  const member = await harness.console.store.members.create({
+    name: "Late",
+    email: `late-${count}@desk.test`,
+    role: "admin",
+    passwordHash,
+    createdAt: 1,
+  });
+  if (!member) throw new Error("no member");
+  person = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
+  service.seen.length = 0;
+});
+
+const ways = {
+  removed: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "DELETE" }),
+  lowered: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
+};
+async function lose(way: keyof typeof ways) {
+  const answer = await ways[way]();
+  expect(answer.ok).toBe(true);
+}
+
+const bodies: Readonly<Record<string, unknown>> = {
+  submitPrompt: { prompt: { "1": { class_type: "A", inputs: {} } } },
+  manageQueue: { clear: true },
+  manageHistory: { clear: true },
+  addTags: { tags: ["a"] },
+  removeTags: { tags: ["a"] },
+  createAssetFromHash: { hash: "blake3:aa", tags: ["a"] },
+  downloadAsset: { source_url: "https://huggingface.co/a" },
+  cancelJobs: { job_ids: [ID] },
+  stopJobs: { ids: [ID] },
+  exportJobs: { format: "json", ids: [ID] },
+  updateAsset: { name: "a" },
+  chooseArchive: { query: "" },
+  inviteMember: { email: "new@desk.test", role: "viewer" },
+  changeMember: { role: "admin" },
+  changeConnection: { name: "Taken" },
+};
+const routes = (await loadRoutes()).filter(
+  ({ method, guard, path }) => guard && guard.role !== "public" && ["POST", "PUT", "PATCH"].includes(method) && !path.includes("account"),
+);
+
+describe.each(["removed", "lowered"] as const)("a member who is %s while the body is on its way", (way) => {
+  test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    "%s",
+    async (_label, { handler, guard, path, file }) => {
+      const multipart = path.startsWith("/api/upload") || path === "/api/assets";
+      const body = multipart
+        ? '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n'
+        : JSON.stringify(
+            guard?.action === "createConnection"
+              ? { name: "Made late", baseUrl: service.url, key: "another-key", keep: true }
+              : (bodies[guard?.action ?? ""] ?? {}),
+          );
+      const isMember = path.startsWith("/api/console/members/0");
+      const value = path.startsWith("/api/console/connections/") ? connection : isMember ? harness.viewerOf("viewer").memberId : ID;
+      const { store } = harness.console;
+      const kept = async () =>
+        JSON.stringify([
+          (await store.members.list()).filter(({ id }) => id !== person.id),
+          await store.connections.listFor(person.id),
+          await store.connections.listFor(harness.viewerOf("owner").memberId),
+        ]);
+      const before = await kept();
+      let asked = false;
+      const stream = new ReadableStream<Uint8Array>(
+        {
+          async pull(controller) {
+            if (asked) return controller.close();
+            asked = true;
+            controller.enqueue(Buffer.from(body.slice(0, -1)));
+            await lose(way);
+            controller.enqueue(Buffer.from(body.slice(-1)));
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const segments = path.split("/").slice(1);
+      const folders = file.slice(file.indexOf("/api/") + 1).split("/");
+      const params = Object.fromEntries(
+        folders.flatMap((folder, index): [string, string | string[]][] => {
+          const param = folder.match(/^\[(?:\.\.\.)?(\w+)\]$/)?.[1];
+          return param === undefined ? [] : [[param, folder.startsWith("[...") ? segments.slice(index) : value]];
+        }),
+      );
+      const headers = {
+        host: "desk.test",
+        origin: "http://desk.test",
+        cookie: person.cookie,
+        "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json",
+        "content-length": String(body.length),
+      };
+      const init = { method: _label.split(" ")[0], headers, body: stream, duplex: "half" };
+      const answer = await handler(new Request(`http://desk.test${path}?connection=${connection}`, init), {
+        params: Promise.resolve(params),
+      });
+      const text = await answer.text();
+      // A route that takes no body has acted before it could be lost; all others answer as to a stranger.
+      if (asked) expect([answer.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
+      if (asked) expect(await kept()).toBe(before);
+      if (asked) expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === body)).toEqual([]);
+    },
+  );
+});
+
+describe.each(["removed", "lowered"] as const)("a member who is %s during an act of many steps", (way) => {
+  const after = (count: number) => {
+    meanwhile = async () => {
+      if (calls().length === count) await lose(way);
+    };
+  };
+
+  test("stops no further job", async () => {
+    after(1);
+    const answer = await harness.request(`/api/console/jobs/stop?connection=${connection}`, {
+      cookie: person.cookie,
+      method: "POST",
+      json: { ids: ["job-1", "job-2"] },
+    });
+    expect([401, 403]).toContain(answer.status);
+    expect(calls().filter(({ method }) => method === "POST")).toEqual([]);
+  });
+
+  test("gets no further page of an export", async () => {
+    after(2);
+    const answer = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: person.cookie });
+    const text = await answer.text();
+    expect(text).toMatch(/"complete":false,"failure":\{"code":"(UNAUTHORIZED|ROLE_TOO_LOW)"/);
+    expect(calls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
+  });
+
+  test("gets no further file of an archive", async () => {
+    const chosen = await harness.request(`/api/console/archive?connection=${connection}`, {
+      cookie: person.cookie,
+      method: "POST",
+      json: { ids: ["a", "b", "c"] },
+    });
+    const { id } = (await chosen.json()) as { id: string };
+    service.seen.length = 0;
+    after(2);
+    const file = await harness.request(`/api/console/archive/${id}`, { cookie: person.cookie });
+    const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
+    expect(names).toEqual(["a.png", "NOT INCLUDED.txt"]);
+    expect(calls()).toHaveLength(2);
+  });
+
+  test("makes no connection, however long the service takes to say whose key it is", async () => {
+    after(1);
+    const made = await harness.request("/api/console/connections", {
+      cookie: person.cookie,
+      method: "POST",
+      json: { name: "Made late", baseUrl: service.url, key: "another-key", keep: true, shared: true },
+    });
+    expect([401, 403]).toContain(made.status);
+    const { store } = harness.console;
+    const names = (await store.connections.listFor(harness.viewerOf("owner").memberId)).map(({ name }) => name);
+    expect(names).not.toContain("Made late");
+  });
+});
