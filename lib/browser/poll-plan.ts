@@ -7,7 +7,7 @@ export const IDLE_MS = 8_000;
 const COUNTING_MS = 3_000;
 const BACKGROUND_MS = 10_000;
 const SLOW_MS = 60_000;
-export const LONGEST_WAIT_MS = 60_000;
+export const LONGEST_WAIT_MS = 10_000;
 
 /** For what stands beside the page, such as a count in the navigation: `counting` while something moves, `background` while nothing does; `slow` for sums over many jobs. */
 export type Motion = "moving" | "still" | "counting" | "background" | "slow" | "final";
@@ -26,14 +26,9 @@ export function nextPollMs(motion: Motion): number {
   return waits[motion];
 }
 
-/** After the n-th failure in a row (1 is the first). A wait that the service named is kept to. */
+/** After the n-th failure in a row (1 is the first), of whatever kind: an outage may look like any. A wait that the service named is kept to. */
 export function retryPollMs(failures: number, retryAfterMs = 0): number {
   return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, BUSY_MS * 2 ** Math.max(0, failures - 1)));
-}
-
-/** A refusal that asking again would only repeat: what was asked for is gone, or may not be seen. */
-export function isLasting(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline"; sinceMs: number };

@@ -2,7 +2,7 @@
 // Guarantees: the timer of an earlier failure asks no sooner than a later one allows; a wait that a service named is kept by whoever wakes, too.
 // Must never: keep a path waiting that has answered.
 
-type Wait = { atMs: number; isNamed: boolean };
+type Wait = { atMs: number; isNamed: boolean; wake: () => void };
 
 const ofCaches = new WeakMap<object, Map<string, Wait>>();
 
@@ -16,18 +16,32 @@ function waitsOf(cache: object): Map<string, Wait> {
 /** After a failure. `isNamed`: the service said how long. `ask` is not called if the path has answered in the meantime. */
 export function retryIn(cache: object, path: string, { waitMs, isNamed }: { waitMs: number; isNamed: boolean }, ask: () => void): void {
   const waits = waitsOf(cache);
-  waits.set(path, { atMs: Date.now() + waitMs, isNamed });
+  let isOver = false;
+  const wake = () => {
+    if (isOver) return;
+    isOver = true;
+    ask();
+  };
+  waits.set(path, { atMs: Date.now() + waitMs, isNamed, wake });
   const look = () => {
     const wait = waits.get(path);
+    if (isOver) return;
     const restMs = wait ? wait.atMs - Date.now() : 0;
     if (restMs > 0) setTimeout(look, restMs);
-    else if (wait) ask();
+    else if (wait) wake();
   };
   setTimeout(look, waitMs);
 }
 
+/** It has answered. If it had failed before, its connection is back: whatever else waits for that one is asked now. */
 export function endRetries(cache: object, path: string): void {
-  waitsOf(cache).delete(path);
+  const waits = waitsOf(cache);
+  if (!waits.delete(path)) return;
+  for (const [other, { isNamed, wake }] of [...waits]) if (!isNamed && connectionOf(other) === connectionOf(path)) wake();
+}
+
+function connectionOf(path: string): string {
+  return /[?&]connection=([^&#]*)/.exec(path)?.[1] ?? "";
 }
 
 /** A service has said not to come back yet. */

@@ -1,7 +1,7 @@
 "use client";
 // A value that the server rendered, kept true from then on by asking the console's API again (SWR).
 // Guarantees: the newer of the server's and the browser's answer is shown; a failure keeps the last value and says since when it is old;
-// nothing is asked while the page is hidden.
+// nothing is asked while the page is hidden; whatever failed is asked again by itself, and the first success wakes all of its connection.
 // Must never: replace a value by an empty one because an answer failed.
 
 import { useEffect, useRef, useState } from "react";
@@ -10,7 +10,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { onWake } from "./on-wake";
-import { isLasting, type Motion, nextPollMs, retryPollMs } from "./poll-plan";
+import { type Motion, nextPollMs, retryPollMs } from "./poll-plan";
 import { type ApiFailure, isFailure } from "./read-failure";
 import { endRetries, isToldToWait, retryIn } from "./retries";
 import { waitTogether } from "./shared-wait";
@@ -56,10 +56,9 @@ export function usePoll<Answer, T>(
   const { cache } = useSWRConfig();
   const isPressed = useRef(false);
   const [mountedMs] = useState(() => Date.now());
-  const isHopeless = initialFailure !== undefined && isLasting(initialFailure.status);
-  const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : isHopeless ? "final" : "moving");
+  const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : "moving");
   const configuration: SWRConfiguration<Stamped<T>, ApiFailure> = {
-    revalidateOnMount: initial === undefined && !isHopeless,
+    revalidateOnMount: initial === undefined,
     revalidateIfStale: isAskedAnew,
     keepPreviousData: false,
     dedupingInterval: SHORTEST_MS,
@@ -70,7 +69,6 @@ export function usePoll<Answer, T>(
     isPaused: () => path !== undefined && !isPressed.current && isToldToWait(cache, path),
     onSuccess: (_answer, key) => endRetries(cache, key),
     onErrorRetry: (failure, key, _configuration, revalidate, { retryCount }) => {
-      if (isLasting(failure.status)) return endRetries(cache, key);
       const { retryAfterMs } = failure;
       retryIn(cache, key, { waitMs: retryPollMs(retryCount, retryAfterMs), isNamed: retryAfterMs !== undefined }, () => {
         // Whoever comes back asks by that. Timers of several parts of the page that end together ask once.

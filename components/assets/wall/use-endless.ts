@@ -35,8 +35,12 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   const isOther = latest !== undefined && isOn && differs(store, latest);
   useEffect(() => {
     if (!latest || !isOn) return;
-    if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
+    // Where the list could not be read before, this is the first of it.
+    if (store.held() === 0) store.adopt(latest);
+    else if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
     else if (!isOther) patchAll(store, latest);
+    // The service answers again: what it refused in view is read anew.
+    if (store.failure()) store.refresh();
   }, [latest, isOther, isAtTop, isOn, store]);
 
   const newCount = isOther && !isAtTop ? countNew(store, latest) : 0;

@@ -6,9 +6,10 @@
 import "server-only";
 import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
+import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
-import { callerWentAway, notAddressable, timedOut, unreachable } from "./failures";
+import { callerWentAway, notAddressable, nothingThere, timedOut, unreachable } from "./failures";
 import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
 import { type Answered, readAnswer } from "./read-answer";
@@ -91,16 +92,27 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
+  /** One 404 of a job that may be running is asked again; it counts only while the service finds anything at all. */
+  async function confirmed(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
+    const result = await exchange(operation, input);
+    if (operation.name !== "getJob" || result.ok || result.failure.status !== 404) return result;
+    if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
+    const again = await exchange(operation, input);
+    if (again.ok || again.failure.status !== 404) return again;
+    const list = await exchange(operations.listJobs, { query: { offset: 0, limit: 1 }, signal: input.signal });
+    return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
+  }
+
   // One signature outside, one inside: the schema that made the value is the one that AnswerOf reads the type from.
   function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
   async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
-    const result = await exchange(operation, input);
+    const result = await confirmed(operation, input);
     return result.ok ? ok(result.value.value) : result;
   }
 
   return {
     call,
-    exchange,
+    exchange: confirmed,
     forward: async (operation, input = {}) => {
       if (!isAddressable(input)) return failed(notAddressable());
       return openBytes({ ...options, limitMs: limits.readMs, now }, operation, input);

@@ -67,6 +67,26 @@ test("a job in a state that nobody knows stands in the queue", async () => {
   expect(await (await ask("/api/console/queue")).json()).toMatchObject({ running: [{ id: "job-1", status: "dreaming" }] });
 });
 
+const running = { id: "job-1", status: "in_progress", create_time: 1_767_225_600_000, update_time: 1_767_225_600_000 };
+const noJobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
+
+test("one 404 of a job is asked again before it counts", async () => {
+  let misses = 1;
+  const ask = await connect((_, response) => (misses-- > 0 ? answerJson(response, {}, 404) : answerJson(response, running)));
+  expect((await ask("/api/jobs/job-1")).status).toBe(200);
+});
+
+test("a job's 404 counts while the list answers, and not where nothing is found at all", async () => {
+  let isOut = false;
+  const ask = await connect((seen: Seen, response) => {
+    if (!isOut && seen.url.startsWith("/api/jobs?")) answerJson(response, noJobs);
+    else answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+  });
+  expect(await (await ask("/api/jobs/job-1")).json()).toMatchObject({ code: "NOT_FOUND" });
+  isOut = true;
+  expect(await (await ask("/api/jobs/job-1")).json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
+});
+
 test("six seconds in which every address is a 404 do not take an ability away", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };

@@ -10,14 +10,14 @@ describe("when a page asks again", () => {
     expect(nextPollMs("final")).toBe(0);
   });
 
-  it("doubles its wait with each failure in a row, up to a minute", () => {
+  it("doubles its wait with each failure in a row, up to ten seconds", () => {
     const waits = [1, 2, 3, 4, 5, 6, 7, 20].map((failures) => retryPollMs(failures));
     expect(waits.slice(0, 3)).toEqual([BUSY_MS, BUSY_MS * 2, BUSY_MS * 4]);
     expect(waits.at(-1)).toBe(LONGEST_WAIT_MS);
     expect(waits).toEqual([...waits].sort((one, other) => one - other));
   });
 
-  it("keeps to the wait that a service named, even beyond a minute", () => {
+  it("keeps to the wait that a service named, even beyond that", () => {
     expect(retryPollMs(1, 90_000)).toBe(90_000);
   });
 });
