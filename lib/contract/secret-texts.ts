@@ -6,13 +6,10 @@ import { writeExactJson } from "./exact-json";
 
 export const MASK = "[REDACTED]";
 
-/** Cheap look before the patterns: most texts hold none of these. */
-const suspicious =
-  /comfyui-|sk-|ld-|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/[^/\s]*@|[?&][^=&\s]{0,40}(token|key|secret|password|auth)/i;
+/** Cheap look before the patterns: most texts hold none of these. One word each, so that no text makes the look itself slow. */
+const suspicious = /comfyui-|sk-|ld-|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/|token=|key=|secret=|password=|authorization=/i;
 
 const shapes: readonly RegExp[] = [
-  // A prefix and an unbroken run of 16: "comfyui-impact-pack" is a package, no key.
-  /(?<![A-Za-z0-9])comfyui-(?=[A-Za-z0-9_-]{0,40}?[A-Za-z0-9]{16})[A-Za-z0-9_-]{16,}/gi,
   // The embedded service's own keys.
   /(?<![A-Za-z0-9])ld-[A-Za-z0-9]{40}(?![A-Za-z0-9])/g,
   /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g,
@@ -30,12 +27,82 @@ const inUserInfo = /(:\/\/[^/\s:@]{0,200}:)[^/\s@]{1,200}(?=@)/g;
 export function maskText(text: string, literals: readonly string[] = []): string {
   let masked = text;
   for (const literal of literals) if (masked.includes(literal)) masked = masked.replaceAll(literal, MASK);
-  if (!suspicious.test(masked)) return masked;
+  if (masked.length <= WINDOW) return maskShapes(masked);
+  const parts: string[] = [];
+  for (let from = 0; from < masked.length;) {
+    const to = endOfWindow(masked, from);
+    parts.push(maskShapes(masked.slice(from, to)));
+    from = to;
+  }
+  return parts.join("");
+}
+
+/** A pattern that is given more at once may run out of stack. */
+const WINDOW = 256 * 1024;
+/** No key is longer. */
+const LONGEST_KEY = 8 * 1024;
+
+/** After a blank or a quote, so that nothing which is looked for is cut in two; else after what stands in no key. */
+function endOfWindow(text: string, from: number): number {
+  const end = from + WINDOW;
+  if (end >= text.length) return text.length;
+  const tail = text.slice(end - LONGEST_KEY, end);
+  for (const outside of [/[\s"'<>]/g, /[^A-Za-z0-9_-]/g]) {
+    const last = [...tail.matchAll(outside)].at(-1);
+    if (last === undefined) continue;
+    const to = end - LONGEST_KEY + last.index + 1;
+    // The token comes after the blank.
+    const lead = /bearer\s{1,100}$/i.exec(text.slice(Math.max(from, to - 200), to))?.[0].length ?? 0;
+    return to - lead > from ? to - lead : to;
+  }
+  return end;
+}
+
+function maskShapes(text: string): string {
+  if (!suspicious.test(text)) return text;
+  let masked = maskPlatformKeys(text);
   for (const shape of shapes) masked = masked.replace(shape, MASK);
   return masked
     .replace(bearer, (_, lead: string) => lead + MASK)
     .replace(inQuery, (_, lead: string) => lead + MASK)
     .replace(inUserInfo, (_, lead: string) => lead + MASK);
+}
+
+const platformPrefix = /(?<![A-Za-z0-9])comfyui-/gi;
+const unbroken = /[A-Za-z0-9]{16,}/g;
+const brokenOff = /[^A-Za-z0-9_-]/g;
+/** Between the prefix and the run that makes it a key. */
+const MOST_BETWEEN = 40;
+
+/** A prefix and, soon after it, an unbroken run of 16: "comfyui-impact-pack" is a package, no key. Each run is looked for once. */
+function maskPlatformKeys(text: string): string {
+  const parts: string[] = [];
+  let done = 0;
+  let run: { start: number; end: number } | undefined;
+  platformPrefix.lastIndex = 0;
+  for (let found = platformPrefix.exec(text); found; found = platformPrefix.exec(text)) {
+    const start = found.index + found[0].length;
+    if (run === undefined || run.start < start) run = next(unbroken, text, start);
+    // No run further on: no key either.
+    if (run === undefined) break;
+    if (run.start - start > MOST_BETWEEN) {
+      // Whatever begins before this is too far from it as well.
+      platformPrefix.lastIndex = Math.max(start, run.start - MOST_BETWEEN - found[0].length);
+      continue;
+    }
+    if (/[^A-Za-z0-9_-]/.test(text.slice(start, run.start))) continue;
+    const end = next(brokenOff, text, run.end)?.start ?? text.length;
+    parts.push(text.slice(done, found.index), MASK);
+    done = end;
+    platformPrefix.lastIndex = end;
+  }
+  return done === 0 ? text : parts.join("") + text.slice(done);
+}
+
+function next(pattern: RegExp, text: string, from: number): { start: number; end: number } | undefined {
+  pattern.lastIndex = from;
+  const found = pattern.exec(text);
+  return found ? { start: found.index, end: found.index + found[0].length } : undefined;
 }
 
 /** A literal in every spelling in which it can stand in JSON, in a URL or in JSON inside a text; texts too short to be a key are left out. */

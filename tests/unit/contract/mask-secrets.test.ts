@@ -163,3 +163,43 @@ describe("masking", () => {
     expect(maskSecrets(hostile, [ownKey])).toHaveLength(pieces.length);
   });
 });
+
+it.each([
+  "comfyui-",
+  "comfyui-comfyui_",
+  "?",
+  "?a",
+  "://",
+  "://a:",
+  "sk-",
+  "bearer ",
+  "eyJ-",
+  "eyJaaaaaaaa.",
+  "xoxb-",
+  "[",
+  "ld-",
+  "&token",
+])("sixty megabytes of %s are looked through once", (word) => {
+  const text = word.repeat(Math.ceil(60_000_000 / word.length));
+  // The bound is the test's own: what looks at each place anew takes minutes.
+  expect(typeof maskSecrets({ text }).text).toBe("string");
+});
+
+it("a key of the platform is found behind any number of words that begin alike", () => {
+  const words = "comfyui-impact-pack comfyui-".repeat(10_000);
+  const key = `comfyui-${"a1".repeat(20)}`;
+  expect(maskSecrets(`${words} ${key} ${words}`)).toBe(`${words} [REDACTED] ${words}`);
+  expect(maskSecrets(`x-COMFYUI-dev_${"a1".repeat(20)}-tail.`)).toBe("x-[REDACTED].");
+  expect(maskSecrets(`comfyui-${"ab-".repeat(14)}${"a1".repeat(20)}`)).toContain("comfyui-ab");
+});
+
+it("a key in a long text is found wherever it stands, also where the text is looked through in parts", () => {
+  const key = `sk-${"a1".repeat(20)}`;
+  for (const filler of ["word ", "x", "bearer "])
+    for (let before = 262_144 - 60; before < 262_144 + 5; before += 5) {
+      const text = filler.repeat(Math.ceil(before / filler.length)).slice(0, before);
+      const masked = maskSecrets(`${text} Bearer ${key} ${text}`);
+      expect(masked.includes(key.slice(-8))).toBe(false);
+      expect(masked).toContain("[REDACTED]");
+    }
+});
