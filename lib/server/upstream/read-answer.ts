@@ -7,6 +7,7 @@ import { parseExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { isObject } from "@/lib/contract/json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusal, unreadable } from "./failures";
 import { parseRows } from "./good-rows";
@@ -21,7 +22,7 @@ export type Answered = { status: number; value: unknown };
 
 export async function readAnswer(
   answer: Response,
-  context: { operation: Operation; baseUrl: string; apiKey: string | undefined; jsonBytes: number; now: number },
+  context: { operation: Operation; baseUrl: string; apiKey: string | undefined; jsonBytes: number; now: number; mostRows?: number },
 ): Promise<Result<Answered, Failure>> {
   const { operation, baseUrl, now, apiKey } = context;
   const gate = keyGate(apiKey);
@@ -47,10 +48,16 @@ export async function readAnswer(
   const raw = toText(body);
   const json = parseAfter(raw, await gate.text(raw), apiKey);
   if (!json.ok) return failed(unreadable(baseUrl, answer.status, "its answer is no JSON"));
-  const parsed = parseRows(operation.name, expected.schema, json.value);
+  const parsed = parseRows(operation.name, expected.schema, clipped(operation, json.value, context.mostRows));
   if (!parsed.success)
     return failed(unreadable(baseUrl, answer.status, `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}`));
   return ok({ status: answer.status, value: parsed.data });
+}
+
+/** A service that overlooks the bound of a page sends its whole history: what was asked for is the newest of it. */
+function clipped({ name }: Operation, value: unknown, mostRows: number | undefined): unknown {
+  if (name !== "listHistory" || mostRows === undefined || !isObject(value) || !Array.isArray(value.history)) return value;
+  return value.history.length > mostRows ? { ...value, history: value.history.slice(0, mostRows) } : value;
 }
 
 /** Counts brackets in texts too: an answer with millions of those is no answer either. */

@@ -70,7 +70,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const request = toRequest(toUrl(baseUrl, operation, input), operation, moving ?? input, apiKey, deadline.signal);
       const answer = await options.send(request);
       options.learn?.(operation, answer.status);
-      return await readAnswer(answer, { operation, baseUrl, apiKey, jsonBytes: limits.jsonBytes, now: now() });
+      return await readAnswer(answer, { operation, baseUrl, apiKey, jsonBytes: limits.jsonBytes, now: now(), mostRows: mostRowsOf(input) });
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, limitMs));
       if (input.signal?.aborted) return failed(callerWentAway());
@@ -118,6 +118,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       return openBytes({ ...options, limitMs: limits.readMs, now }, operation, input);
     },
   };
+}
+
+function mostRowsOf({ query }: CallInput): number | undefined {
+  const most = query?.max_items;
+  return typeof most === "number" ? most : undefined;
 }
 
 function waitBeforeRetry(failure: Failure, backOffMs: number): number | undefined {

@@ -87,6 +87,13 @@ test("a job's 404 counts while the list answers, and not where nothing is found 
   expect(await (await ask("/api/jobs/job-1")).json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
 });
 
+test("a history that overlooks how much was asked for is clipped to it", async () => {
+  const history = Array.from({ length: 500 }, (_, index) => ({ prompt_id: `job-${index}` }));
+  const ask = await connect((_, response) => answerJson(response, { history }));
+  const answer = await (await ask("/api/history_v2?max_items=20")).json();
+  expect(answer.history.map(({ prompt_id: id }: { prompt_id: string }) => id)).toEqual(history.slice(0, 20).map(({ prompt_id: id }) => id));
+});
+
 test("six seconds in which every address is a 404 do not take an ability away", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
