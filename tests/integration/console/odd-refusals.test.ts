@@ -94,6 +94,20 @@ test("a history that overlooks how much was asked for is clipped to it", async (
   expect(answer.history.map(({ prompt_id: id }: { prompt_id: string }) => id)).toEqual(history.slice(0, 20).map(({ prompt_id: id }) => id));
 });
 
+test.each([undefined, `blake3:${"b".repeat(64)}`])(
+  "content is known only by an answer that names the offered hash, not by %s",
+  async (named) => {
+    const offered = `blake3:${"a".repeat(64)}`;
+    const made = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
+    let hash: string | undefined = offered;
+    const ask = await connect((_, response) => answerJson(response, made(hash), 201));
+    const offer = () => ask("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
+    expect(await (await offer()).json()).toMatchObject({ asset: { name: "a.png" } });
+    hash = named;
+    expect(await (await offer()).json()).toEqual({ asset: null });
+  },
+);
+
 test("six seconds in which every address is a 404 do not take an ability away", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
