@@ -84,7 +84,7 @@ describe("what a job's page offers", () => {
     const told = [
       [{ stopped: ["job-1"] }, "1 stopped"],
       [{ stopping: ["job-1"] }, "1 stop requested"],
-      [{ over: ["job-1"] }, "1 had already ended"],
+      [{ over: ["job-1"] }, "1 had already finished"],
       [{ unable: ["job-1"] }, "1 still runs"],
       [{ unable: ["job-1"], together: 3 }, "1 still runs"],
     ] as const;
