@@ -114,7 +114,7 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await page.getByRole("button", { name: /^Metadata/ }).click();
   await page.getByLabel("Name", { exact: true }).fill("camera.lens");
   await page.getByLabel("Value", { exact: true }).fill("50mm");
-  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("button", { name: "Apply", exact: true }).click();
   await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
   expect(new URL(page.url()).searchParams.get("metadata_filter")).toBe('{"camera":{"lens":"50mm"}}');
   await page.reload();

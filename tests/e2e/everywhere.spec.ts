@@ -52,7 +52,7 @@ test("commands lead to pages and to a job by its id, whole or its beginning, wit
 
 test("the list of keys opens from the commands, and names their key", async ({ signedIn: page, desk }) => {
   await openCommands(page, `${desk.url}/jobs`);
-  await page.keyboard.type("all keys");
+  await page.keyboard.type("keyboard");
   await page.keyboard.press("Enter");
   const keys = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await expect(keys).toContainText("Open commands");

@@ -71,7 +71,7 @@ test("filters, order and page are in the address, and back, reload and a shared 
   await expect(page.getByText(/ignored: limit=9999/).filter({ visible: true })).toBeVisible();
   await expect(page.getByText("1–31 of 31")).toBeVisible();
   await page.goto(`${freshDesk.url}/jobs?offset=400`);
-  await expect(page.getByText("0 on this page, 31 in all")).toBeVisible();
+  await expect(page.getByText("0 on this page, 31 in total")).toBeVisible();
   await page.getByRole("link", { name: "Go to the last page" }).click();
   await expect(rows(page)).toHaveCount(31);
 });

@@ -212,7 +212,7 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     await page.getByLabel("Addresses, one per line").fill(`${source.url}/film.bin?token=very-secret\nhttps://example.com/elsewhere.bin`);
     const list = page.getByRole("list", { name: "Files at these addresses" });
     await expect(list.getByText("3 MB")).toBeVisible();
-    await expect(list.getByText(/Files may not be fetched from that address/)).toBeVisible();
+    await expect(list.getByText(/The service does not fetch files from this address/)).toBeVisible();
     await isAccessible(page);
     await page.getByRole("button", { name: "Fetch 1 file" }).click();
     await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
