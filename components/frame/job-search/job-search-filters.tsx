@@ -9,7 +9,8 @@ import { useClock } from "@/components/ui/use-clock";
 import { type JobSearch } from "@/lib/contract/console-job-search";
 
 const DatesDialog = dynamic(() => import("./dates-dialog").then((module) => module.DatesDialog), { ssr: false });
-const PersonChip = dynamic(() => import("./person-chip").then((module) => module.PersonChip));
+const PersonName = dynamic(() => import("./person-dialog").then((module) => module.PersonName), { loading: () => "…" });
+const PersonDialog = dynamic(() => import("./person-dialog").then((module) => module.PersonDialog), { ssr: false });
 
 const spans = [
   [1, "hour"],
@@ -30,8 +31,29 @@ export function JobSearchFilters({ search, connection, onGo }: JobSearchFiltersP
   return (
     <>
       <TimeFilter search={search} onGo={onGo} />
-      <PersonChip member={search.member} connection={connection} onPick={(member) => onGo({ member })} />
+      <PersonFilter member={search.member} connection={connection} onPick={(member) => onGo({ member })} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
+    </>
+  );
+}
+
+type PersonFilterProps = { member: string | undefined; connection: string | undefined; onPick: (member: string | undefined) => void };
+
+/** Who submitted it. The people are asked for when somebody is chosen or about to be. */
+function PersonFilter({ member, connection, onPick }: PersonFilterProps) {
+  const t = useTranslations("jobSearch");
+  const [isPicking, setPicking] = useState(false);
+  const pick = (id: string | undefined) => {
+    setPicking(false);
+    onPick(id);
+  };
+  return (
+    <>
+      <button type="button" aria-haspopup="dialog" onClick={() => setPicking(true)} className={chipStyle(member !== undefined, "max-w-52")}>
+        <span className="truncate">{member === undefined ? t("person") : <PersonName member={member} connection={connection} />}</span>
+        <span aria-hidden="true">▾</span>
+      </button>
+      {isPicking ? <PersonDialog member={member} connection={connection} onPick={pick} onClose={() => setPicking(false)} /> : null}
     </>
   );
 }
