@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import dynamic from "next/dynamic";
 import { use, useEffect, useState } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
 import { PageControls } from "@/components/data-table/page-controls";
@@ -13,7 +14,6 @@ import { useFollowCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { IgnoredValues } from "@/components/frame/ignored-values";
-import { SearchReach } from "@/components/frame/job-search/search-reach";
 import { WordsField } from "@/components/frame/job-search/words-field";
 import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/tool-bar";
@@ -35,6 +35,8 @@ import { useColumnChoice } from "./use-column-choice";
 import { useJobsPlace } from "./use-jobs-place";
 import { useJobsQuestion } from "./use-jobs-question";
 import { useOpenJob } from "./use-open-job";
+
+const SearchReach = dynamic(() => import("@/components/frame/job-search/search-reach").then((module) => module.SearchReach));
 
 type JobsScreenProps = {
   /** The address, as the server read it. */
@@ -89,7 +91,7 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
         <JobsTools choice={choice} onChoose={choose} place={place} linked={connection} canShare={canRun} />
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
-      <SearchReach reach={view?.reach} />
+      {view?.reach ? <SearchReach reach={view.reach} /> : null}
       <UnreadableRows count={view?.unreadable} />
       <NewRows count={newCount} text={t("newRows", { count: newCount })} />
       <JobsBeside opened={opened} rows={rows} connection={connectionId} linked={connection} canRun={canRun} place={place}>
