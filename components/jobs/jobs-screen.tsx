@@ -26,7 +26,6 @@ import { type Result } from "@/lib/shared/result";
 import { type JobRow, type JobsView } from "./job-row";
 import { jobsHref, type JobsLinks } from "./jobs-address";
 import { JobsBeside } from "./jobs-beside";
-import { JobsEmpty } from "./jobs-empty";
 import { JobsFilters } from "./jobs-filters";
 import { JobsSelected } from "./jobs-selected";
 import { JobsTable } from "./jobs-table";
@@ -36,6 +35,7 @@ import { useJobsPlace } from "./use-jobs-place";
 import { useJobsQuestion } from "./use-jobs-question";
 import { useOpenJob } from "./use-open-job";
 
+const JobsEmpty = dynamic(() => import("./jobs-empty").then((module) => module.JobsEmpty));
 const SearchReach = dynamic(() => import("@/components/frame/job-search/search-reach").then((module) => module.SearchReach));
 
 type JobsScreenProps = {

@@ -69,7 +69,7 @@ it.each(lists)("of %s say that they failed, and not that nothing is there", asyn
       </AppRouterContext>,
     );
   });
-  expect(screen.getByText(nothing)).toBeDefined();
+  expect(await vi.waitFor(() => screen.getByText(nothing))).toBeDefined();
   await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
   expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.queryByText(nothing)).toBeNull();
