@@ -95,7 +95,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   /** One 404 of a job that may be running is asked again; it counts only while the service finds anything at all. */
   async function confirmed(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
     const result = await exchange(operation, input);
-    if (operation.name !== "getJob" || result.ok || result.failure.status !== 404) return result;
+    if (operation.name !== "getJob" || result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
     if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
     const again = await exchange(operation, input);
     if (again.ok || again.failure.status !== 404) return again;

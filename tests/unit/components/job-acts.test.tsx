@@ -85,8 +85,8 @@ describe("what a job's page offers", () => {
       [{ stopped: ["job-1"] }, "1 stopped"],
       [{ stopping: ["job-1"] }, "1 stop requested"],
       [{ over: ["job-1"] }, "1 had already finished"],
-      [{ unable: ["job-1"] }, "1 still runs"],
-      [{ unable: ["job-1"], together: 3 }, "1 still runs"],
+      [{ unable: ["job-1"] }, "1 still running"],
+      [{ unable: ["job-1"], together: 3 }, "1 still running"],
     ] as const;
     for (const [receipt, text] of told) {
       answering({ "/api/console/jobs/stop": { ...none, ...receipt } });
