@@ -35,8 +35,11 @@ import { useJobsPlace } from "./use-jobs-place";
 import { useJobsQuestion } from "./use-jobs-question";
 import { useOpenJob } from "./use-open-job";
 
-const JobsEmpty = dynamic(() => import("./jobs-empty").then((module) => module.JobsEmpty));
-const SearchReach = dynamic(() => import("@/components/frame/job-search/search-reach").then((module) => module.SearchReach));
+// With a fallback of its own: without one the whole page would be hidden until it is there, and the field that is typed in lose the focus.
+const JobsEmpty = dynamic(() => import("./jobs-empty").then((module) => module.JobsEmpty), { loading: () => null });
+const SearchReach = dynamic(() => import("@/components/frame/job-search/search-reach").then((module) => module.SearchReach), {
+  loading: () => null,
+});
 
 type JobsScreenProps = {
   /** The address, as the server read it. */

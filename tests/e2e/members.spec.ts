@@ -95,7 +95,7 @@ test("a viewer who presses Run reads that their role does not permit it, and the
     if (response.url().endsWith("/api/prompt")) submitted.push(String(response.status()));
   });
   if (await run.isEnabled()) await run.click();
-  await expect(vera.getByText(/viewer/i).first()).toBeVisible();
+  await expect(vera.getByText(/You are a viewer/).first()).toBeVisible();
   expect(submitted).not.toContain("200");
   await expect(vera.getByRole("heading", { name: /Empty|Invert/ }).first()).toBeVisible();
 });
