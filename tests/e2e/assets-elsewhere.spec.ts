@@ -1,10 +1,10 @@
 // Assets of other services than the one inside: one that has only the core, a plain local server, and one that has gone away.
 import { readFileSync } from "node:fs";
-import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { readZip } from "@/tests/support/read-zip";
+import { expectAccessible } from "./support/accessible";
 import { startCoreOnly } from "./support/core-only";
 import { type Desk } from "./support/desk";
 import { drop, photograph, sample } from "./support/files";
@@ -17,7 +17,6 @@ async function connectionOf(page: Page, desk: Desk, service: { name: string; bas
   expect(made.ok(), await made.text()).toBe(true);
   return ((await made.json()) as { connection: { id: string } }).connection.id;
 }
-const expectNoViolations = async (page: Page) => expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 /** What stands in the browser's own log as an error, from now on. */
 function errorsOf(page: Page): string[] {
   const errors: string[] = [];
@@ -65,7 +64,7 @@ test("a service that has only the core lists, filters, tags and names its assets
   // It hands out no files: that is said, and none is offered.
   await expect(panel.getByText("This service does not provide its files.")).toBeVisible();
   await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await panel.getByRole("button", { name: "Close" }).click();
   await tile(page, "core_2.png").focus();
   await page.keyboard.press("x");
@@ -90,7 +89,7 @@ test("a local server without assets says that it has none, and one that went awa
   await page.goto(`${desk.url}/assets?connection=${local}`);
   await expect(page.getByRole("main").getByRole("alert")).toContainText("reach");
   await expect(page.getByText("No assets yet")).toBeHidden();
-  await expectNoViolations(page);
+  await expectAccessible(page);
 });
 
 test("of a local server that has assets they are seen, tagged, downloaded and masked; what it lacks is not offered", async ({

@@ -1,6 +1,6 @@
-import AxeBuilder from "@axe-core/playwright";
 import { readFile } from "node:fs/promises";
 import { type Page } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -8,36 +8,28 @@ const short = (id: string) => id.slice(0, 8);
 const choose = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`).getByRole("checkbox").check();
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
-const violations = async (page: Page) => (await new AxeBuilder({ page }).analyze()).violations.map(({ id, nodes }) => [id, nodes.length]);
 
-test("what is selected is cancelled, run again, saved and deleted, each with a receipt for every job", async ({
-  page,
-  context,
-  request,
-  freshDesk,
-}) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  const done = await submit(page.request, freshDesk, slowGraph(0.02, "-done"));
-  await untilState(page.request, freshDesk, done, "completed");
-  const running = await submit(page.request, freshDesk, slowGraph(120, "-runs"));
-  await untilState(page.request, freshDesk, running, "in_progress");
-  const waits = await submit(page.request, freshDesk, slowGraph(0.02, "-waits"));
-  await page.goto(`${freshDesk.url}/jobs`);
+test("what is selected is cancelled, run again, saved and deleted, each with a receipt for every job", async ({ page, ownDesk }) => {
+  const done = await submit(page.request, ownDesk, slowGraph(0.02, "-done"));
+  await untilState(page.request, ownDesk, done, "completed");
+  const running = await submit(page.request, ownDesk, slowGraph(120, "-runs"));
+  await untilState(page.request, ownDesk, running, "in_progress");
+  const waits = await submit(page.request, ownDesk, slowGraph(0.02, "-waits"));
+  await page.goto(`${ownDesk.url}/jobs`);
 
   // Held, taken back, and then meant.
   for (const id of [done, running, waits]) await choose(page, id);
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   await bar(page).getByRole("button", { name: "Cancel" }).click();
   await outcome(page).getByRole("button", { name: "Undo" }).click();
   await bar(page).getByRole("button", { name: "Cancel" }).click();
   await expect(outcome(page)).toContainText("1 cancelled, 1 stopped");
-  await untilState(page.request, freshDesk, running, "cancelled");
+  await untilState(page.request, ownDesk, running, "cancelled");
   await outcome(page).getByRole("button", { name: "Show results" }).click();
   const receipt = page.getByRole("dialog");
   await expect(receipt.getByRole("row", { name: running })).toContainText("Stopped");
   await expect(receipt.getByRole("row", { name: waits })).toContainText("Cancelled");
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   await receipt.getByRole("button", { name: "Close" }).click();
   await outcome(page).getByRole("button", { name: "Dismiss" }).click();
 
@@ -63,26 +55,19 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
   await expect(page.locator(`tr[data-row="${done}"]`)).toHaveCount(0);
 });
 
-test("a job opens beside the list, keys lead to the next and back, and Esc gives the focus back to its row", async ({
-  page,
-  context,
-  request,
-  freshDesk,
-}) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
+test("a job opens beside the list, keys lead to the next and back, and Esc gives the focus back to its row", async ({ page, ownDesk }) => {
   const [older, newer] = [
-    await submit(page.request, freshDesk, slowGraph(0.02, "-a")),
-    await submit(page.request, freshDesk, slowGraph(0.02, "-b")),
+    await submit(page.request, ownDesk, slowGraph(0.02, "-a")),
+    await submit(page.request, ownDesk, slowGraph(0.02, "-b")),
   ];
-  await untilState(page.request, freshDesk, newer, "completed");
-  await page.goto(`${freshDesk.url}/jobs`);
+  await untilState(page.request, ownDesk, newer, "completed");
+  await page.goto(`${ownDesk.url}/jobs`);
   await page.locator(`tr[data-row="${newer}"] .row-link`).click();
   const panel = page.getByRole("complementary", { name: `Job ${short(newer)}` });
   await expect(panel).toBeFocused();
   await expect(panel.getByText("Completed", { exact: true })).toBeVisible();
   await expect(panel.getByRole("button", { name: "Previous job" })).toBeDisabled();
-  expect(await violations(page)).toEqual([]);
+  await expectAccessible(page);
   await page.keyboard.press("j");
   await expect(page.getByRole("complementary", { name: `Job ${short(older)}` })).toBeVisible();
   await expect(page.getByRole("complementary").getByTitle(older).first()).toBeVisible();

@@ -1,6 +1,6 @@
 // What every page has: commands, languages, times in the reader's zone, and the way back after a session ended.
-import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
 import { owner } from "./support/desk";
 import { sample } from "./support/files";
 import { submit, untilState } from "./support/jobs";
@@ -17,11 +17,6 @@ async function openCommands(page: Page, address: string): Promise<void> {
     await page.keyboard.press("Control+k");
     await expect(field(page)).toBeVisible({ timeout: 2_000 });
   }).toPass();
-}
-
-async function expectNoViolation(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
 }
 
 test("commands lead to pages and to a job by its id, whole or its beginning, with the keyboard alone", async ({ signedIn: page, desk }) => {
@@ -62,10 +57,10 @@ for (const colorScheme of ["light", "dark"] as const) {
   test(`the commands have no accessibility violation in the ${colorScheme} theme`, async ({ signedIn: page, desk }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await openCommands(page, `${desk.url}/settings`);
-    await expectNoViolation(page);
+    await expectAccessible(page);
     await field(page).fill("nothing goes by this name");
     await expect(page.getByText(/^Nothing found\./)).toBeVisible();
-    await expectNoViolation(page);
+    await expectAccessible(page);
   });
 }
 
@@ -89,7 +84,7 @@ test("a reader of Chinese has the whole page in it, and whoever chooses keeps th
   await expect(page.getByRole("heading", { name: "设置", level: 1 })).toBeVisible();
   await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
   await expect(page).toHaveTitle(/设置/);
-  await expectNoViolation(page);
+  await expectAccessible(page);
   // One language travels: the words of the other are not in the page.
   expect(await page.content()).not.toContain("Leave empty to keep the key");
 
@@ -112,17 +107,14 @@ test("a reader of Chinese has the whole page in it, and whoever chooses keeps th
 test("a tab stays on its service when another tab moves to a different one, over reloads and from page to page", async ({
   page,
   context,
-  request,
-  freshDesk,
+  ownDesk,
   service,
 }) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
   const shown = page.getByRole("button", { name: "Switch connection, now Embedded service" }).filter({ visible: true });
-  await page.goto(`${freshDesk.url}/queue`);
+  await page.goto(`${ownDesk.url}/queue`);
   await expect(shown).toBeVisible();
   const other = await context.newPage();
-  await other.goto(`${freshDesk.url}/settings`);
+  await other.goto(`${ownDesk.url}/settings`);
   await connect(other, { name: "Another", url: service.url, key: service.key });
   await expect(page).toHaveURL(/connection=/);
   await page.reload();
@@ -200,7 +192,7 @@ test("a set-up link says at once that it is spent, and leads to the sign-in", as
   await expect(page.getByLabel("Your name")).toBeHidden();
   await page.goto(freshDesk.setUpUrl);
   await expect(page.getByLabel("Your name")).toBeVisible();
-  await expectNoViolation(page);
+  await expectAccessible(page);
   await setUpByLink(page, freshDesk);
   await page.goto(freshDesk.setUpUrl);
   await expect(page.getByText("Lightdesk is already set up")).toBeVisible();

@@ -1,18 +1,11 @@
 import { createHash } from "node:crypto";
-import AxeBuilder from "@axe-core/playwright";
+import { expectAccessible } from "./support/accessible";
 import { expect, test } from "./support/test";
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("files are stored byte for byte in a new folder, asked about where they exist, read, moved and deleted", async ({
-  page,
-  context,
-  request,
-  freshDesk,
-}) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  await page.goto(`${freshDesk.url}/files`);
+test("files are stored byte for byte in a new folder, asked about where they exist, read, moved and deleted", async ({ page, ownDesk }) => {
+  await page.goto(`${ownDesk.url}/files`);
   await expect(page.getByText("No files yet")).toBeVisible();
 
   await page.getByRole("button", { name: "New folder" }).click();
@@ -29,7 +22,7 @@ test("files are stored byte for byte in a new folder, asked about where they exi
   await (await first).setFiles([json, blob]);
   const rows = page.locator("tbody tr");
   await expect(rows).toHaveCount(2);
-  const stored = await page.request.get(`${freshDesk.url}/api/userdata/${encodeURIComponent("a b/100% ü/100%.bin")}`);
+  const stored = await page.request.get(`${ownDesk.url}/api/userdata/${encodeURIComponent("a b/100% ü/100%.bin")}`);
   expect([sha256(await stored.body()), stored.headers()["content-length"]]).toEqual([sha256(bytes), String(bytes.length)]);
 
   await pick([
@@ -46,8 +39,7 @@ test("files are stored byte for byte in a new folder, asked about where they exi
   const panel = page.getByRole("complementary", { name: "File plan #1.json" });
   await expect(panel.locator("pre")).toHaveText(seed.toString());
   await expect(panel.getByRole("link", { name: "Open in Run" })).toBeVisible();
-  const axe = await new AxeBuilder({ page }).analyze();
-  expect(axe.violations).toEqual([]);
+  await expectAccessible(page);
 
   await panel.getByRole("button", { name: "Rename or move" }).click();
   await dialog.getByRole("textbox").fill("workflows/plan.json");
@@ -55,7 +47,7 @@ test("files are stored byte for byte in a new folder, asked about where they exi
   await expect(page.getByRole("complementary", { name: "File plan.json" })).toBeVisible();
   await expect(rows).toHaveCount(1);
 
-  await page.goto(`${freshDesk.url}/files`);
+  await page.goto(`${ownDesk.url}/files`);
   await expect(rows).toHaveCount(2);
   await page.getByRole("checkbox", { name: "Select a b" }).check();
   await page.getByRole("button", { name: "Delete 1 file" }).click();

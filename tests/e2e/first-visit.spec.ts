@@ -21,12 +21,10 @@ const isPage = ({ url }: Fetched) => new URL(url).searchParams.has("_rsc");
 const isThumbnail = ({ url }: Fetched) => url.includes("/api/console/thumbnail");
 const isMono = ({ url }: Fetched) => url.includes("geist-mono");
 
-test("a first visit to Jobs fetches little beside its pictures, and no other page", async ({ page, context, request, freshDesk }) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  const id = await submit(page.request, freshDesk, slowGraph(0.02, "-first-visit"));
-  await untilState(page.request, freshDesk, id, "completed");
-  const traffic = await visitJobs(page, freshDesk);
+test("a first visit to Jobs fetches little beside its pictures, and no other page", async ({ page, ownDesk }) => {
+  const id = await submit(page.request, ownDesk, slowGraph(0.02, "-first-visit"));
+  await untilState(page.request, ownDesk, id, "completed");
+  const traffic = await visitJobs(page, ownDesk);
   const fetched = traffic.fetched();
   expect(fetched.filter(isPage)).toEqual([]);
   expect(fetched.filter((one) => !isThumbnail(one)).length).toBeLessThanOrEqual(MOST_REQUESTS);
@@ -37,11 +35,9 @@ test("a first visit to Jobs fetches little beside its pictures, and no other pag
   expect(fetched.filter(isMono).length).toBeLessThanOrEqual(1);
 });
 
-test("a page is fetched when its link is pointed at, and when keys come to it", async ({ page, context, request, freshDesk }) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  await submit(page.request, freshDesk, slowGraph(0.02, "-pointed-at"));
-  const traffic = await visitJobs(page, freshDesk);
+test("a page is fetched when its link is pointed at, and when keys come to it", async ({ page, ownDesk }) => {
+  await submit(page.request, ownDesk, slowGraph(0.02, "-pointed-at"));
+  const traffic = await visitJobs(page, ownDesk);
   const askedFor = (path: string) => traffic.fetched().some((one) => isPage(one) && new URL(one.url).pathname === path);
   const link = (name: string) => page.getByRole("navigation").getByRole("link", { name }).first();
   expect(askedFor("/history")).toBe(false);

@@ -4,20 +4,16 @@ import { expect, test } from "./support/test";
 
 test("entries of the history are removed with a moment to take it back, and all of them after a word was typed; assets stay", async ({
   page,
-  context,
-  request,
-  freshDesk,
+  ownDesk,
 }) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  await page.goto(`${freshDesk.url}/history`);
+  await page.goto(`${ownDesk.url}/history`);
   await expect(page.getByText("The history is empty")).toBeVisible();
 
   const graph = JSON.parse(sample("01-invert").bytes.toString("utf8"));
   const ids: string[] = [];
   for (let run = 0; run < 3; run += 1) {
-    const id = await submit(page.request, freshDesk, graph);
-    await untilState(page.request, freshDesk, id, "completed");
+    const id = await submit(page.request, ownDesk, graph);
+    await untilState(page.request, ownDesk, id, "completed");
     ids.push(id.slice(0, 8));
   }
   await page.reload();
@@ -58,8 +54,8 @@ test("entries of the history are removed with a moment to take it back, and all 
   await dialog.getByRole("textbox").press("Enter");
   await expect(page.getByText("History cleared")).toBeVisible();
   await expect(page.getByText("The history is empty")).toBeVisible();
-  await page.goto(`${freshDesk.url}/jobs`);
+  await page.goto(`${ownDesk.url}/jobs`);
   await expect(page.getByText("No jobs yet").filter({ visible: true }).first()).toBeVisible();
-  const assets = await page.request.get(`${freshDesk.url}/api/assets?include_tags=output`);
+  const assets = await page.request.get(`${ownDesk.url}/api/assets?include_tags=output`);
   expect(await assets.json()).toMatchObject({ total: 3 });
 });

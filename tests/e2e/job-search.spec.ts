@@ -1,6 +1,6 @@
 // Jobs are found: by words and a range of time in Jobs and in History, and however old by the commands.
-import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, type Page } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
@@ -20,12 +20,10 @@ async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, na
   return id;
 }
 
-test("words and a range of time find a job, its page opens, and Back keeps the filters", async ({ page, context, request, freshDesk }) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  const wanted = await ended(page.request, freshDesk, withText("a lighthouse in the fog"));
-  const other = await ended(page.request, freshDesk, withText("a meadow at noon"));
-  await page.goto(`${freshDesk.url}/jobs`);
+test("words and a range of time find a job, its page opens, and Back keeps the filters", async ({ page, ownDesk }) => {
+  const wanted = await ended(page.request, ownDesk, withText("a lighthouse in the fog"));
+  const other = await ended(page.request, ownDesk, withText("a meadow at noon"));
+  await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(2);
   const asked = page.waitForRequest(/api\/console\/jobs\/search/);
   await field(page).fill("lighthouse");
@@ -53,14 +51,14 @@ test("words and a range of time find a job, its page opens, and Back keeps the f
   await page.getByRole("dialog", { name: "Jobs of one person" }).getByRole("button", { name: "Ada Owner" }).click();
   await expect(page.getByRole("button", { name: "Person: Ada Owner" })).toBeVisible();
   await expect(rows(page)).toHaveCount(1);
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await expectAccessible(page);
 
-  await page.goto(`${freshDesk.url}/jobs/${wanted}`);
+  await page.goto(`${ownDesk.url}/jobs/${wanted}`);
   await page.goBack();
   await expect(page).toHaveURL(/text=lighthouse.*member=/);
   await expect(field(page)).toHaveValue("lighthouse");
   await expect(rows(page)).toHaveCount(1);
-  await page.goto(`${freshDesk.url}/history?text=meadow`);
+  await page.goto(`${ownDesk.url}/history?text=meadow`);
   await expect(rows(page)).toHaveCount(1);
   await expect(page.getByRole("link", { name: other.slice(0, 8) })).toBeVisible();
   await field(page).fill("nothing of the kind");
@@ -68,17 +66,10 @@ test("words and a range of time find a job, its page opens, and Back keeps the f
   await expect(page).toHaveURL(/text=nothing/);
 });
 
-test("what the ledger found is taken as a whole: all that match are exported and run again", async ({
-  page,
-  context,
-  request,
-  freshDesk,
-}) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  for (let at = 0; at < 3; at += 1) await ended(page.request, freshDesk, withText(`a heron, take ${at}`));
-  await ended(page.request, freshDesk, withText("an otter"));
-  await page.goto(`${freshDesk.url}/jobs?text=heron&limit=2`);
+test("what the ledger found is taken as a whole: all that match are exported and run again", async ({ page, ownDesk }) => {
+  for (let at = 0; at < 3; at += 1) await ended(page.request, ownDesk, withText(`a heron, take ${at}`));
+  await ended(page.request, ownDesk, withText("an otter"));
+  await page.goto(`${ownDesk.url}/jobs?text=heron&limit=2`);
   await expect(rows(page)).toHaveCount(2);
   await page.getByLabel("Select all on this page").check();
   const bar = page.getByRole("region", { name: "Selected rows" });
@@ -91,17 +82,10 @@ test("what the ledger found is taken as a whole: all that match are exported and
   expect(JSON.parse(text)).toMatchObject({ count: 3, complete: true });
 });
 
-test("the commands find a job by its words that more than a hundred newer ones have left behind", async ({
-  page,
-  context,
-  request,
-  freshDesk,
-}) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  const old = await ended(page.request, freshDesk, withText("the very first windmill"), "windmill-study");
-  for (let at = 0; at < 105; at += 1) await submit(page.request, freshDesk, slowGraph(0.01, `n${at}`));
-  await page.goto(`${freshDesk.url}/jobs`);
+test("the commands find a job by its words that more than a hundred newer ones have left behind", async ({ page, ownDesk }) => {
+  const old = await ended(page.request, ownDesk, withText("the very first windmill"), "windmill-study");
+  for (let at = 0; at < 105; at += 1) await submit(page.request, ownDesk, slowGraph(0.01, `n${at}`));
+  await page.goto(`${ownDesk.url}/jobs`);
   await expect(page.getByRole("navigation", { name: "Pages" })).toContainText("of 106");
   await page.keyboard.press("ControlOrMeta+k");
   const commands = page.getByRole("dialog", { name: "Commands" });

@@ -1,13 +1,8 @@
-import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
 import { sample } from "./support/files";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
-}
 
 const graphOf = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
 const nodeOf = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
@@ -81,35 +76,28 @@ test("a picture opens in full, turns by keys and gives the focus back", async ({
   await expect(opener).toBeFocused();
 });
 
-test("a job that runs is stopped, one that waits is cancelled with Undo, and one that has ended runs again", async ({
-  page,
-  context,
-  request,
-  freshDesk,
-}) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  const running = await submit(page.request, freshDesk, slowGraph(120, "-running"));
-  const pending = await submit(page.request, freshDesk, slowGraph(1, "-waiting"));
-  await untilState(page.request, freshDesk, running, "in_progress");
+test("a job that runs is stopped, one that waits is cancelled with Undo, and one that has ended runs again", async ({ page, ownDesk }) => {
+  const running = await submit(page.request, ownDesk, slowGraph(120, "-running"));
+  const pending = await submit(page.request, ownDesk, slowGraph(1, "-waiting"));
+  await untilState(page.request, ownDesk, running, "in_progress");
 
-  await page.goto(`${freshDesk.url}/jobs/${pending}`);
+  await page.goto(`${ownDesk.url}/jobs/${pending}`);
   await page.getByRole("button", { name: "Cancel job" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByText("Cancelling 1 job")).toBeHidden();
   await expect(page.getByText("1 job stays in the queue")).toBeVisible();
   await page.getByRole("button", { name: "Cancel job" }).click();
   await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
-  await untilState(page.request, freshDesk, pending, "cancelled");
+  await untilState(page.request, ownDesk, pending, "cancelled");
   await expect(page.getByRole("button", { name: "Cancel job" })).toBeHidden();
 
-  await page.goto(`${freshDesk.url}/jobs/${running}`);
+  await page.goto(`${ownDesk.url}/jobs/${running}`);
   await expect(nodeOf(page, "2")).toContainText("running");
   await expect(nodeOf(page, "4")).toContainText("waiting");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Stop job" }).click();
   await expect(page.getByText("1 stopped", { exact: true })).toBeVisible();
-  await untilState(page.request, freshDesk, running, "cancelled");
+  await untilState(page.request, ownDesk, running, "cancelled");
   // What it was stopped at is not done, in the drawing, in its panel, in the list and in the timeline.
   await expect(nodeOf(page, "2")).toContainText("stopped");
   await expect(nodeOf(page, "4")).toContainText("not reached");
@@ -119,7 +107,7 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
   await page.getByRole("button", { name: "List", exact: true }).click();
   await expect(page.getByRole("list", { name: "Nodes of the workflow" }).getByRole("button", { name: /#2/ })).toContainText("stopped");
 
-  await page.goto(`${freshDesk.url}/jobs/${pending}`);
+  await page.goto(`${ownDesk.url}/jobs/${pending}`);
   await page.getByRole("button", { name: "Run again" }).click();
   await page.getByRole("link", { name: /^Open / }).click();
   await expect(page).not.toHaveURL(new RegExp(pending));

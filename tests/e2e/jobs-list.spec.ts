@@ -15,16 +15,9 @@ async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: 
 const rows = (page: Page) => page.locator("tr[data-row]");
 const chip = (page: Page, name: RegExp) => page.getByRole("group", { name: "Filters" }).getByRole("link", { name });
 
-test("filters, order and page are in the address, and back, reload and a shared link give the same list", async ({
-  page,
-  context,
-  request,
-  freshDesk,
-}) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  const { failed } = await someJobs(page, freshDesk, 30);
-  await page.goto(`${freshDesk.url}/jobs`);
+test("filters, order and page are in the address, and back, reload and a shared link give the same list", async ({ page, ownDesk }) => {
+  const { failed } = await someJobs(page, ownDesk, 30);
+  await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(31);
 
   await chip(page, /^Failed/).click();
@@ -67,10 +60,10 @@ test("filters, order and page are in the address, and back, reload and a shared 
   await expect(page).toHaveURL(/sort_by=execution_time/);
   await expect(submitted).not.toHaveAttribute("aria-sort");
 
-  await page.goto(`${freshDesk.url}/jobs?status=failed&status=completed&limit=9999`);
+  await page.goto(`${ownDesk.url}/jobs?status=failed&status=completed&limit=9999`);
   await expect(page.getByText(/ignored: limit=9999/).filter({ visible: true })).toBeVisible();
   await expect(page.getByText("1–31 of 31")).toBeVisible();
-  await page.goto(`${freshDesk.url}/jobs?offset=400`);
+  await page.goto(`${ownDesk.url}/jobs?offset=400`);
   await expect(page.getByText("0 on this page, 31 in total")).toBeVisible();
   await page.getByRole("link", { name: "Go to the last page" }).click();
   await expect(rows(page)).toHaveCount(31);

@@ -1,26 +1,18 @@
 // Lists of jobs that are kept and shared, and what is done with all matching: more than a page shows.
-import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
 import { startLocalServer } from "@/tests/support/local-server";
+import { expectAccessible } from "./support/accessible";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const rows = (page: Page) => page.locator("tr[data-row]");
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
-const expectNoViolations = async (page: Page) => expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 
-test("a list is kept under a name, opened by its link, made the one that Jobs begins with, and removed", async ({
-  page,
-  context,
-  request,
-  freshDesk,
-}) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  const done = await submit(page.request, freshDesk, slowGraph(0.02));
-  await untilState(page.request, freshDesk, done, "completed");
-  await page.goto(`${freshDesk.url}/jobs?status=failed&sort_by=execution_time&limit=25`);
+test("a list is kept under a name, opened by its link, made the one that Jobs begins with, and removed", async ({ page, ownDesk }) => {
+  const done = await submit(page.request, ownDesk, slowGraph(0.02));
+  await untilState(page.request, ownDesk, done, "completed");
+  await page.goto(`${ownDesk.url}/jobs?status=failed&sort_by=execution_time&limit=25`);
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
   const views = page.getByRole("button", { name: "Views" });
   const dialog = page.getByRole("dialog", { name: "Saved views" });
@@ -29,10 +21,10 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
   await dialog.getByLabel("Name of a new view").fill("Broken ones");
   await dialog.getByRole("button", { name: "Save view" }).click();
   await expect(dialog.getByRole("link", { name: "Broken ones" })).toHaveAttribute("aria-current", "true");
-  await expectNoViolations(page);
+  await expectAccessible(page);
 
   // By its link, with the whole list in its address.
-  await page.goto(`${freshDesk.url}/jobs`);
+  await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(1);
   await views.click();
   await dialog.getByRole("link", { name: "Broken ones" }).click();
@@ -46,7 +38,7 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
   const star = dialog.getByRole("button", { name: "Use Broken ones" });
   await star.click();
   await expect(star).toHaveAttribute("aria-pressed", "true");
-  await page.goto(`${freshDesk.url}/jobs`);
+  await page.goto(`${ownDesk.url}/jobs`);
   await expect(page).toHaveURL(/status=failed/);
   await page.getByRole("link", { name: "Show all jobs" }).click();
   await expect(rows(page)).toHaveCount(1);
@@ -56,7 +48,7 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
   await views.click();
   await dialog.getByRole("button", { name: "Remove Broken ones" }).click();
   await expect(dialog).toContainText("No saved views yet");
-  await page.goto(`${freshDesk.url}/jobs`);
+  await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(1);
   await expect(page).not.toHaveURL(/status=/);
 });
@@ -73,7 +65,7 @@ test("jobs of one workflow are found by its id, and the address keeps it", async
   await page.getByRole("button", { name: /^Workflow/ }).click();
   const dialog = page.getByRole("dialog", { name: "Jobs of one workflow" });
   await dialog.getByLabel("Name or id").fill(workflow);
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await dialog.getByLabel("Name or id").press("Enter");
   await expect(page).toHaveURL(new RegExp(`workflow_id=${workflow}`));
   await expect(rows(page)).toHaveCount(1);
@@ -100,17 +92,17 @@ test("all matching are cancelled on a plain local server, also those of the next
   await expect(all).toBeInViewport();
   await all.click();
   await expect(bar(page)).toContainText("30 selected");
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await bar(page).getByRole("button", { name: "Cancel" }).click();
   const ask = page.getByRole("dialog");
   await expect(ask).toContainText("This cannot be undone");
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await ask.getByRole("button", { name: /^Cancel 30 jobs$/ }).click();
   await expect(outcome(page)).toContainText("30 cancelled");
   expect(server.place.pending).toEqual([]);
   expect(server.place.running.map(([, id]) => id)).toEqual(ids.slice(0, 1));
   await outcome(page).getByRole("button", { name: "Show results" }).click();
   await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(31);
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await server.close();
 });

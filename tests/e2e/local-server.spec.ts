@@ -1,8 +1,8 @@
 // Plain local servers by click: one from before /api/jobs and without assets, what its queue tells, and what it has lost.
-import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
+import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
 import { drop } from "./support/files";
 import { expect, test } from "./support/test";
@@ -14,7 +14,6 @@ async function connectionTo(page: Page, desk: Desk, baseUrl: string): Promise<st
   return ((await made.json()) as { connection: { id: string } }).connection.id;
 }
 const rows = (page: Page) => page.locator("tbody tr[data-row]");
-const expectNoViolations = async (page: Page) => expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 
 test("a server from before /api/jobs lists its jobs and tells of each; assets, which it has none of, stand nowhere", async ({
   signedIn: page,
@@ -35,7 +34,7 @@ test("a server from before /api/jobs lists its jobs and tells of each; assets, w
   const pages = page.getByRole("navigation", { name: "Main" }).first();
   await expect(pages.getByRole("link", { name: "Queue" })).toBeVisible();
   await expect(pages.getByRole("link", { name: "Assets" })).toBeHidden();
-  await expectNoViolations(page);
+  await expectAccessible(page);
   for (const id of ids) {
     await page.goto(`${desk.url}/jobs/${id}?connection=${connection}`);
     await expect(page.getByRole("region", { name: "Graph" }).getByText("1 node")).toBeVisible();
@@ -74,7 +73,7 @@ test("a job that left the queue without a word is gone on its open page and is n
     await expect(seen.locator("[data-freshness]")).toHaveCount(0);
     for (const word of ["Running", "Pending"]) await expect(seen.getByRole("main").getByText(word, { exact: true })).toHaveCount(0);
   }
-  await expectNoViolations(other);
+  await expectAccessible(other);
   const cancelled = await page.request.post(`${desk.url}/api/queue?connection=${connection}`, {
     data: { delete: [waiting] },
     headers: { origin: desk.url },
@@ -148,7 +147,7 @@ test("a form of newer inputs sends what it shows: chosen inputs, the server's fi
   const shown = (await page.getByText(/^Sent as: a (red|blue) cat$/).innerText()).slice("Sent as: ".length);
   const prefix = `${new Date().getFullYear()}-bilinear`;
   await expect(page.getByText(`Sent as: ${prefix}`, { exact: true })).toBeVisible();
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect.poll(() => server.place.pending.length).toBe(1);
   expect(server.place.pending[0]?.[2]).toEqual({

@@ -1,14 +1,9 @@
 // What opens over or beside a page has no accessibility violation either: dialogs, panels, the tray and the editor of masks.
-import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
 import { photograph, sample } from "./support/files";
 import { submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
-}
 
 /** What opens is named by its role; each closes by Esc. */
 async function look(page: Page, name: string, open: () => Promise<void>): Promise<void> {

@@ -1,9 +1,9 @@
 // A mask from the first stroke to the stored bytes and back: what was painted has alpha 0 at the service, what was not has 255.
 import { createHash, randomBytes } from "node:crypto";
-import AxeBuilder from "@axe-core/playwright";
 import { type Locator, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { withQuery } from "@/lib/browser/urls";
+import { expectAccessible } from "./support/accessible";
 import { startCoreOnly } from "./support/core-only";
 import { type Desk } from "./support/desk";
 import { type Brought, photograph } from "./support/files";
@@ -70,11 +70,10 @@ test("what is painted on an asset arrives as alpha, opens again with its mask, a
   await expect(drawing(page)).toBeVisible();
   await dragAcross(page, drawing(page));
   await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
-  const violations = async () => (await new AxeBuilder({ page }).analyze()).violations;
-  expect(await violations()).toEqual([]);
+  await expectAccessible(page);
 
   const receipt = await save(page);
-  expect(await violations()).toEqual([]);
+  await expectAccessible(page);
   const href = await receipt.getByRole("link", { name: "Open asset" }).getAttribute("href");
   const first = await stored(page, desk, href);
   expect(first.size).toEqual([1400, 1000]);

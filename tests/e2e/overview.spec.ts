@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, type Locator, type Page } from "@playwright/test";
 import { type RunsByDay } from "@/lib/contract/console";
+import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
 import { answering, startFlakyService } from "./support/flaky-service";
 import { sample } from "./support/files";
@@ -226,9 +226,4 @@ async function listed(request: APIRequestContext, desk: Desk, params: Record<str
 async function expectDrawn(picture: Locator): Promise<void> {
   await picture.scrollIntoViewIfNeeded();
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
 }

@@ -3,19 +3,15 @@ import { expect, test } from "./support/test";
 
 test("pending jobs are cancelled one, several and all at a time, each with a receipt of what really happened", async ({
   page,
-  context,
-  request,
-  freshDesk,
+  ownDesk,
 }) => {
-  await freshDesk.setUp(request);
-  await freshDesk.signIn(context);
-  const running = await submit(page.request, freshDesk, slowGraph(120, "-running"));
+  const running = await submit(page.request, ownDesk, slowGraph(120, "-running"));
   const pending: string[] = [];
-  for (const salt of ["-1", "-2", "-3", "-4", "-5", "-6"]) pending.push(await submit(page.request, freshDesk, slowGraph(1, salt)));
-  await untilState(page.request, freshDesk, running, "in_progress");
+  for (const salt of ["-1", "-2", "-3", "-4", "-5", "-6"]) pending.push(await submit(page.request, ownDesk, slowGraph(1, salt)));
+  await untilState(page.request, ownDesk, running, "in_progress");
   const [one = "", , three = "", four = ""] = pending.map((id) => id.slice(0, 8));
 
-  await page.goto(`${freshDesk.url}/queue`);
+  await page.goto(`${ownDesk.url}/queue`);
   await expect(page.getByText("1 running, 6 pending")).toBeVisible();
 
   // Five seconds in which it can be taken back.
@@ -59,13 +55,13 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await page.getByRole("dialog").getByRole("button", { name: "Clear 3 pending jobs" }).click();
   await expect(page.getByText("3 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 0 pending")).toBeVisible();
-  for (const id of pending) await untilState(page.request, freshDesk, id, "cancelled");
-  await untilState(page.request, freshDesk, running, "in_progress");
+  for (const id of pending) await untilState(page.request, ownDesk, id, "cancelled");
+  await untilState(page.request, ownDesk, running, "in_progress");
 
   // What runs is stopped; leaving the page sends what is held at once.
   await page.getByRole("button", { name: `Stop job ${running.slice(0, 8)}` }).click();
   await page.getByRole("link", { name: "Assets" }).first().click();
-  await untilState(page.request, freshDesk, running, "cancelled");
+  await untilState(page.request, ownDesk, running, "cancelled");
   await expect(page.getByText("1 stopped")).toBeVisible();
 });
 

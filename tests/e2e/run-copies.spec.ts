@@ -1,6 +1,6 @@
 // Copies of a run with one input varied, and the drawing beside the form.
-import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
 import { expect, test } from "./support/test";
 import { drop, workflow } from "./support/files";
 import { slowGraph } from "./support/jobs";
@@ -9,10 +9,6 @@ async function openSample(page: Page, url: string, name: RegExp): Promise<void> 
   await page.goto(`${url}/run`);
   await page.getByRole("button", { name }).click();
   await expect(page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true })).toBeVisible();
-}
-
-async function expectNoViolations(page: Page): Promise<void> {
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 }
 
 test("copies over a range are seen, sent, labelled in the list of jobs, and cancelled where they still wait", async ({
@@ -28,12 +24,12 @@ test("copies over a range are seen, sent, labelled in the list of jobs, and canc
   await dialog.getByLabel("to", { exact: true }).fill("256");
   await dialog.getByLabel("in steps of").fill("64");
   await expect(dialog.getByText("4 jobs: width 64 … 256")).toBeVisible();
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await dialog.getByRole("button", { name: "Run 4 copies" }).click();
   // Other journeys may hold the one place that there is.
   await expect(page.getByText(/^(1 running · 3|4) pending$/)).toBeVisible();
   await expect(page.getByText("0 of 4 ended")).toBeVisible();
-  await expectNoViolations(page);
+  await expectAccessible(page);
 
   const jobs = (await page.getByRole("link", { name: "In the list of jobs" }).getAttribute("href")) ?? "";
   await page.getByRole("button", { name: "Cancel those not started" }).click();
@@ -54,7 +50,7 @@ test("the drawing leads to the fields, and a field marks its node", async ({ sig
   await page.getByRole("combobox", { name: "crop" }).focus();
   await expect(page.locator("[data-node='2']")).toHaveAttribute("aria-pressed", "true");
   await page.getByRole("separator", { name: "Graph width" }).press("ArrowLeft");
-  await expectNoViolations(page);
+  await expectAccessible(page);
 
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByRole("button", { name: "Graph", exact: true }).click();
@@ -74,7 +70,7 @@ test("a workflow that no service could run opens, says what is wrong, and is not
   const note = page.getByRole("alert").filter({ hasText: "3 nodes prevent this workflow from running" });
   await expect(note).toContainText("images is connected to node #9, which is not in the workflow.");
   await expect(page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true })).toHaveAttribute("aria-disabled", "true");
-  await expectNoViolations(page);
+  await expectAccessible(page);
 });
 
 test("a picture of the assets goes into a run, a workflow is saved and asks before it replaces another", async ({
@@ -90,7 +86,7 @@ test("a picture of the assets goes into a run, a workflow is saved and asks befo
   await name.focus();
   await expect(name).toHaveValue(`${assets[0]?.asset_hash.replace("blake3:", "")}.png`);
   await page.getByRole("button", { name: "From assets" }).click();
-  await expectNoViolations(page);
+  await expectAccessible(page);
   // Other journeys have filled the first page by now: it is found by its name.
   await page.getByRole("dialog").getByRole("searchbox", { name: "Name contains" }).fill("photo.png");
   await page.getByRole("dialog").getByRole("button", { name: "photo.png", exact: true }).click();

@@ -1,8 +1,8 @@
 // A workflow opened in every way that people have, and run: one press is one job.
-import AxeBuilder from "@axe-core/playwright";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Page } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
 import { slowGraph, submit } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -19,10 +19,6 @@ const runButton = (page: Page) => page.getByRole("button", { name: "Run", exact:
 async function jobsTotal(page: Page, url: string): Promise<number> {
   const answer: { pagination: { total: number } } = await (await page.request.get(`${url}/api/jobs?limit=1`)).json();
   return answer.pagination.total;
-}
-
-async function expectNoViolations(page: Page): Promise<void> {
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 }
 
 test("a double click makes one job, which opens again as a form with what was typed", async ({ signedIn: page, desk }) => {
@@ -42,7 +38,7 @@ test("a double click makes one job, which opens again as a form with what was ty
   await page.goto(`${desk.url}/run?job=${id}`);
   await expect(page.getByRole("textbox", { name: "width" })).toHaveValue("72");
   await expect(page).toHaveURL(`${desk.url}/run`);
-  await expectNoViolations(page);
+  await expectAccessible(page);
 });
 
 test("an answer that is lost on the way is asked after, and nothing is sent twice", async ({ signedIn: page, desk }) => {
@@ -72,7 +68,7 @@ test("where nobody can tell, the jobs that may be it are named, and the person d
   await expect(note.locator("a[href*='/jobs/']").first()).toBeVisible();
   await expect(note.locator(`a[href*='${other}']`)).toHaveCount(0);
   await expect(note.getByRole("button", { name: "It did not arrive: send again" })).toBeVisible();
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await page.unroute("**/api/console/presses/**");
   await note.getByRole("button", { name: "Check again" }).click();
   await expect(page.getByRole("link", { name: /^Open job/ })).toBeVisible();

@@ -1,17 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import { type Page } from "@playwright/test";
 import { patternOf, startFileSource } from "@/tests/support/file-source";
+import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
 import { drop, photograph, sample } from "./support/files";
 import { expect, test } from "./support/test";
 import { sha256, fresh, picked, tray, add } from "./support/ways-in";
-
-async function isAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-}
 
 async function storedAs(page: Page, desk: Desk, name: string): Promise<{ id: string; tags: string[]; sha256: string }> {
   const list = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: name, include_public: "false" } });
@@ -55,7 +50,7 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await page.getByRole("link", { name: /^Assets/ }).click();
   await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
   await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
-  await isAccessible(page);
+  await expectAccessible(page);
   // What hangs over the page says where it goes.
   const hanging = await page.evaluateHandle(() => {
     const held = new DataTransfer();
@@ -70,7 +65,7 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await tray(page).getByRole("button", { name: "Close" }).click();
   await page.getByTestId("asset-files").setInputFiles([picked(chosen)]);
   await expect(page.getByRole("dialog", { name: "Add 1 file" })).toBeVisible();
-  await isAccessible(page);
+  await expectAccessible(page);
   await add(page);
   await expect(tray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
   await expect(tray(page).getByText("1 was there already; nothing was sent")).toBeVisible();
@@ -187,7 +182,7 @@ test("a stored file that is not what was sent raises an alarm, which outlasts a 
   await page.reload();
   await expect(alarm).toBeVisible();
   await expect(tray(page).getByText(`ALARM: the service holds different content (${theirs})`)).toBeVisible();
-  await isAccessible(page);
+  await expectAccessible(page);
   await page.getByRole("button", { name: "Dismiss the alarm about spoilt.bin" }).click();
   await expect(alarm).toHaveCount(0);
   await page.reload();
@@ -213,7 +208,7 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     const list = page.getByRole("list", { name: "Files at these addresses" });
     await expect(list.getByText("3 MB")).toBeVisible();
     await expect(list.getByText(/The service does not fetch files from this address/)).toBeVisible();
-    await isAccessible(page);
+    await expectAccessible(page);
     await page.getByRole("button", { name: "Fetch 1 file" }).click();
     await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
     await expect(list.getByText("elsewhere.bin")).toBeVisible();

@@ -13,11 +13,21 @@ type WorkerFixtures = TargetOptions & {
 type TestFixtures = {
   /** A console that nobody has set up yet, for this test alone. */
   freshDesk: Desk;
+  /** A console for this test alone, in which the page is signed in as its owner. */
+  ownDesk: Desk;
   /** A page of the shared console, signed in as its owner. */
   signedIn: Page;
 };
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
+  // A part that was streamed in stands in the document twice until the browser has moved it: no test looks before.
+  page: async ({ page }, provide) => {
+    const goto = page.goto.bind(page);
+    const reload = page.reload.bind(page);
+    page.goto = async (...given) => thenStreamed(page, await goto(...given));
+    page.reload = async (...given) => thenStreamed(page, await reload(...given));
+    await provide(page);
+  },
   target: ["embedded", { option: true, scope: "worker" }],
   desk: [
     async ({ playwright }, provide) => {
@@ -43,10 +53,20 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await provide(desk);
     expect(await desk.stop("SIGINT"), desk.output()).toBe(0);
   },
+  ownDesk: async ({ freshDesk, request, context }, provide) => {
+    await freshDesk.setUp(request);
+    await freshDesk.signIn(context);
+    await provide(freshDesk);
+  },
   signedIn: async ({ page, context, desk }, provide) => {
     await desk.signIn(context);
     await provide(page);
   },
 });
+
+async function thenStreamed<T>(page: Page, answer: T): Promise<T> {
+  await page.waitForFunction(() => document.querySelector('div[hidden][id^="S:"]') === null);
+  return answer;
+}
 
 export { expect };
