@@ -1,17 +1,19 @@
 // The console's own HTTP server around Next: it owns the sockets, so that a stop can let what is in flight end.
 // Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createEventSockets } from "@/lib/http/event-sockets";
 import { keepDots } from "@/lib/http/keep-dots";
 import { judgeEncoding, sayLength, sayRefusals } from "@/lib/http/next-answers";
 import { refuse } from "@/lib/http/refusals";
 import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
-import { stillStarting } from "@/lib/http/still-starting";
+import { starting, stillStarting } from "@/lib/http/still-starting";
 import { LENGTH_HEADER } from "@/lib/server/bff/answers";
 import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
-import { runningComposition, waitForComposition } from "@/lib/server/running";
+import { keptAdmission, runningComposition, waitForComposition } from "@/lib/server/running";
+import { type FeedAdmission } from "@/lib/shared/message-feed";
 
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
@@ -27,7 +29,9 @@ async function main(): Promise<void> {
   const bounds = { patienceMs, isBehindProxy: asked.trustProxy, connectionsPerAddress };
   const isPage = (path: string) => !/^\/api(\/|$)/.test(path);
   let port = asked.port;
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage }, (request, response) => {
+  const sockets = createEventSockets(admit, { addressOf: (request) => addressOf(request, asked) });
+  const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
+  const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) => {
     const malformed = judgeEncoding(request);
     if (malformed) return refuse(request, response, malformed);
     request.url = keepDots(request.url ?? "/");
@@ -41,6 +45,7 @@ async function main(): Promise<void> {
     });
   });
   stopOnSignals(async () => {
+    sockets.close();
     await server.close(GRACE_MS);
     await runningComposition()?.stop();
   }, STOP_MS);
@@ -63,6 +68,12 @@ async function main(): Promise<void> {
   process.stdout.write(`Lightdesk: ${env.publicUrl ?? localUrl(env)}\n`);
   const setUpUrl = current.setUpUrl();
   if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
+}
+
+/** The composition may be there before it can be asked. */
+async function admit(request: IncomingMessage): Promise<FeedAdmission> {
+  const admitListener = keptAdmission();
+  return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
 }
 
 function addressOf(request: IncomingMessage, env: Env): string {

@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
-import { type Admission, createEventSockets } from "@/lib/http/event-sockets";
+import { createEventSockets } from "@/lib/http/event-sockets";
 import { incomingBody } from "@/lib/http/incoming-body";
 import { keepDots } from "@/lib/http/keep-dots";
 import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
+import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { createService, openServiceKeys, type Service, type ServiceKeys } from "@/lib/service/index";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
@@ -102,7 +103,7 @@ function withApi(path: string): string {
 }
 
 /** Browsers cannot send a header with a WebSocket: the key may stand in the address, as the interface has it. */
-function admitTo(service: Service, request: IncomingMessage): Admission {
+function admitTo(service: Service, request: IncomingMessage): FeedAdmission {
   const { searchParams } = new URL(request.url ?? "", "http://localhost");
   const header = request.headers["x-api-key"];
   const key = (typeof header === "string" ? header : (searchParams.get("token") ?? "")).trim();

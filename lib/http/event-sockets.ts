@@ -1,70 +1,72 @@
 // The WebSockets of one path: text and binary messages from a feed to whoever was admitted. What a client sends is read and thrown away.
 // Guarantees: bounded in sockets (in all, per owner, per address), in what a client may send, and in what waits for a slow one, which is
-// ended; a peer that does not answer a ping is ended; whoever would not be admitted any more is ended at the next ping.
+// ended; a peer that does not answer a ping is ended; whoever would not be admitted any more is told why and ended at the next ping.
 // Must never: keep a socket after `close`.
 
 import { type IncomingMessage } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { endSocket, type Refused } from "./refusals";
+import { type Feed, type FeedAdmission, type FeedEnd, feedEnds } from "@/lib/shared/message-feed";
+import { endSocket } from "./refusals";
 import { type UpgradeHandler } from "./upgrades";
 
-const MOST_IN_ALL = 1000;
-const MOST_PER_OWNER = 64;
-const MOST_PER_ADDRESS = 256;
+const most = {
+  inAll: 1000,
+  perOwner: 64,
+  perAddress: 256,
+  /** Of what a slow one has not taken yet. */
+  waitingBytes: 8 * 1024 * 1024,
+};
 /** A client has nothing to say but what it is able to. */
 const MOST_SENT_BYTES = 64 * 1024;
 const MOST_SENT_MESSAGES = 1000;
-const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 const PING_MS = 30_000;
 const CLOSE_MS = 1000;
 
-const GOING_AWAY = 1001;
-const NOT_ALLOWED = 1008;
-const TRY_LATER = 1013;
-
-export type Feed = { stop(): void; isAllowed(): boolean | Promise<boolean> };
-export type FeedTarget = {
-  send(message: string | Uint8Array): void;
-  /** The source has ended. */
-  end(): void;
-};
-export type Admission = { ok: true; owner: string; open(target: FeedTarget): Feed | undefined } | { ok: false; refused: Refused };
-export type Admit = (request: IncomingMessage) => Admission | Promise<Admission>;
+type Admit = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
+/** Runs it again and again until it is stopped. */
+type Repeat = (ms: number, run: () => void) => { stop(): void };
+type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof most> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; heard: number };
 
-export function createEventSockets(admit: Admit, { addressOf = remoteAddress, pingMs = PING_MS } = {}) {
+export function createEventSockets(admit: Admit, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MOST_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
+  const bounds = { ...most, ...limits };
   let isClosing = false;
-  const pings = setInterval(() => sockets.forEach((socket) => void look(socket)), pingMs).unref();
+  const pings = repeat(PING_MS, () => sockets.forEach((socket) => void look(socket)));
 
   const count = (which: (socket: Socket) => boolean) => [...sockets].filter(which).length;
+  const isFull = (address: string) => sockets.size >= bounds.inAll || count((one) => one.address === address) >= bounds.perAddress;
 
   async function look(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
     if (!socket.answered) return peer.terminate();
-    if (socket.heard > MOST_SENT_MESSAGES) return end(peer, NOT_ALLOWED, "Too many messages.");
+    if (socket.heard > MOST_SENT_MESSAGES) return end(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
     socket.answered = false;
     socket.heard = 0;
     peer.ping();
     // An outage says nothing of anybody's right: it is asked again at the next ping.
-    const isAllowed = await Promise.resolve(feed?.isAllowed()).catch(() => true);
-    if (isAllowed === false) end(peer, NOT_ALLOWED, "The key or the session is no longer valid.");
+    const reason = await Promise.resolve()
+      .then(() => feed?.objection())
+      .catch(() => undefined);
+    if (reason !== undefined) end(peer, { code: feedEnds.notAllowed, reason });
   }
 
   async function take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const address = addressOf(request);
-    if (isClosing) return endSocket(socket, { status: 503, code: "SERVICE_UNAVAILABLE", message: "The service is stopping." });
-    if (sockets.size >= MOST_IN_ALL || count((one) => one.address === address) >= MOST_PER_ADDRESS) return tooMany(socket);
+    if (isClosing) return stopping(socket);
+    if (isFull(address)) return tooMany(socket);
     const admission = await admit(request);
     if (socket.destroyed) return;
     if (!admission.ok) return endSocket(socket, admission.refused);
-    if (count(({ owner }) => owner === admission.owner) >= MOST_PER_OWNER) return tooMany(socket);
+    // Others may have been admitted, and a stop may have begun, while this one was judged.
+    if (isClosing) return stopping(socket);
+    if (isFull(address) || count(({ owner }) => owner === admission.owner) >= bounds.perOwner) return tooMany(socket);
     server.handleUpgrade(request, socket, head, (peer) => serve(peer, address, admission));
   }
 
-  function serve(peer: WebSocket, address: string, { owner, open }: Extract<Admission, { ok: true }>): void {
+  function serve(peer: WebSocket, address: string, { owner, open }: Extract<FeedAdmission, { ok: true }>): void {
     const one: Socket = { peer, owner, address, feed: undefined, answered: true, heard: 0 };
     sockets.add(one);
     peer.on("error", () => peer.terminate());
@@ -77,12 +79,12 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, pi
     one.feed = open({
       send(message) {
         if (peer.readyState !== peer.OPEN) return;
-        if (peer.bufferedAmount > MOST_WAITING_BYTES) return peer.terminate();
+        if (peer.bufferedAmount > bounds.waitingBytes) return peer.terminate();
         peer.send(message);
       },
-      end: () => end(peer, TRY_LATER, "The source of the messages has ended."),
+      end: (why) => end(peer, why),
     });
-    if (!one.feed) end(peer, isClosing ? GOING_AWAY : NOT_ALLOWED, "");
+    if (!one.feed) end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
@@ -95,16 +97,25 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, pi
     /** Before the server is closed, which waits for every connection. */
     close(): void {
       isClosing = true;
-      clearInterval(pings);
-      for (const { peer } of sockets) end(peer, GOING_AWAY, "The service is stopping.");
+      pings.stop();
+      for (const { peer } of sockets) end(peer, { code: feedEnds.goingAway, reason: "The service is stopping." });
     },
   };
 }
 
 /** A peer that does not close in turn is not waited for. */
-function end(peer: WebSocket, code: number, reason: string): void {
+function end(peer: WebSocket, { code, reason }: FeedEnd): void {
   peer.close(code, reason);
   setTimeout(() => peer.terminate(), CLOSE_MS).unref();
+}
+
+function repeatOnClock(ms: number, run: () => void): { stop(): void } {
+  const timer = setInterval(run, ms).unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+function stopping(socket: Duplex): void {
+  endSocket(socket, { status: 503, code: "SERVICE_UNAVAILABLE", message: "The service is stopping." });
 }
 
 function tooMany(socket: Duplex): void {

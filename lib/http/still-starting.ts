@@ -12,11 +12,11 @@ const page = plainPage({
   head: `<meta http-equiv="refresh" content="${AGAIN_SECONDS}">\n`,
 });
 
-const said = { code: "STARTING", message: "Lightdesk is starting. Ask again in a moment." };
+export const starting = { code: "STARTING", message: "Lightdesk is starting. Ask again in a moment." };
 
 export function stillStarting(request: IncomingMessage, response: ServerResponse): void {
   const isPage = isForPeople(request);
-  const body = isPage ? page : writeExactJson({ ...said, request_id: randomUUID() });
+  const body = isPage ? page : writeExactJson({ ...starting, request_id: randomUUID() });
   response
     .writeHead(503, {
       "content-type": isPage ? "text/html; charset=utf-8" : "application/json",

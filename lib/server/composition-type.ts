@@ -2,6 +2,7 @@
 
 import "server-only";
 import { type Dialect } from "@/lib/contract/console";
+import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type SignInLimits } from "./auth/sign-in-limits";
 import { type AttemptLimit } from "./bff/attempt-limit";
 import { type Env } from "./env";
@@ -16,7 +17,7 @@ import { type SeenNames } from "./workflows/seen-names";
 import { type CapabilityMemory } from "./upstream/capabilities";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 
-type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
+export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
 
 export type Composition = {
   env: Env;
@@ -40,6 +41,8 @@ export type Composition = {
   serviceKeys(): { createKey(userName: string): { key: string } };
   upstreamFor(target: Target, onAnswer?: UpstreamOptions["onAnswer"]): Upstream;
   upstreamOptionsFor(target: Target): UpstreamOptions;
+  /** What the service tells of jobs, as it tells it. Undefined where the embedded service does not know the key. */
+  listenTo(target: Target, clientId: string | undefined, hear: FeedTarget): Feed | undefined;
   /** One-time address for making the owner; undefined when there is one. After `ready`. */
   setUpUrl(): string | undefined;
   stop(): Promise<void>;

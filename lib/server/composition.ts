@@ -29,6 +29,7 @@ import { withoutKeyInHeaders } from "./upstream/key-gate";
 import { isEmbedded } from "./upstream/send";
 import { createGuardedSend, type GuardedSend } from "./upstream/send-guarded";
 import { createHttpSend } from "./upstream/send-http";
+import { listenToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
 
 export type CompositionOptions = {
@@ -126,6 +127,10 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     serviceKeys: () => running().keys,
     upstreamOptionsFor,
     upstreamFor: (target, onAnswer) => createUpstream({ ...upstreamOptionsFor(target), onAnswer }),
+    listenTo: (target, clientId, hear) =>
+      isEmbedded(target.baseUrl)
+        ? running().listen(target.apiKey ?? "", clientId, (message) => hear.send(message))
+        : listenToService(target, clientId, hear),
     setUpUrl: () => setUpToken && `${env.publicUrl ?? localUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
       // A start that failed has nothing to stop, and its error was given to whoever waited for it.

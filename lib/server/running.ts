@@ -2,10 +2,13 @@
 // Free of everything else, so that the launcher can look without loading a database, a service or a framework a second time.
 
 import "server-only";
+import { type IncomingMessage } from "node:http";
+import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { type Composition } from "./composition-type";
 
 const place = Symbol.for("lightdesk");
 const failurePlace = Symbol.for("lightdesk.start-failure");
+const listenersPlace = Symbol.for("lightdesk.listeners");
 const LOOK_EVERY_MS = 10;
 
 export function runningComposition(): Composition | undefined {
@@ -20,6 +23,18 @@ export function setRunningComposition(composition: Composition | undefined): voi
 /** Next keeps an error of instrumentation to itself; the launcher wants to say why there is no console. */
 export function keepStartFailure(error: unknown): void {
   Reflect.set(globalThis, failurePlace, error);
+}
+
+type AdmitListener = (request: IncomingMessage) => Promise<FeedAdmission>;
+
+/** Who may listen is decided where the routes are; the launcher has the sockets. */
+export function keepAdmission(admit: AdmitListener): void {
+  Reflect.set(globalThis, listenersPlace, admit);
+}
+
+export function keptAdmission(): AdmitListener | undefined {
+  const found: AdmitListener | undefined = Reflect.get(globalThis, listenersPlace);
+  return found;
 }
 
 /** Next is prepared a moment before its instrumentation has run. Throws what went wrong there, or that nothing came of it. */

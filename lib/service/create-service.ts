@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createDiskReserve } from "@/lib/shared/disk-reserve";
+import { type Feed } from "@/lib/shared/message-feed";
 import { createAccessTimes } from "./assets/access-times";
 import { createBlobStore } from "./assets/blob-store";
 import { collectBlob } from "./assets/change-asset";
@@ -23,7 +24,7 @@ import { countJobs } from "./jobs/list-jobs";
 import { createQueueClears } from "./jobs/queue-clears";
 import { recoverJobs } from "./jobs/recover";
 import { createRunner } from "./nodes/runner";
-import { type Listening, type ServiceLog, type ServiceOptions } from "./options";
+import { type ServiceLog, type ServiceOptions } from "./options";
 import { defaultSettings, type ServiceSettings } from "./settings";
 import { emptyFolder, sweepBlobs } from "./sweep";
 import { openDatabase } from "./store/database";
@@ -114,10 +115,11 @@ export async function startService(options: ServiceOptions) {
 
       userOf: (key: string) => (isStopping ? undefined : findUserByKey(database, key)?.name),
 
-      listen(key: string, clientId: string | undefined, tell: Tell): Listening | undefined {
+      listen(key: string, clientId: string | undefined, tell: Tell): Feed | undefined {
         const user = isStopping ? undefined : findUserByKey(database, key);
         if (!user) return undefined;
-        return { stop: events.listen(user.id, clientId, tell), isAllowed: () => !isStopping && findUserByKey(database, key) !== undefined };
+        const isAllowed = () => !isStopping && findUserByKey(database, key) !== undefined;
+        return { stop: events.listen(user.id, clientId, tell), objection: () => (isAllowed() ? undefined : "The key is no longer valid.") };
       },
 
       async stop(): Promise<void> {

@@ -1,6 +1,7 @@
 // What the embedded service is given and what it hands back: the types of its one door.
 // Nothing here knows of the console, of a framework or of the environment.
 
+import { type Feed } from "@/lib/shared/message-feed";
 import { type ServiceSettings } from "./settings";
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -37,12 +38,6 @@ export type ServiceKeys = {
   setUserStatus(userName: string, status: UserStatus): boolean;
 };
 
-export type Listening = {
-  stop(): void;
-  /** Whether the key would be let in again. */
-  isAllowed(): boolean;
-};
-
 export type Service = {
   /** Works for any origin; the path begins with /api. `bytes`: those of the body, where the caller has them closer than through the request. */
   fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
@@ -52,7 +47,7 @@ export type Service = {
    * Tells of the jobs of the key's user, message by message as text (GET /ws), beginning with the state of the queue. Undefined for a key that
    * is missing, unknown or revoked.
    */
-  listen(key: string, clientId: string | undefined, tell: (message: string) => void): Listening | undefined;
+  listen(key: string, clientId: string | undefined, tell: (message: string) => void): Feed | undefined;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
   start(): Promise<void>;
   /** No new work; in-flight requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */

@@ -5,7 +5,7 @@
 
 import "server-only";
 
-export function isSameOrigin(request: Request, publicUrl: string | undefined): boolean {
+export function isSameOrigin(request: Pick<Request, "headers">, publicUrl: string | undefined): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return false;
   const origin = request.headers.get("origin");

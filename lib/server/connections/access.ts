@@ -9,6 +9,7 @@ import { lostRights, type Viewer } from "../auth/viewer";
 import { passOn } from "../bff/pass-on";
 import { toBrowser } from "../bff/to-browser";
 import { composition } from "../composition";
+import { type Target } from "../composition-type";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 import { type PictureSource } from "../thumbnails/seen-assets";
@@ -21,6 +22,7 @@ export type Access = {
   connection: Connection;
   /** A local server needs none. */
   apiKey: string | undefined;
+  target: Target;
   fingerprint: string | undefined;
   /** What takes many steps asks before each; `upstream` does so by itself. */
   lostRights: () => Promise<Failure | undefined>;
@@ -31,7 +33,7 @@ export type Access = {
 };
 
 /** Without an id: the member's last used connection, else the first that they may use. */
-export async function findConnection(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
+export async function findConnection(viewer: Pick<Viewer, "memberId">, id: string | undefined): Promise<Result<Connection, Failure>> {
   const { store } = composition();
   if (id !== undefined) {
     const connection = await store.connections.getFor(viewer.memberId, id);
@@ -75,6 +77,7 @@ async function open(viewer: Viewer, id: string | undefined): Promise<Result<Acce
   return ok({
     connection,
     apiKey,
+    target,
     fingerprint: stored?.fingerprint,
     lostRights: () => lostRights(viewer),
     upstream: whileAllowed(upstream, () => lostRights(viewer)),

@@ -5,6 +5,7 @@
 // Must never: call with rights that nobody has any more: each read is made for whoever used the connection last.
 
 import "server-only";
+import { setMaxListeners } from "node:events";
 import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
@@ -62,6 +63,8 @@ type Step = Failure | "done" | undefined;
 export function createLedgerReader({ store, log, now, most, settled }: Options) {
   const connections = new Map<string, Used>();
   const ending = new AbortController();
+  // One for each connection in use: no leak, however many there are.
+  setMaxListeners(0, ending.signal);
   const flights = new Set<AbortController>();
   const { jobLedger } = store;
 

@@ -1,41 +1,57 @@
-// A public client of the family against the console's own /api, as a member who is signed in: it takes a `fetch` of one's own, through
-// which the member's cookie goes along. The others of the tests send headers only where a socket is, which the routes here have none of.
-import { Client } from "@stable-canvas/comfyui-client";
+// Public clients of the family against a running console, as a member who is signed in: the session's cookie goes along with what they
+// ask, and with their socket. That is what a browser's page or a proxy for the team does; the service's key stays inside.
+import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { openEvents } from "@/tests/support/event-socket";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { record, sample } from "../service/support";
+import { type Graph, publicClients } from "@/tests/support/public-clients";
+import { startProcess, type Started } from "@/tests/support/start-process";
+import { png, record, sample } from "../service/support";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const pngMark = [0x89, 0x50, 0x4e, 0x47];
 
-it("submits a sample, follows it by polling, fetches its picture, and reads queue, history, system and node library", async () => {
-  const client = new Client({
-    api_host: "desk.test",
-    api_base: "/api",
-    fetch: (address: string, init: RequestInit = {}) => {
-      const { pathname, search } = new URL(address);
-      const headers = Object.fromEntries(new Headers(init.headers));
-      return harness.request(pathname + search, {
-        as: "operator",
-        method: init.method ?? "GET",
-        headers,
-        ...(init.body && { body: init.body }),
-      });
-    },
-    WebSocket: undefined,
-  });
-  const done = await client.enqueue_polling(sample("01-invert"), { polling_ms: 100 });
-  const [image] = done.images;
-  const address = image?.type === "url" ? new URL(image.data) : undefined;
-  const picture = await client.fetchApi(`/view${address?.search ?? ""}`);
-  expect([...new Uint8Array(await picture.arrayBuffer()).subarray(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47]);
-  expect(await client.getQueue()).toEqual({ Running: [], Pending: [] });
-  expect((await client.getHistory()).History.map(({ prompt }) => prompt[1])).toEqual([done.prompt_id]);
-  expect(record(await client.getSystemStats()).devices).toMatchObject([{ type: "cpu" }]);
-  expect(Object.keys(await client.getNodeDefs())).toContain("SaveImage");
+let harness: Harness;
+let console: Started;
+let url: string;
+let headers: { cookie: string };
+beforeAll(async () => {
+  // Its members and sessions are there before the console that runs: both have the folder's secrets.
+  harness = await createHarness();
+  headers = { cookie: harness.cookieOf("operator") };
+  await harness.console.stop();
+  console = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: harness.folder, LIGHTDESK_CONCURRENCY: "1" });
+  url = await console.printed("Lightdesk");
+});
+afterAll(async () => {
+  await console.stop();
+  await harness.dispose();
+});
+
+const read = async (path: string) => record(await (await fetch(url + path, { headers })).json());
+const jobIds = async () => ((await read("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
+
+it.each(Object.keys(publicClients))("%s runs a sample to its end, hears of it, fetches its picture, uploads and reads", async (name) => {
+  const graph = sample("01-invert") as Graph;
+  const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
+  const before = await jobIds();
+  const done = await publicClients[name]?.({ base: `${url}/api`, headers }, { graph, outputNode, upload: png(5, 5) });
+  const made = (await jobIds()).filter((job) => !before.includes(job));
+  expect(made).toEqual([expect.stringMatching(/ completed$/)]);
+  expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
+  expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
+  expect(done?.history).toContain(made[0]?.split(" ")[0]);
+  expect(done?.classes).toContain("SaveImage");
+  // The third hands on nothing of what it hears, and waits for it all the same.
+  if (name !== "comfy-ui-client") expect(done?.heard).toContain("execution_success");
+  // What it sent can be loaded by the name that it was told.
+  if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
+});
+
+it("a stop tells whoever listens, and does not wait for them", async () => {
+  const { socket } = await openEvents(`${url}/ws`, headers);
+  const closing = once(socket, "close");
+  expect(await console.stop("SIGTERM")).toBe(0);
+  expect((await closing)[0]).toBe(1001);
 });

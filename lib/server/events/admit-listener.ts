@@ -1,0 +1,57 @@
+// Who may hear of the jobs of a connection (GET /ws), and from where they hear it: as for every other read, from the session's cookie.
+// Guarantees: origin, session, rate and connection are judged as for a request; a session that has ended and a connection that was switched,
+// changed or removed are objections at the next look. Must never: take a key from who asks, or hand one out.
+
+import "server-only";
+import { type IncomingMessage } from "node:http";
+import { type Failure } from "@/lib/contract/failure";
+import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { readViewer, sessionEnded } from "../auth/viewer";
+import { refusal } from "../bff/guard";
+import { CONNECTION_PARAMETER } from "../bff/read-request";
+import { isSameOrigin } from "../bff/same-origin";
+import { composition } from "../composition";
+import { type Access, findConnection, openConnection } from "../connections/access";
+import { passMessages } from "./pass-messages";
+
+const LONGEST_CLIENT_ID = 200;
+
+export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {
+  const { env, memberLimit, listenTo } = composition();
+  const headers = new Headers();
+  for (const name of ["host", "origin", "sec-fetch-site"]) if (sent[name] !== undefined) headers.set(name, String(sent[name]));
+  if (!isSameOrigin({ headers }, env.publicUrl)) return refused(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
+  const viewer = await readViewer(sent.cookie);
+  if (!viewer) return refused(refusal("UNAUTHORIZED", "Sign in first."));
+  if (memberLimit.take(viewer.memberId) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
+  const search = new URLSearchParams(url?.split("?")[1]);
+  const asked = search.get(CONNECTION_PARAMETER) ?? undefined;
+  const opened = await openConnection(viewer, asked);
+  if (!opened.ok) return refused(opened.failure);
+  const access = opened.value;
+  const clientId = search.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
+
+  async function objection(): Promise<string | undefined> {
+    const now = await readViewer(sent.cookie);
+    if (!now) return sessionEnded.message;
+    return (await isStillMeant(access, now.memberId, asked)) ? undefined : "The connection was switched, changed or removed.";
+  }
+  return {
+    ok: true,
+    owner: viewer.memberId,
+    open(target) {
+      const feed = listenTo(access.target, clientId, passMessages(access, target));
+      return feed && { stop: () => feed.stop(), objection: async () => (await objection()) ?? feed.objection() };
+    },
+  };
+}
+
+async function isStillMeant({ connection, fingerprint }: Access, memberId: string, asked: string | undefined): Promise<boolean> {
+  const found = await findConnection({ memberId }, asked);
+  if (!found.ok || found.value.id !== connection.id || found.value.baseUrl !== connection.baseUrl) return false;
+  return (await composition().store.keys.getOf(connection.id))?.fingerprint === fingerprint;
+}
+
+function refused({ status, code, message }: Failure): FeedAdmission {
+  return { ok: false, refused: { status, code, message } };
+}

@@ -1,0 +1,50 @@
+// What a service says on a WebSocket, on its way to a person.
+// Guarantees: in order; the key and secrets inside workflows are taken out of every text; what is no JSON object, and a picture with the key
+// in it, is thrown away; bounded in what waits. Must never: be gone around by a message.
+
+import "server-only";
+import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { isObject } from "@/lib/contract/json";
+import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
+import { toBrowser } from "../bff/to-browser";
+import { type Access } from "../connections/access";
+import { keyGate } from "../upstream/key-gate";
+
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+
+export function passMessages(access: Pick<Access, "connection" | "apiKey">, target: FeedTarget): FeedTarget {
+  const gate = keyGate(access.apiKey);
+  let waiting = 0;
+  let last = Promise.resolve();
+
+  async function cleaned(message: string | Uint8Array): Promise<string | Uint8Array | undefined> {
+    if (typeof message !== "string") return gate.has(Buffer.from(message).toString("latin1")) ? undefined : message;
+    const value = readObject(await gate.text(message));
+    return value && writeExactJson(toBrowser(value, access));
+  }
+
+  return {
+    send(message) {
+      const size = message.length;
+      waiting += size;
+      if (waiting > MOST_WAITING_BYTES) return target.end({ code: feedEnds.tryLater, reason: "The service sends more than can be read." });
+      last = last.then(async () => {
+        const clean = await cleaned(message).catch(() => undefined);
+        waiting -= size;
+        if (clean !== undefined) target.send(clean);
+      });
+    },
+    end(why) {
+      last = last.then(() => target.end(why));
+    },
+  };
+}
+
+function readObject(text: string): object | undefined {
+  try {
+    const value: unknown = parseExactJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+// The WebSocket of a service (GET /ws), listened to for one person.
+// Guarantees: the key stands in a header, and travels to the base URL's own host only; what is not of the family's size ends the socket; a
+// service that does not answer a ping is ended; whatever happens, the target hears of one end at most, in words of the console's own.
+// Must never: follow a redirect, send an Origin (a local server refuses one), or open a link-local or metadata address.
+
+import "server-only";
+import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
+import { WebSocket } from "ws";
+import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared/message-feed";
+import { isForbiddenAddress } from "./addresses";
+
+/** A preview is a picture of a few hundred thousand bytes. */
+const MOST_MESSAGE_BYTES = 8 * 1024 * 1024;
+const HANDSHAKE_MS = 10_000;
+
+type Place = { baseUrl: string; apiKey: string | undefined };
+
+export function listenToService({ baseUrl, apiKey }: Place, clientId: string | undefined, target: FeedTarget): Feed {
+  const url = new URL(`${baseUrl.replace(/\/+$/, "")}/ws`);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  if (clientId !== undefined) url.searchParams.set("clientId", clientId);
+  let hasEnded = false;
+  let wasOpen = false;
+  let hasAnswered = true;
+  const end = (why: FeedEnd) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    target.end(why);
+  };
+  if (isForbiddenAddress(url.hostname)) {
+    end(unreachable);
+    return { stop: () => undefined, objection: () => undefined };
+  }
+  const socket = new WebSocket(url, {
+    headers: { "user-agent": "lightdesk", ...(apiKey !== undefined && { "x-api-key": apiKey }) },
+    handshakeTimeout: HANDSHAKE_MS,
+    maxPayload: MOST_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    lookup: lookUp,
+  });
+  socket.on("message", (data, isBinary) => {
+    // Always a Buffer, as `binaryType` is left as it is.
+    if (!hasEnded && Buffer.isBuffer(data)) target.send(isBinary ? data : data.toString("utf8"));
+  });
+  socket.on("open", () => (wasOpen = true));
+  socket.on("pong", () => (hasAnswered = true));
+  socket.on("unexpected-response", (request, { statusCode = 0 }) => {
+    end(endOf(statusCode));
+    request.destroy();
+  });
+  socket.on("error", (error) => {
+    if ("code" in error && error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") end(tooLarge);
+    else end(wasOpen ? closed : unreachable);
+  });
+  socket.on("close", () => end(closed));
+  return {
+    stop() {
+      hasEnded = true;
+      socket.terminate();
+    },
+    /** The service has none: it is looked at here because it is asked as often as the person is. */
+    objection() {
+      if (socket.readyState !== WebSocket.OPEN) return undefined;
+      if (!hasAnswered) {
+        end(closed);
+        socket.terminate();
+        return undefined;
+      }
+      hasAnswered = false;
+      socket.ping();
+      return undefined;
+    },
+  };
+}
+
+const unreachable: FeedEnd = { code: feedEnds.tryLater, reason: "The service of this connection cannot be reached." };
+const closed: FeedEnd = { code: feedEnds.tryLater, reason: "The service has closed its side." };
+const tooLarge: FeedEnd = { code: feedEnds.tryLater, reason: "The service sent a message of more than 8 MiB." };
+
+function endOf(status: number): FeedEnd {
+  if (status === 401 || status === 403) return { code: feedEnds.notAllowed, reason: "The service refuses the key of this connection." };
+  // A service without it may answer its page with 200, or that the method or the upgrade is unknown.
+  const isElsewhere = status < 400 || [400, 404, 405, 426, 501].includes(status);
+  return isElsewhere ? { code: feedEnds.notFound, reason: "The service of this connection has no /ws." } : unreachable;
+}
+
+type Done = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/** Judged in the very look-up whose result is connected to. */
+function lookUp(host: string, options: LookupOptions, done: Done): void {
+  systemLookup(host, { ...options, all: true }, (error, addresses) => {
+    const [first] = error ? [] : addresses;
+    if (!first) return done(error ?? new Error(`no address for ${host}`), []);
+    if (addresses.some(({ address }) => isForbiddenAddress(address))) return done(new Error("an address that is never opened"), []);
+    return options.all ? done(null, addresses) : done(null, first.address, first.family);
+  });
+}

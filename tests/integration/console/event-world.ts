@@ -1,0 +1,65 @@
+// The console's /ws over real sockets, with a clock of the test's own and small limits.
+import { once } from "node:events";
+import { type WebSocket } from "ws";
+import { createEventSockets } from "@/lib/http/event-sockets";
+import { createHttpServer } from "@/lib/http/server";
+import { admitListener } from "@/lib/server/events/admit-listener";
+import { type EventSocket, openEvents } from "@/tests/support/event-socket";
+import { createHarness } from "@/tests/support/harness";
+import { until } from "@/tests/support/until";
+
+export const KEY = "team-key-9f3b6c1d2e4a";
+const limits = { perOwner: 3, perAddress: 5, waitingBytes: 256 * 1024 };
+
+export type EventWorld = Awaited<ReturnType<typeof createEventWorld>>;
+
+export async function createEventWorld() {
+  const harness = await createHarness();
+  const open: WebSocket[] = [];
+  let tick = (): void => undefined;
+  const from = { address: "192.0.2.1" };
+  const world = {
+    harness,
+    url: "",
+    /** Where the next sockets come from. */
+    from,
+    sockets: createEventSockets(admitListener, {
+      addressOf: () => from.address,
+      repeat: (_ms, run) => ((tick = run), { stop: () => undefined }),
+      limits,
+    }),
+    /** What the clock does every 30 seconds. */
+    look: () => tick(),
+    as: (role: "owner" | "operator" | "viewer") => ({ cookie: harness.cookieOf(role) }),
+    keep<S extends WebSocket>(socket: S): S {
+      open.push(socket);
+      return socket;
+    },
+    async listen(query = "", headers: Record<string, string> = world.as("operator")): Promise<EventSocket> {
+      const events = await openEvents(`${world.url}/ws${query}`, headers);
+      world.keep(events.socket);
+      return events;
+    },
+    endSockets() {
+      for (const socket of open.splice(0)) socket.terminate();
+      from.address = "192.0.2.1";
+    },
+    async dispose() {
+      world.sockets.close();
+      await server.close(1000);
+      await harness.dispose();
+    },
+  };
+  const bounds = { patienceMs: 60_000, isBehindProxy: false, hosts: undefined, isPage: () => false };
+  const upgrades = { "/ws": world.sockets.handler };
+  const server = createHttpServer({ ...bounds, upgrades }, (_request, response) => void response.writeHead(404).end());
+  world.url = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;
+  return world;
+}
+
+export async function closed({ socket }: EventSocket): Promise<[number, string]> {
+  const [code, reason] = (await once(socket, "close")) as [number, Buffer];
+  return [code, reason.toString("utf8")];
+}
+
+export const greeted = ({ heard }: EventSocket) => until("it is greeted", () => heard.length > 0);
