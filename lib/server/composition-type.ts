@@ -11,6 +11,7 @@ import { type Ledger } from "./ledger/ledger";
 import { type Log } from "./log";
 import { type PressesInFlight } from "./prompts/press-types";
 import { type Store } from "./store/store";
+import { type Breaker } from "./thumbnails/breaker";
 import { type ThumbnailCache } from "./thumbnails/cache";
 import { type SeenAssets } from "./thumbnails/seen-assets";
 import { type SeenNames } from "./workflows/seen-names";
@@ -29,6 +30,7 @@ export type Composition = {
   now(): number;
   capabilities: CapabilityMemory;
   thumbnails: ThumbnailCache;
+  pictureBreaker: Breaker;
   seenAssets: SeenAssets;
   seenNames: SeenNames;
   signInLimits: SignInLimits;

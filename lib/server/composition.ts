@@ -8,6 +8,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type DestinationStream } from "pino";
+import { operations } from "@/lib/contract/operations";
 import { type Service } from "@/lib/service/index";
 import { createDiskReserve } from "@/lib/shared/disk-reserve";
 import { createAttemptLimit } from "./bff/attempt-limit";
@@ -20,6 +21,7 @@ import { createLedger } from "./ledger/ledger";
 import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
 import { openStore } from "./store/store";
+import { createBreaker } from "./thumbnails/breaker";
 import { createThumbnailCache } from "./thumbnails/cache";
 import { createSeenNames } from "./workflows/seen-names";
 import { createSeenAssets } from "./thumbnails/seen-assets";
@@ -58,6 +60,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const store = openStore(env.dataDir, reserve);
   const ledger = createLedger({ store, log, now, most: env.ledgerJobs });
   const capabilities = createCapabilityMemory(now);
+  const pictureBreaker = createBreaker(now);
   const sendHttp = createHttpSend();
   const sendLocal = speakLocal(sendHttp, now);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
@@ -78,7 +81,10 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     sendForeign: withoutKeyInHeaders(sendForeign, apiKey),
     now,
     limits: upstreamLimits,
-    learn: (operation, status) => capabilities.learn(connectionId, operation, status),
+    learn(operation, status) {
+      capabilities.learn(connectionId, operation, status);
+      if (operation.name !== operations.view.name && status < 500) pictureBreaker.wake(connectionId);
+    },
   });
 
   async function start(): Promise<void> {
@@ -117,6 +123,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     now,
     capabilities,
     thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),
+    pictureBreaker,
     seenAssets: createSeenAssets(now),
     seenNames: createSeenNames(),
     signInLimits: createSignInLimits(now),

@@ -1,5 +1,6 @@
 // GET /api/console/thumbnail: a WebP of one of four edges, or a 404 for which the page draws its placeholder. Of content that is no
 // picture, or has no preview, it is a 204: an <img> is lost all the same, nothing stands in the browser's log, and it is not asked for again.
+// What an outage kept from coming is a 5xx, which nobody keeps: it is asked for again.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -39,7 +40,7 @@ export function thumbnailRoute(): Handler {
     // A content-addressed file never changes, nor does an asset of one version; else it may get another picture.
     const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
     const asked = { subject, edge: size, fit: wantedFit, version: kept, isFixed, asker: request };
-    const thumbnail = await getThumbnail(access.value, console.thumbnails, asked);
+    const thumbnail = await getThumbnail(access.value, console, asked);
     const keptFor = (seconds: number) => (named !== undefined && isFixed ? `private, max-age=${seconds}, immutable` : "private, no-cache");
     if (!thumbnail.ok && (thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
       // A day: a later console may read more kinds of pictures.

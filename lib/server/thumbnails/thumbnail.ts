@@ -1,17 +1,23 @@
 // The bytes behind a thumbnail: found through the service, opened with care, resized, remembered.
-// Guarantees: the key goes to the connection's own origin only; another host is opened through the guarded send; time and size are
-// bounded; what cannot be shown is a NOT_FOUND, or `noPicture` where asking again is in vain, and the page draws its placeholder.
+// Guarantees: the key goes to the connection's own origin only; another host is opened through the guarded send; time, silence and size are
+// bounded; what cannot be shown is a NOT_FOUND, `noPicture` where asking again is in vain, or the outage that kept it from coming.
+// Must never: take a silence, a cut or a page in the place of a file for what the file is.
 
 import "server-only";
+import { errorStatus } from "@/lib/contract/errors";
 import { operations } from "@/lib/contract/operations";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createTurns, type Turns } from "@/lib/shared/turns";
 import { type Access } from "../connections/access";
-import { callerWentAway } from "../upstream/failures";
+import { createDeadline } from "../upstream/deadline";
+import { callerWentAway, timedOut, unreachable, unreadable } from "../upstream/failures";
+import { type CallInput } from "../upstream/outgoing";
 import { openAddress } from "../upstream/open-bytes";
-import { readBytes } from "../upstream/streams";
+import { isEmbedded } from "../upstream/send";
+import { readBytes, watched } from "../upstream/streams";
 import { type ThumbnailFit, toThumbnail } from "./resize";
+import { type Breaker } from "./breaker";
 import { type ThumbnailCache } from "./cache";
 import { type PictureSource } from "./seen-assets";
 
@@ -20,6 +26,8 @@ export type ThumbnailSubject = { asset: string } | { filename: string; subfolder
 
 const MOST_BYTES = 64 * 1024 ** 2;
 const LIMIT_MS = 15_000;
+/** Without a byte. A few that wait longer would hold up whoever waits for anything else. */
+const SILENT_MS = 3_000;
 const MADE_AT_ONCE = 16;
 /** For each connection its own: a service that hangs holds up nobody else's pictures. */
 const turnsOf = new Map<string, Turns>();
@@ -39,6 +47,12 @@ const isAbsent: ReadonlySet<number> = new Set([404, 405, 501]);
 const isOutdated: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 
 const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
+/** A few in a row did not come: the service is not asked at this moment. */
+const notNow: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  message: "The pictures of this service do not come at the moment.",
+  status: errorStatus.SERVICE_UNAVAILABLE,
+};
 /** The service offers none: it may one day. */
 export const noPreview: Failure = { ...nothing };
 /** The content was read whole, and no picture can be made of it. */
@@ -46,7 +60,7 @@ export const noPicture: Failure = { ...nothing, message: "No preview can be made
 
 export function getThumbnail(
   access: Access,
-  cache: ThumbnailCache,
+  { thumbnails, pictureBreaker }: { thumbnails: ThumbnailCache; pictureBreaker: Breaker },
   wanted: { subject: ThumbnailSubject; edge: number; fit?: ThumbnailFit; version?: string; isFixed: boolean; asker: Request },
 ): Promise<Result<Uint8Array, Failure>> {
   const { subject, edge, fit = "whole", version = "", isFixed, asker } = wanted;
@@ -63,48 +77,132 @@ export function getThumbnail(
   ];
   const turns = turnsOf.get(access.connection.id) ?? createTurns(MADE_AT_ONCE);
   turnsOf.set(access.connection.id, turns);
-  return cache.get({ name, isPassing: !isFixed, asker }, (signal) => turns(() => make(access, subject, { edge, fit, isFixed, signal })));
+  return thumbnails.get({ name, isPassing: !isFixed, asker }, (signal) =>
+    turns(() => make(access, pictureBreaker, { subject, edge, fit, isFixed, signal })),
+  );
 }
 
-type Making = Opening & { fit: ThumbnailFit };
+type Wanted = { subject: ThumbnailSubject; edge: number; fit: ThumbnailFit; isFixed: boolean; signal: AbortSignal };
+/** `found`: what the picture of an asset was looked for in. */
+type Opening = Wanted & { patience: Patience; found: { source?: PictureSource } };
 
-async function make(access: Access, subject: ThumbnailSubject, wanted: Making): Promise<Result<Uint8Array, Failure>> {
-  const { signal } = wanted;
+/** Unless the service is left alone at this moment. */
+async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<Result<Uint8Array, Failure>> {
   // Nobody waits for it any more: its turn is the next one's.
-  if (signal.aborted) return failed(callerWentAway());
-  const opened = await open(access, subject, wanted);
-  if (!opened.ok) return opened;
-  const isPage = /^text\/html|json/.test(opened.value.headers.get("content-type") ?? "");
-  const made = await shrunk(opened.value, wanted);
-  if (made === undefined) return failed(nothing);
-  // A page in the place of a file is an outage's, and says nothing of the file.
-  if (made === "unreadable") return failed(isPage ? nothing : noPicture);
-  // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
-  const larger = made.wantedEdge === undefined ? undefined : await open(access, subject, { ...wanted, edge: made.wantedEdge });
-  const better = larger?.ok ? await shrunk(larger.value, wanted) : undefined;
-  // Given up on the way to the better one: the strip is not to be kept in its place.
-  if (signal.aborted) return failed(callerWentAway());
-  return ok((typeof better === "object" ? better : made).thumbnail);
+  if (wanted.signal.aborted) return failed(callerWentAway());
+  const { id } = access.connection;
+  const waitMs = breaker.enterMs(id);
+  if (waitMs > 0) return failed({ ...notNow, retryAfterMs: waitMs });
+  const patience = patienceWith(access, wanted.signal);
+  let outcome: Parameters<Breaker["tell"]>[1] = "left";
+  try {
+    const made = await drawnOrFile(access, { ...wanted, patience, found: {} });
+    if (!made.ok && wanted.signal.aborted) return failed(callerWentAway());
+    outcome = !made.ok && patience.wasLate() ? "silent" : "answered";
+    return made;
+  } finally {
+    breaker.tell(id, outcome);
+  }
 }
 
-async function shrunk(answer: Response, wanted: Making) {
-  const isSmall = Number(answer.headers.get("content-length") ?? Infinity) <= SMALL_BYTES;
+type Patience = {
+  /** One exchange, or the reading of one body, which touches with every byte. */
+  wait<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>): Promise<Result<T, Failure>>;
+  wasLate(): boolean;
+};
+
+function patienceWith({ connection: { baseUrl }, upstreamOptions: { limits } }: Access, signal: AbortSignal): Patience {
+  const wholeMs = Math.min(LIMIT_MS, limits?.readMs ?? LIMIT_MS);
+  // What is drawn in this process says nothing until it is drawn.
+  const silentMs = isEmbedded(baseUrl) ? wholeMs : Math.min(SILENT_MS, wholeMs);
+  let wasLate = false;
+  return {
+    async wait(work) {
+      const whole = createDeadline(wholeMs, signal);
+      const silence = createDeadline(silentMs, whole.signal);
+      try {
+        const result = await work(silence.signal, silence.touch);
+        if (result.ok || !(silence.expired || whole.expired)) return result;
+        wasLate = true;
+        return failed(timedOut(baseUrl, silence.expired ? silentMs : wholeMs));
+      } finally {
+        whole.clear();
+        silence.clear();
+      }
+    },
+    wasLate: () => wasLate,
+  };
+}
+
+/** Where its preview is of no use, a picture is drawn from its file. */
+async function drawnOrFile(access: Access, wanted: Opening): Promise<Result<Uint8Array, Failure>> {
+  const made = await drawn(access, wanted);
+  const { source } = wanted.found;
+  if (made.ok || wanted.signal.aborted || !source?.preview_url || !source.mime_type?.startsWith("image/")) return made;
+  // After a silence of the very service that has the file, too, nothing more is asked of it.
+  if (wanted.patience.wasLate() && isOwn(access, source.preview_url)) return made;
+  const ofFile = await drawn(access, { ...wanted, subject: fileOf(source) });
+  // Final is only what both have said.
+  const isFinal = made.failure === noPicture || made.failure === noPreview;
+  return ofFile.ok || (isFinal && ofFile.failure.status >= 500) ? ofFile : made;
+}
+
+function isOwn({ connection: { baseUrl } }: Access, previewUrl: string): boolean {
+  return URL.canParse(previewUrl, baseUrl) && new URL(previewUrl, baseUrl).origin === new URL(baseUrl).origin;
+}
+
+function fileOf({ asset_hash: hash, name }: PictureSource) {
+  return { filename: hash ?? name, subfolder: "", type: "input" };
+}
+
+async function drawn(access: Access, wanted: Opening): Promise<Result<Uint8Array, Failure>> {
+  const made = await shrunk(access, wanted, await open(access, wanted));
+  if (!made.ok) return made;
+  const { thumbnail, wantedEdge } = made.value;
+  if (wantedEdge === undefined) return ok(thumbnail);
+  // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
+  const wider = { ...wanted, edge: wantedEdge };
+  const better = await shrunk(access, wider, await open(access, wider), wanted.edge);
+  // Given up on the way to the better one: the strip is not to be kept in its place.
+  if (wanted.signal.aborted) return failed(callerWentAway());
+  return ok(better.ok ? better.value.thumbnail : thumbnail);
+}
+
+async function shrunk({ connection: { baseUrl } }: Access, wanted: Opening, opened: Result<Response, Failure>, edge = wanted.edge) {
+  if (!opened.ok) return opened;
+  const { headers, status, body } = opened.value;
+  const length = headers.get("content-length");
+  const isSmall = Number(length ?? Infinity) <= SMALL_BYTES;
   const work = async () => {
-    const bytes = await readWhole(answer, isSmall ? SMALL_BYTES : MOST_BYTES);
-    return bytes && (await toThumbnail(bytes, wanted));
+    const read = await wanted.patience.wait((signal, touch) =>
+      readBytes(body && watched(body, touch), isSmall ? SMALL_BYTES : MOST_BYTES, signal).then(ok, (error: unknown) =>
+        failed(unreachable(baseUrl, error)),
+      ),
+    );
+    if (!read.ok) return read;
+    const made = read.value && (await toThumbnail(read.value, { ...wanted, edge }));
+    if (made === undefined) return failed(nothing);
+    if (made !== "unreadable") return ok(made);
+    // A page in the place of a file is an outage's, and says nothing of the file.
+    if (/^\s*(?:text\/html|application\/json)\b/i.test(headers.get("content-type") ?? ""))
+      return failed(unreadable(baseUrl, status, "it answers a page in the place of a file"));
+    // Of what ends with its connection nobody knows whether it was whole.
+    const isWhole = length !== null || headers.has("transfer-encoding") || isEmbedded(baseUrl);
+    return failed(isWhole ? noPicture : nothing);
   };
   return isSmall ? work() : large(work);
 }
 
-type Opening = { edge: number; isFixed: boolean; signal: AbortSignal };
-
-async function open(access: Access, subject: ThumbnailSubject, opening: Opening): Promise<Result<Response, Failure>> {
+async function open(access: Access, opening: Opening): Promise<Result<Response, Failure>> {
+  const { subject } = opening;
   if ("filename" in subject) return view(access, subject, opening);
   const seen = opening.isFixed ? access.seenAsset(subject.asset) : undefined;
   if (seen && !hasPicture(seen)) return failed(noPreview);
   const shown = seen && (await openPicture(access, seen, opening));
   if (shown && (shown.ok || !isOutdated.has(shown.failure.status))) return shown;
-  const asset = await access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal: opening.signal });
+  const asset = await opening.patience.wait((signal) =>
+    access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal }),
+  );
   return asset.ok ? openPicture(access, asset.value, opening) : asset;
 }
 
@@ -114,10 +212,8 @@ function hasPicture({ preview_url: previewUrl = "", mime_type: mimeType = "" }: 
 
 async function openPicture(access: Access, source: PictureSource, opening: Opening): Promise<Result<Response, Failure>> {
   if (!hasPicture(source)) return failed(noPreview);
-  const { preview_url: previewUrl, asset_hash: hash, name } = source;
-  const shown = previewUrl
-    ? await preview(access, previewUrl, opening)
-    : await view(access, { filename: hash ?? name, subfolder: "", type: "input" }, opening);
+  opening.found.source = source;
+  const shown = source.preview_url ? await preview(access, source.preview_url, opening) : await view(access, fileOf(source), opening);
   // The asset is there: it is its picture that is not, as in all of a service that hands out no files.
   return !shown.ok && isAbsent.has(shown.failure.status) ? failed(noPreview) : shown;
 }
@@ -125,22 +221,14 @@ async function openPicture(access: Access, source: PictureSource, opening: Openi
 async function view(
   access: Access,
   file: { filename: string; subfolder: string; type: string },
-  { edge, signal: asked }: Opening,
+  { edge, patience }: Opening,
 ): Promise<Result<Response, Failure>> {
-  const signal = inTime(access, asked);
+  const ask = (query: CallInput["query"]) => patience.wait((signal) => access.upstream.forward(operations.view, { query, signal }));
   if (edge <= MOST_SHRUNK) {
-    const answer = await access.upstream.forward(operations.view, { query: { ...file, res: edge }, signal });
+    const answer = await ask({ ...file, res: edge });
     if (answer.ok || !tooMuchToShrink.has(answer.failure.status)) return answer;
   }
-  return access.upstream.forward(operations.view, { query: file, signal });
-}
-
-function limitMsOf({ upstreamOptions: { limits } }: Access): number {
-  return Math.min(LIMIT_MS, limits?.readMs ?? LIMIT_MS);
-}
-
-function inTime(access: Access, signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(limitMsOf(access))]);
+  return ask(file);
 }
 
 async function preview(access: Access, previewUrl: string, opening: Opening): Promise<Result<Response, Failure>> {
@@ -154,15 +242,6 @@ async function preview(access: Access, previewUrl: string, opening: Opening): Pr
     const file = { subfolder: url.searchParams.get("subfolder") ?? "", type: url.searchParams.get("type") ?? "output" };
     if (filename) return view(access, { ...file, filename }, opening);
   }
-  const options = { ...access.upstreamOptions, limitMs: limitMsOf(access), now: Date.now };
-  return openAddress(options, url, { signal: inTime(access, opening.signal) });
-}
-
-async function readWhole(answer: Response, mostBytes: number): Promise<Uint8Array | undefined> {
-  try {
-    return await readBytes(answer.body, mostBytes);
-  } catch {
-    // The other side broke off, or the time is up: there is no preview now.
-    return undefined;
-  }
+  const options = { ...access.upstreamOptions, limitMs: LIMIT_MS, now: Date.now };
+  return opening.patience.wait((signal) => openAddress(options, url, { signal }));
 }

@@ -51,20 +51,33 @@ export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void)
   );
 }
 
-/** Undefined when there is more than `limit`; the rest is not read. */
-export async function readBytes(source: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | undefined> {
+/** Undefined when there is more than `limit`; the rest is not read. Rejects at once when `signal` ends, whatever the sender does. */
+export async function readBytes(
+  source: ReadableStream<Uint8Array> | null,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array | undefined> {
   if (source === null) return new Uint8Array(0);
   const reader = source.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    size += next.value.byteLength;
-    if (size > limit) {
-      // The reason why the sender cannot be told to stop does not matter: nothing more is read.
-      await reader.cancel().catch(() => undefined);
-      return undefined;
+  // The signal of a request is silent once nobody holds the request: the body is left by hand.
+  const leave = () => void reader.cancel(signal?.reason).catch(() => undefined);
+  signal?.addEventListener("abort", leave, { once: true });
+  if (signal?.aborted) leave();
+  try {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      size += next.value.byteLength;
+      if (size > limit) {
+        // The reason why the sender cannot be told to stop does not matter: nothing more is read.
+        await reader.cancel().catch(() => undefined);
+        return undefined;
+      }
+      chunks.push(next.value);
     }
-    chunks.push(next.value);
+    signal?.throwIfAborted();
+    return Buffer.concat(chunks, size);
+  } finally {
+    signal?.removeEventListener("abort", leave);
   }
-  return Buffer.concat(chunks, size);
 }

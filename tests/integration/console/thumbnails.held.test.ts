@@ -41,7 +41,7 @@ test("of all connections together twelve large files are held at once; a small o
   leaving.abort();
   held.shift()?.();
   expect(await waiting).toBe(200);
-  expect(await left).toBe(404);
+  expect(await left).toBe(499);
   for (const end of held) end();
   expect(await Promise.all(large)).toEqual(Array(12).fill(200));
   await service.close();

@@ -1,0 +1,143 @@
+// Thumbnails while a service is silent, answers nonsense or breaks off: given up soon, told as an outage, kept by nobody.
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+
+let harness: Harness;
+let png: Buffer;
+let nowMs = Date.now();
+beforeAll(async () => {
+  // The limit of a read stands in for the three seconds, which are never more than it.
+  harness = await createHarness({ upstreamLimits: { readMs: 300, attempts: 1 }, now: () => nowMs });
+  png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+});
+afterAll(() => harness.dispose());
+
+async function startPictures() {
+  const world = { isSilent: true };
+  const service = await startLittleServer(({ url }, response) => {
+    if (url.startsWith("/api/jobs"))
+      return answerJson(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
+    if (!world.isSilent) response.writeHead(200, { "content-type": "image/png" }).end(png);
+  });
+  const connection = await harness.connect(service.url, "k");
+  const at = (path: string, signal?: AbortSignal) => harness.request(`${path}&connection=${connection}`, { as: "viewer", signal });
+  return {
+    world,
+    service,
+    at,
+    ask: (name: string) => at(`/api/console/thumbnail?filename=${name}&type=output`),
+    asked: () => service.seen.filter(({ url }) => url.startsWith("/api/view")).length,
+  };
+}
+
+test("after four pictures that never came the next is answered at once with when to come again; one that comes ends it", async () => {
+  const { world, service, ask, asked } = await startPictures();
+  for (const name of ["a.png", "b.png", "c.png", "d.png"]) {
+    const answer = await ask(name);
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([504, "no-store"]);
+  }
+  const before = asked();
+  const answer = await ask("e.png");
+  expect([answer.status, answer.headers.get("retry-after"), answer.headers.get("cache-control"), asked()]).toEqual([
+    503,
+    "5",
+    "no-store",
+    before,
+  ]);
+  world.isSilent = false;
+  nowMs += 5_000;
+  // Of those who come then one asks; the others wait for what becomes of it.
+  const together = await Promise.all(["e.png", "f.png"].map(ask));
+  expect(together.map(({ status }) => status)).toEqual([200, 503]);
+  expect((await ask("f.png")).status).toBe(200);
+  await service.close();
+});
+
+test("any other answer of the service lets a picture be asked for at once, and one that comes ends the count", async () => {
+  const { world, service, at, ask } = await startPictures();
+  for (const name of ["a.png", "b.png", "c.png"]) expect((await ask(name)).status).toBe(504);
+  world.isSilent = false;
+  expect((await ask("d.png")).status).toBe(200);
+  world.isSilent = true;
+  for (const name of ["e.png", "f.png", "g.png", "h.png"]) expect((await ask(name)).status).toBe(504);
+  expect((await ask("i.png")).status).toBe(503);
+  world.isSilent = false;
+  expect((await at("/api/jobs?limit=1")).status).toBe(200);
+  expect((await ask("i.png")).status).toBe(200);
+  await service.close();
+});
+
+test("whoever leaves a silent picture counts for nothing against its service", async () => {
+  const { service, at, ask, asked } = await startPictures();
+  for (let each = 1; each <= 5; each += 1) {
+    const leaving = new AbortController();
+    const left = at(`/api/console/thumbnail?filename=${each}.png&type=output`, leaving.signal);
+    await until("it is asked for", () => asked() === each);
+    leaving.abort();
+    expect((await left).status).toBe(499);
+  }
+  expect((await ask("z.png")).status).toBe(504);
+  await service.close();
+});
+
+test("what is no picture is final only when a whole file said so; a page, a cut and an error are an outage's", async () => {
+  const fixed = (letter: string) => `${letter.repeat(64)}.png`;
+  const service = await startLittleServer(({ url }, response) => {
+    const name = new URL(url, "http://x").searchParams.get("filename") ?? "";
+    if (name === fixed("a")) return void response.writeHead(500, { "content-type": "image/png" }).end("oh");
+    if (name === fixed("b")) return void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<h1>Soon</h1>");
+    if (name === fixed("c")) return void response.writeHead(200, { "content-length": png.length + 1 }).write(png, () => response.destroy());
+    if (name === fixed("d")) {
+      // No length, and no pieces that have one: where it ends is where the connection ends.
+      response.useChunkedEncodingByDefault = false;
+      return void response.writeHead(200, { connection: "close" }).end(png.subarray(0, 60));
+    }
+    response.writeHead(200, { "content-type": "image/png", "content-length": 4 }).end("nope");
+  });
+  const connection = await harness.connect(service.url, "k");
+  const told = async (letter: string) => {
+    const answer = await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${fixed(letter)}`, { as: "viewer" });
+    return [letter, answer.status, answer.headers.get("cache-control")];
+  };
+  expect(await told("a")).toEqual(["a", 502, "no-store"]);
+  expect(await told("b")).toEqual(["b", 502, "no-store"]);
+  expect(await told("c")).toEqual(["c", 502, "no-store"]);
+  expect(await told("d")).toEqual(["d", 404, "no-store"]);
+  expect(await told("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
+  await service.close();
+});
+
+test("where the preview of a picture is of no use its file is drawn, and of what is no picture nothing more is asked", async () => {
+  const previews = { error: "/shown/error", page: "/shown/page", gone: "/shown/gone", film: "/shown/error" };
+  const service = await startLittleServer(({ url }, response) => {
+    const at = new URL(url, "http://x");
+    const id = /^\/api\/assets\/(\w+)$/.exec(at.pathname)?.[1];
+    if (id) {
+      const mime = id === "film" ? "video/mp4" : "image/png";
+      return answerJson(response, {
+        id,
+        name: `${id}.png`,
+        mime_type: mime,
+        preview_url: Object.entries(previews).find(([name]) => name === id)?.[1],
+      });
+    }
+    if (at.pathname === "/shown/error") return void response.writeHead(500).end();
+    if (at.pathname === "/shown/page") return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
+    if (at.pathname === "/shown/gone") return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "image/png" }).end(png);
+  });
+  const connection = await harness.connect(service.url, "k");
+  const told = async (asset: string) => {
+    const { status } = await harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
+    return [asset, status];
+  };
+  for (const asset of ["error", "page", "gone"]) expect(await told(asset)).toEqual([asset, 200]);
+  expect(await told("film")).toEqual(["film", 502]);
+  expect(service.seen.filter(({ url }) => url.includes("film.png"))).toEqual([]);
+  await service.close();
+});
