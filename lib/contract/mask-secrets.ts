@@ -9,19 +9,26 @@ import { MASK, maskText, spellingsOf } from "./secret-texts";
 
 const maskBounds = { depth: 200, values: 3_000_000 } as const;
 
-/** `literals`: secrets known by value, such as the connection's own key. Texts, keys of objects and nested JSON texts are searched. */
-export function maskSecrets<T>(value: T, literals?: readonly string[]): T;
-export function maskSecrets(value: unknown, literals: readonly string[] = []): unknown {
-  return maskValue(value, { literals: spellingsOf(literals), left: maskBounds.values, names: new Map() }, { depth: 0, secret: false });
+type IsMasked = (value: object) => boolean;
+
+/**
+ * `literals`: secrets known by value, such as the connection's own key. Texts, keys of objects and nested JSON texts are searched.
+ * `isMasked`: what was looked through before, with the same literals.
+ */
+export function maskSecrets<T>(value: T, literals?: readonly string[], isMasked?: IsMasked): T;
+export function maskSecrets(value: unknown, literals: readonly string[] = [], isMasked: IsMasked = () => false): unknown {
+  const search = { literals: spellingsOf(literals), left: maskBounds.values, names: new Map(), isMasked };
+  return maskValue(value, search, { depth: 0, secret: false });
 }
 
-type Search = { literals: readonly string[]; left: number; names: Map<string, string> };
+type Search = { literals: readonly string[]; left: number; names: Map<string, string>; isMasked: IsMasked };
 /** `secret`: a name on the way down announced one, so every text below is one. */
 type Place = { depth: number; secret: boolean };
 
 function maskValue(value: unknown, search: Search, place: Place): unknown {
   if (typeof value === "string") return place.secret && value !== "" ? MASK : maskText(value, search.literals);
   if (typeof value !== "object" || value === null) return value;
+  if (search.isMasked(value)) return value;
   if (place.depth >= maskBounds.depth || --search.left < 0) return MASK;
   if (Array.isArray(value)) return maskList(value, search, place);
   return isObject(value) ? maskObject(value, search, place) : value;

@@ -16,6 +16,7 @@ import { type ThumbnailCache } from "./thumbnails/cache";
 import { type SeenAssets } from "./thumbnails/seen-assets";
 import { type SeenNames } from "./workflows/seen-names";
 import { type CapabilityMemory } from "./upstream/capabilities";
+import { type LargeAnswers } from "./upstream/large-answers";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 
 export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
@@ -29,6 +30,7 @@ export type Composition = {
   authSecret: string;
   now(): number;
   capabilities: CapabilityMemory;
+  largeAnswers: LargeAnswers;
   thumbnails: ThumbnailCache;
   pictureBreaker: Breaker;
   seenAssets: SeenAssets;

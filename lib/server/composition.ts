@@ -29,6 +29,7 @@ import { createCapabilityMemory } from "./upstream/capabilities";
 import { speakLocal } from "./upstream/local-dialect/speak-local";
 import { withoutKeyInHeaders } from "./upstream/key-gate";
 import { isEmbedded } from "./upstream/send";
+import { createLargeAnswers } from "./upstream/large-answers";
 import { createGuardedSend, type GuardedSend } from "./upstream/send-guarded";
 import { createHttpSend } from "./upstream/send-http";
 import { listenToService } from "./upstream/service-events";
@@ -61,6 +62,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const ledger = createLedger({ store, log, now, most: env.ledgerJobs });
   const capabilities = createCapabilityMemory(now);
   const pictureBreaker = createBreaker(now);
+  const largeAnswers = createLargeAnswers(join(env.root, "dist", "answer-thread.mjs"), log);
   const sendHttp = createHttpSend();
   const sendLocal = speakLocal(sendHttp, now);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
@@ -85,6 +87,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       capabilities.learn(connectionId, operation, status);
       if (operation.name !== operations.view.name && status < 500) pictureBreaker.wake(connectionId);
     },
+    largeAnswers,
   });
 
   async function start(): Promise<void> {
@@ -122,6 +125,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     authSecret: readOrMakeSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url")),
     now,
     capabilities,
+    largeAnswers,
     thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),
     pictureBreaker,
     seenAssets: createSeenAssets(now),
@@ -144,7 +148,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       await ready.catch(() => undefined);
       await ledger.stop();
       await service?.stop();
-      await Promise.all([sendHttp.close(), sendForeign.close()]);
+      await Promise.all([sendHttp.close(), sendForeign.close(), largeAnswers.close()]);
       await store.close();
       if (runningComposition() === this) setRunningComposition(undefined);
     },

@@ -1,6 +1,7 @@
-// How deep a JSON text is nested, told before anything is built from it.
+// How deep a JSON text is nested and how many values it has, told before anything is built from it.
 // Guarantees: linear, no recursion; brackets inside texts do not count.
 
+const COMMA = 44;
 const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN_LIST = 91;
@@ -8,8 +9,10 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-export function isDeeperThan(text: string, most: number): boolean {
+/** The bound that a text goes beyond. Each member of a list or an object is a value, and each list and object once more. */
+export function exceededBound(text: string, { depth: deepest = Infinity, values: most = Infinity }): "depth" | "values" | undefined {
   let depth = 0;
+  let values = 0;
   let inText = false;
   for (let at = 0; at < text.length; at += 1) {
     const letter = text.charCodeAt(at);
@@ -17,10 +20,17 @@ export function isDeeperThan(text: string, most: number): boolean {
       if (letter === BACKSLASH) at += 1;
       else if (letter === QUOTE) inText = false;
     } else if (letter === QUOTE) inText = true;
+    else if (letter === COMMA) values += 1;
     else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
       depth += 1;
-      if (depth > most) return true;
+      values += 1;
+      if (depth > deepest) return "depth";
     } else if (letter === CLOSE_OBJECT || letter === CLOSE_LIST) depth -= 1;
+    if (values > most) return "values";
   }
-  return false;
+  return undefined;
+}
+
+export function isDeeperThan(text: string, depth: number): boolean {
+  return exceededBound(text, { depth }) === "depth";
 }

@@ -4,22 +4,27 @@
 
 import "server-only";
 import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { runningComposition } from "../running";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 import { CONNECTION_PARAMETER } from "./read-request";
 
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
 export function toBrowser<T>(value: T, { connection, apiKey }: From): T {
-  const masked = maskSecrets(value, apiKey === undefined ? [] : [apiKey]);
-  return isEmbedded(connection.baseUrl) ? rewritten(masked, connection.id) : masked;
+  // Large answers come masked, and are not walked through again.
+  const large = runningComposition()?.largeAnswers;
+  const masked = maskSecrets(value, apiKey === undefined ? [] : [apiKey], large?.isMasked);
+  return isEmbedded(connection.baseUrl) ? rewritten(masked, { connectionId: connection.id, isClean: large?.isClean }) : masked;
 }
 
-function rewritten<T>(value: T, connectionId: string): T;
-function rewritten(value: unknown, connectionId: string): unknown {
-  if (typeof value === "string") return value.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(value, connectionId) : value;
-  if (Array.isArray(value)) return value.map((item: unknown) => rewritten(item, connectionId));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, rewritten(item, connectionId)]));
+type Rewriting = { connectionId: string; isClean?: (value: object) => boolean };
+
+function rewritten<T>(value: T, how: Rewriting): T;
+function rewritten(value: unknown, how: Rewriting): unknown {
+  if (typeof value === "string") return value.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(value, how.connectionId) : value;
+  if (typeof value !== "object" || value === null || how.isClean?.(value)) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => rewritten(item, how));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, rewritten(item, how)]));
 }
 
 function toOwnPath(address: string, connectionId: string): string {

@@ -10,6 +10,7 @@ import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
 import { callerWentAway, notAddressable, nothingThere, timedOut, unreachable } from "./failures";
+import { type LargeAnswers } from "./large-answers";
 import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
 import { type Answered, readAnswer } from "./read-answer";
@@ -46,6 +47,7 @@ export type UpstreamOptions = {
   limits?: Partial<UpstreamLimits>;
   learn?: (operation: Operation, status: number) => void;
   onAnswer?: (operation: Operation, answer: unknown) => void;
+  largeAnswers?: LargeAnswers;
 };
 
 export type Upstream = {
@@ -70,7 +72,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const request = toRequest(toUrl(baseUrl, operation, input), operation, moving ?? input, apiKey, deadline.signal);
       const answer = await options.send(request);
       options.learn?.(operation, answer.status);
-      return await readAnswer(answer, { operation, baseUrl, apiKey, jsonBytes: limits.jsonBytes, now: now(), mostRows: mostRowsOf(input) });
+      const { signal } = deadline;
+      const { largeAnswers } = options;
+      const how = {
+        operation,
+        baseUrl,
+        apiKey,
+        jsonBytes: limits.jsonBytes,
+        now: now(),
+        mostRows: mostRowsOf(input),
+        signal,
+        largeAnswers,
+      };
+      return await readAnswer(answer, how);
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, limitMs));
       if (input.signal?.aborted) return failed(callerWentAway());

@@ -1,0 +1,86 @@
+// The JSON of an answer, from its bytes to what the contract's schema makes of it; the key of the connection is taken out on the way.
+// Guarantees: runs as it stands, on the event loop or in the thread for large answers; an answer with more values than can be handed
+// over in a moment is refused. Must never: pass on what was not parsed.
+
+import "server-only";
+import { parseExactJson } from "@/lib/contract/exact-json";
+import { isObject } from "@/lib/contract/json";
+import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { type Operation, type OperationAnswer } from "@/lib/contract/operation";
+import { exceededBound } from "@/lib/shared/json-depth";
+import { parseRows } from "./good-rows";
+import { keyGate } from "./key-gate";
+
+/** A hundred graphs of a thousand nodes have fewer. What has more takes too long to hand over, wherever it was read. */
+const MOST_VALUES = 2_000_000;
+/** Different ones: each takes ten times as long as a name that was there before. */
+const MOST_NAMES = 300_000;
+
+export type ToRead = { operation: Operation; status: number; apiKey: string | undefined; mostRows: number | undefined };
+/** `why`: the end of a sentence. */
+export type ReadBody = { ok: true; value: unknown } | { ok: false; why: string };
+
+export async function readBody(bytes: Uint8Array, { operation, status, apiKey, mostRows }: ToRead): Promise<ReadBody> {
+  const expected = answerFor(operation, status);
+  if (expected?.kind !== "json") return { ok: true, value: undefined };
+  const raw = new TextDecoder().decode(bytes);
+  if (raw.length > MOST_VALUES && exceededBound(raw, { values: MOST_VALUES })) return { ok: false, why: TOO_LARGE };
+  const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
+  if (!json.ok) return { ok: false, why: "its answer is no JSON" };
+  if (raw.length > MOST_NAMES && hasManyNames(json.value)) return { ok: false, why: TOO_LARGE };
+  const parsed = parseRows(operation.name, expected.schema, clipped(operation, json.value, mostRows));
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return { ok: false, why: `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}` };
+}
+
+export const TOO_LARGE = "its answer is too large";
+
+export function answerFor({ answers }: Operation, status: number): OperationAnswer | undefined {
+  return answers[status] ?? Object.values(answers)[0];
+}
+
+function hasManyNames(value: unknown): boolean {
+  const names = new Set<string>();
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (Array.isArray(next)) for (const item of next) left.push(item);
+    else if (isObject(next)) {
+      for (const name of Object.keys(next)) {
+        names.add(name);
+        left.push(next[name]);
+      }
+      if (names.size > MOST_NAMES) return true;
+    }
+  }
+  return false;
+}
+
+/** A service that overlooks the bound of a page sends its whole history: what was asked for is the newest of it. */
+function clipped({ name }: Operation, value: unknown, mostRows: number | undefined): unknown {
+  if (name !== "listHistory" || mostRows === undefined || !isObject(value) || !Array.isArray(value.history)) return value;
+  return value.history.length > mostRows ? { ...value, history: value.history.slice(0, mostRows) } : value;
+}
+
+function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
+  const path = issues[0]?.path.map(String).join(".");
+  return path ? ` at ${path}` : "";
+}
+
+/** A key of digits alone may stand in a number, which no text can replace: then it is taken out of the texts one by one. */
+function parseAfter(raw: string, clean: string, apiKey: string | undefined): ReturnType<typeof parseJson> {
+  const json = parseJson(clean);
+  if (json.ok || clean === raw || apiKey === undefined) return json;
+  const whole = parseJson(raw);
+  return whole.ok ? { ok: true, value: maskSecrets(whole.value, [apiKey]) } : whole;
+}
+
+/** A local server answers some changes with nothing: that reads as an object without fields, and the schema decides. */
+function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
+  if (text.trim() === "") return { ok: true, value: {} };
+  try {
+    return { ok: true, value: parseExactJson(text) };
+  } catch {
+    return { ok: false };
+  }
+}
