@@ -16,7 +16,7 @@ export type JobAct = "cancel" | "remove" | "runAgain";
 
 type Choices<Query> = {
   connection: string | undefined;
-  onDone: () => void;
+  onDone: (act: JobAct, entries: readonly ReceiptEntry[]) => void;
   /** Taken back while they were held. */
   onBack?: (jobs: readonly KnownJob[]) => void;
   runAgain?: (jobs: readonly KnownJob[], work: Work) => Promise<ReceiptEntry[]>;

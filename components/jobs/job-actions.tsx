@@ -4,13 +4,13 @@ import { useTranslations } from "next-intl";
 import { type MouseEvent } from "react";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
 import { JobLines } from "@/components/job-acts/job-lines";
+import { useCanStop } from "@/components/job-acts/use-can-stop";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobFacts } from "./job-facts";
-import { useCanStop } from "./use-can-stop";
 import { type useJobActs } from "./use-job-acts";
 
 type JobActionsProps = {

@@ -86,7 +86,7 @@ function OwnWorkflow({ onFiles }: { onFiles: (files: File[]) => void }) {
       <input
         ref={input}
         type="file"
-        accept=".json,application/json,image/png,image/webp"
+        accept=".json,application/json,image/*"
         hidden
         data-testid="own-workflow"
         onChange={({ target }) => {

@@ -26,6 +26,8 @@ export type ArrivalPorts = {
   readAsset: (id: string) => Promise<Result<Asset, Failure>>;
   readStored: (path: string) => Promise<Result<string, Failure>>;
   loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
+  /** What people call a sample: its file name says nothing. */
+  sampleTitle?: (name: SampleName) => string;
   /** The service came with the pictures of the samples. */
   shipsPictures?: boolean;
   /** Sends a sample's picture to a service that lacks it, and says what it is called there; undefined where it did not arrive. */
@@ -81,7 +83,8 @@ async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result
   const fileName = `${name}.json`;
   const text = await ports.loadSample(name);
   if (!text.ok) return failed({ fileName, reason: { code: "sample_missing" } });
-  const opened = openWorkflow(text.value, fileName);
+  const title = ports.sampleTitle?.(name);
+  const opened = openWorkflow(text.value, title === undefined ? fileName : undefined, { name: title });
   if (!opened.ok) return opened;
   const valueOf = ports.shipsPictures ? shippedName : (picture: string) => ports.sendSamplePicture?.(picture);
   return ok(await withSamplePictures(opened.value, valueOf));

@@ -79,7 +79,7 @@ function FilePicker({ label, tone, onFiles }: FilePickerProps) {
       <input
         ref={input}
         type="file"
-        accept=".json,application/json,image/png,image/webp"
+        accept=".json,application/json,image/*"
         hidden
         data-testid="workflow-file"
         onChange={({ target }) => {

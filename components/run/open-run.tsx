@@ -45,6 +45,17 @@ type OpenRunProps = {
 
 const noneAdvanced: Advanced = {};
 
+/** Of several tabs each is known by its workflow. */
+function useTabTitle(name: string) {
+  useEffect(() => {
+    const before = document.title;
+    document.title = `${name} · ${before}`;
+    return () => {
+      document.title = before;
+    };
+  }, [name]);
+}
+
 export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
@@ -56,6 +67,7 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
     place,
   );
   const name = opened.name || t("pasted");
+  useTabTitle(name);
   const whyNot = useId();
   const isWide = useWide();
   // Beside the form from the start where both have room; in its place only when asked for.
@@ -199,7 +211,7 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
           </div>
         </RunSplit>
       </div>
-      <RunJob run={run} ports={ports} />
+      <RunJob run={run} />
       <RunBar canRun={canRun} button={button} onCopies={() => askCopies()} />
       <CopiesDialog
         isOpen={copiesAsk !== undefined}

@@ -42,17 +42,12 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
 }
 
 /** The newest job of this page, at the lower edge of the window. */
-export function RunJob({ run, ports }: { run: ReturnType<typeof useRun>; ports: RunPorts }) {
+export function RunJob({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const { trouble, isSending, receipts, opened } = run.state;
   return (
-    <NewestJob
-      receipt={trouble || isSending ? undefined : newestOn(connection, receipts)}
-      fallbackName={t("pasted")}
-      sent={opened?.sent}
-      ports={ports}
-    />
+    <NewestJob receipt={trouble || isSending ? undefined : newestOn(connection, receipts)} fallbackName={t("pasted")} sent={opened?.sent} />
   );
 }
 

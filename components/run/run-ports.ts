@@ -7,11 +7,9 @@ import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./check-picture";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-import { type StopReceipt } from "@/lib/contract/console";
 import { LABEL_HEADER, type PressReport, PRESS_HEADER } from "@/lib/contract/press";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop } from "@/lib/contract/userdata-paths";
@@ -34,10 +32,6 @@ export type RunPorts = ArrivalPorts & {
   /** The newest jobs of all. */
   recentJobs: () => Promise<Result<JobsAnswer, ApiFailure>>;
   sendPicture: SendPicture;
-  /** Which of them were still waiting is in the answer. */
-  cancelJobs: (ids: readonly string[]) => Promise<Result<QueueAnswer, ApiFailure>>;
-  /** Those that run. */
-  stopJobs: (ids: readonly string[]) => Promise<Result<StopReceipt, ApiFailure>>;
   /** Newest first. */
   listAssets: (query: {
     name_contains: string;
@@ -86,10 +80,7 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
       callApi(withQuery("/api/jobs", { workflow_id: press.workflowId, limit: 5, connection: press.connection }), { cache: "no-store" }),
     recentJobs: () => callApi(withQuery("/api/jobs", { limit: RECENT_JOBS, connection }), { cache: "no-store" }),
     sendPicture,
-    // It may be what a page that goes away leaves behind.
-    cancelJobs: (ids) => callApi(withQuery("/api/queue", { connection }), { method: "POST", json: { delete: ids }, keepalive: true }),
     listAssets,
-    stopJobs: (ids) => callApi(withQuery("/api/console/jobs/stop", { connection }), { method: "POST", json: { ids }, keepalive: true }),
     storedName: createStoredNames(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MOST_ASSETS })),
     readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     loadSample,

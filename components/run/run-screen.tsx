@@ -41,23 +41,31 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   const id = connection?.id;
   const isLocal = connection?.isLocal;
   const shipsPictures = connection?.embedded;
-  const ports = useMemo(() => given ?? portsOf(id, { isLocal, shipsPictures }), [given, id, isLocal, shipsPictures]);
+  const sampleTitle = useTranslations("frame.samples");
+  const ports = useMemo(
+    () => ({ ...(given ?? portsOf(id, { isLocal, shipsPictures })), sampleTitle }),
+    [given, id, isLocal, shipsPictures, sampleTitle],
+  );
   const run = useRun(store, ports, { memberId, connection: id, isLocal });
+  const openFiles = (files: readonly File[]) =>
+    void run.openFiles(files, canRun).then((placed) => {
+      if (placed) showToast({ tone: "ok", text: t("brought.inSample", { name: placed.picture.name }) });
+    });
   useDraft(store, memberId);
   useArrival(arrival, (wanted) => void run.openArrival(wanted));
   const takeOver = useEffectEvent(() => {
     const request = takeRunRequest();
     if (!request) return;
-    if ("files" in request) void run.openFiles(request.files);
+    if ("files" in request) openFiles(request.files);
     else void (canRun ? run.runSample(request.sample) : run.openArrival(request));
   });
   useEffect(() => takeOver(), []);
   useNotedPress(store, memberId, (press) => void run.askAfter(press));
   useRecall(() => void run.copies.recall());
   const { copies } = run.state;
-  useFollowCounts(`${run.state.receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind} ${copies?.isCancelling}`);
+  useFollowCounts(`${run.state.receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind}`);
   useTopOnOpening(run.state.opened?.serial);
-  const isOver = useArrivals({ onFiles: (files) => void run.openFiles(files), onText: run.openText });
+  const isOver = useArrivals({ onFiles: openFiles, onText: run.openText });
   const { refusal, opened, brought } = run.state;
   const note = refusal ? (
     <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={() => run.dispatch({ type: "refusal-read" })} />
@@ -72,7 +80,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   const ways: WaysIn = {
     connectionName: connection?.name,
     isOver,
-    onFiles: (files) => void run.openFiles(files),
+    onFiles: openFiles,
     onText: run.openText,
     onSample: async (name) => tellPlaced(await run.openSample(name)),
     onRunSample: canRun ? run.runSample : undefined,
@@ -104,7 +112,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
         }
         recent={brought ? <RecentWorkflows connection={id} ports={ports} onOpen={(file) => tellPlaced(run.openFor(file))} /> : undefined}
       />
-      <RunJob run={run} ports={ports} />
+      <RunJob run={run} />
     </>
   );
 }

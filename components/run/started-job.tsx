@@ -5,7 +5,10 @@ import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { useEffect, useId, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
-import { FailureMessage } from "@/components/frame/failure-message";
+import { useRefreshCounts } from "@/components/frame/counts-context";
+import { JobLines } from "@/components/job-acts/job-lines";
+import { useCanStop } from "@/components/job-acts/use-can-stop";
+import { useJobWork } from "@/components/job-acts/use-job-work";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -17,9 +20,7 @@ import { type JobState } from "@/lib/contract/states";
 import { titleOf } from "./form-model";
 import { useJobHrefs } from "./job-link";
 import { own } from "./own";
-import { type RunPorts } from "./run-ports";
 import { type Receipt } from "./run-state";
-import { useEndJob } from "./use-end-job";
 import { type StartedJob, useStartedJob } from "./use-started-job";
 
 const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
@@ -27,13 +28,15 @@ const OutputList = dynamic(() => import("@/components/viewer/output-list").then(
 const SHORT_ID = 8;
 const LONGEST_REASON = 500;
 
-type StandingState = Exclude<JobState, "unknown">;
+/** `gone`: the service has no trace of it any more. */
+type StandingState = Exclude<JobState, "unknown"> | "gone";
 const looks: Readonly<Record<StandingState, { tone: Tone; style: string; ink: string }>> = {
   pending: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
   in_progress: { tone: "run", style: "border-run bg-run-soft", ink: "text-run" },
   completed: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
   failed: { tone: "bad", style: "border-bad bg-bad-soft", ink: "text-bad" },
   cancelled: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
+  gone: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
 };
 
 type NewestJobProps = {
@@ -41,19 +44,32 @@ type NewestJobProps = {
   fallbackName: string;
   /** What was sent last from the workflow that is open: it knows what a node is called. */
   sent?: Graph;
-  ports: Pick<RunPorts, "cancelJobs" | "stopJobs">;
 };
 
 /**
  * The newest job that this page started: where it stands, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
  * wherever the form is scrolled to. Its region stands from the start, so that a screen reader hears it fill.
  */
-export function NewestJob({ receipt, fallbackName, sent, ports }: NewestJobProps) {
+export function NewestJob({ receipt, fallbackName, sent }: NewestJobProps) {
   const t = useTranslations("run.answer");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
-  const job = useStartedJob(receipt?.jobId, connection);
-  const state = !job || job.state === "unknown" ? "pending" : job.state;
+  const { job, isGone, refresh } = useStartedJob(receipt?.jobId, connection);
+  const [cancelledId, setCancelledId] = useState<string>();
+  const refreshCounts = useRefreshCounts();
+  const work = useJobWork({
+    connection,
+    onDone: (_act, entries) => {
+      void refreshCounts();
+      setCancelledId(entries.find(({ outcome }) => outcome === "cancelled")?.id);
+      void refresh();
+    },
+  });
+  // Some services forget a job that is cancelled while it waits.
+  const state = isGone ? (receipt?.jobId === cancelledId ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
+  const canStop = useCanStop(connection, state === "in_progress");
+  // What became of an earlier job was read by whoever started this one.
+  const works = work.works.filter(({ phase }) => phase.kind !== "done" || phase.items.some(({ id }) => id === receipt?.jobId));
   const { tone, style, ink } = looks[state];
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -69,47 +85,65 @@ export function NewestJob({ receipt, fallbackName, sent, ports }: NewestJobProps
       aria-label={t("job.label")}
       data-job={receipt?.jobId}
       className={cn(
-        "sticky bottom-[calc(104px+env(safe-area-inset-bottom))] z-10 mx-2 flex flex-col rounded-lg border bg-surface text-ink shadow-xl md:bottom-3 md:mr-5 md:ml-auto md:w-[min(680px,calc(100%-40px))]",
-        receipt ? style : "sr-only",
+        "z-10 flex flex-col gap-2",
+        receipt
+          ? "sticky bottom-[calc(104px+env(safe-area-inset-bottom))] mx-2 md:bottom-3 md:mr-5 md:ml-auto md:w-[min(680px,calc(100%-40px))]"
+          : "sr-only",
       )}
     >
-      <div className="flex min-h-12 flex-wrap items-center gap-x-2.5 gap-y-2 px-3.5 py-2">
-        {receipt ? (
-          <span className={ink}>
-            <ToneIcon tone={tone} />
-          </span>
-        ) : null}
-        <div role="status" className="min-w-0 flex-1 basis-52">
+      <JobLines acts={{ ...work, works }} connection={connection} onStopped={() => void refresh()} />
+      <div className={cn("flex flex-col rounded-lg bg-surface text-ink shadow-xl", receipt && ["border", style])}>
+        <div className="flex min-h-12 flex-wrap items-center gap-x-2.5 gap-y-2 px-3.5 py-2">
+          {receipt ? (
+            <span className={ink}>
+              <ToneIcon tone={tone} />
+            </span>
+          ) : null}
+          <div role="status" className="min-w-0 flex-1 basis-52">
+            {receipt ? (
+              <>
+                {state === "failed" && job?.error ? (
+                  <FailedIn error={job.error} sent={sent} />
+                ) : (
+                  <p className="font-semibold">{t(`standing.${state}`)}</p>
+                )}
+                {state === "gone" ? <p className="text-ink-2">{t("job.goneText")}</p> : null}
+                <p className="truncate text-ink-2 max-sm:text-sm">
+                  {t("acceptedText", { name: receipt.name || fallbackName, id: receipt.jobId.slice(0, SHORT_ID) })}
+                </p>
+                {receipt.nodesRefused > 0 ? <p className="text-ink-2">{t("partial", { count: receipt.nodesRefused })}</p> : null}
+              </>
+            ) : null}
+          </div>
           {receipt ? (
             <>
-              {state === "failed" && job?.error ? (
-                <FailedIn error={job.error} sent={sent} />
-              ) : (
-                <p className="font-semibold">{t(`standing.${state}`)}</p>
-              )}
-              <p className="truncate text-ink-2 max-sm:text-sm">
-                {t("acceptedText", { name: receipt.name || fallbackName, id: receipt.jobId.slice(0, SHORT_ID) })}
-              </p>
-              {receipt.nodesRefused > 0 ? <p className="text-ink-2">{t("partial", { count: receipt.nodesRefused })}</p> : null}
+              {state === "in_progress" && !canStop ? <span className="text-sm text-ink-3">{t("job.cannotStop")}</span> : null}
+              {state === "pending" || (state === "in_progress" && canStop) ? (
+                <Button
+                  tone="danger"
+                  busy={work.heldIds.has(receipt.jobId) || work.busyIds.has(receipt.jobId)}
+                  onClick={() => {
+                    work.dismissEnded();
+                    work.hold({ act: "cancel", items: [{ id: receipt.jobId, state }] });
+                  }}
+                >
+                  {t(state === "pending" ? "job.cancel" : "job.stop")}
+                </Button>
+              ) : null}
+              <Link href={hrefs.jobs()} className={cn(buttonStyle({ tone: "quiet" }), "max-sm:hidden")}>
+                {t("allJobs")}
+              </Link>
+              <Link href={hrefs.job(receipt.jobId)} className={buttonStyle()}>
+                {t("openJob", { id: receipt.jobId.slice(0, SHORT_ID) })}
+              </Link>
             </>
           ) : null}
         </div>
-        {receipt ? (
-          <>
-            <EndJob key={receipt.jobId} jobId={receipt.jobId} state={state} ports={ports} />
-            <Link href={hrefs.jobs()} className={cn(buttonStyle({ tone: "quiet" }), "max-sm:hidden")}>
-              {t("allJobs")}
-            </Link>
-            <Link href={hrefs.job(receipt.jobId)} className={buttonStyle()}>
-              {t("openJob", { id: receipt.jobId.slice(0, SHORT_ID) })}
-            </Link>
-          </>
+        {receipt && job ? <Progress job={job} sent={sent} /> : null}
+        {receipt && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
+          <Result key={receipt.jobId} outputs={job.outputs} sent={sent} connection={connection} />
         ) : null}
       </div>
-      {receipt && job ? <Progress job={job} sent={sent} /> : null}
-      {receipt && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
-        <Result key={receipt.jobId} outputs={job.outputs} sent={sent} connection={connection} />
-      ) : null}
     </section>
   );
 }
@@ -170,41 +204,6 @@ function Result({ outputs, sent, connection }: ResultProps) {
         {isShown ? <OutputList outputs={named} connection={connection} /> : null}
       </div>
     </div>
-  );
-}
-
-type EndJobProps = { jobId: string; state: StandingState; ports: NewestJobProps["ports"] };
-
-/** Cancel while it waits, Stop while it runs: held for a moment and taken back by Undo, as everywhere. */
-function EndJob({ jobId, state, ports }: EndJobProps) {
-  const t = useTranslations("run.answer.job");
-  const { held, hold, undo, isBusy, told, failure } = useEndJob(jobId, ports);
-  const canEnd = state === "pending" || state === "in_progress";
-  return (
-    <>
-      {canEnd && told && !held ? (
-        <span role="status" className="text-sm text-ink-2">
-          {t(told)}
-        </span>
-      ) : null}
-      {held ? (
-        <>
-          <span role="status" className="text-sm text-wait">
-            {t(held === "cancel" ? "heldCancel" : "heldStop")}
-          </span>
-          <Button onClick={() => undo()}>{t("undo")}</Button>
-        </>
-      ) : canEnd ? (
-        <Button tone="danger" busy={isBusy} onClick={() => hold(state === "pending" ? "cancel" : "stop")}>
-          {t(state === "pending" ? "cancel" : "stop")}
-        </Button>
-      ) : null}
-      {failure ? (
-        <div className="basis-full">
-          <FailureMessage failure={failure} />
-        </div>
-      ) : null}
-    </>
   );
 }
 

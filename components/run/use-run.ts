@@ -1,7 +1,9 @@
 "use client";
 
 import { useMemo, useSyncExternalStore } from "react";
-import { type SampleName } from "@/components/frame/samples";
+import { pictureSamples, type SampleName } from "@/components/frame/samples";
+import { checkPicture } from "./check-picture";
+import { toImageValue } from "./image-ref";
 import { openFile, openWorkflow } from "./open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./arrivals";
 import { copiesActs } from "./copies/copies-acts";
@@ -34,10 +36,10 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     store.dispatch(result.ok ? { type: "opened", file: result.value } : { type: "refused", refusal: result.failure });
   };
   /** Chosen for the picture that waits: it goes in where there is one place for it (which is told), and is asked about otherwise. */
-  const settleFor = (result: Result<OpenedFile, Refusal>): Placed | undefined => {
+  const settleFor = (result: Result<OpenedFile, Refusal>, pictures = store.get().brought?.pictures): Placed | undefined => {
     settle(result);
-    const { opened, brought } = store.get();
-    const place = result.ok && opened && brought && onlyPlace(opened, brought.pictures);
+    const { opened } = store.get();
+    const place = result.ok && opened && pictures && onlyPlace(opened, pictures);
     if (!place) return undefined;
     const { input, picture } = place;
     store.dispatch({ type: "named", serial: opened.serial, value: picture.value, name: picture.name });
@@ -62,17 +64,38 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     const outcome = await sendPress(ports, press, { submission, graph: opened.graph });
     answered(opened.serial, press, outcome);
   }
+  async function openInSample(file: File): Promise<Placed | undefined> {
+    store.dispatch({ type: "arriving", isArriving: true });
+    const sent = await ports.sendPicture(file, { onProgress: () => undefined, signal: new AbortController().signal });
+    if (!sent.ok) {
+      store.dispatch({ type: "refused", refusal: { reason: { code: "unread", failure: sent.failure } } });
+      return undefined;
+    }
+    // The sample's own picture is not wanted.
+    const { shipsPictures: _ships, sendSamplePicture: _send, ...others } = ports;
+    const picture = { id: "", value: toImageValue(sent.value), name: file.name };
+    return settleFor(await openArrival({ sample: pictureSamples[0] }, others), [picture]);
+  }
   return {
     dispatch: store.dispatch,
     copies: copiesActs(store, ports, {
       memberId: pressed.memberId,
       ...(pressed.connection !== undefined && { connection: pressed.connection }),
     }),
-    async openFiles(files: readonly File[]) {
+    /** `canSend`: on the empty page a picture without a workflow of its own goes into a sample; where it went is told. */
+    async openFiles(files: readonly File[], canSend: boolean): Promise<Placed | undefined> {
       const [file] = files;
-      if (!file) return;
-      if (files.length > 1) store.dispatch({ type: "refused", refusal: { reason: { code: "several_files", count: files.length } } });
-      else settle(await openFile(file));
+      if (!file) return undefined;
+      if (files.length > 1) {
+        store.dispatch({ type: "refused", refusal: { reason: { code: "several_files", count: files.length } } });
+        return undefined;
+      }
+      const result = await openFile(file);
+      const { opened, brought } = store.get();
+      const isPicture = !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, ports.decode)) === "picture";
+      if (isPicture && canSend && !opened && !brought) return openInSample(file);
+      settle(result);
+      return undefined;
     },
     async openArrival(arrival: Arrival) {
       store.dispatch({ type: "arriving", isArriving: true });

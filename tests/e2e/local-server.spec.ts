@@ -91,6 +91,37 @@ test("a job that left the queue without a word is gone on its open page and is n
   await server.close();
 });
 
+test("what the server lost is gone on the Run page too, for one job and for copies", async ({ signedIn: page, desk }) => {
+  const server = await startLocalServer(createLocalFiles(), { objectInfo });
+  const connection = await connectionTo(page, desk, server.url);
+  await page.goto(`${desk.url}/run?connection=${connection}`);
+  const graph = {
+    "1": { class_type: "LoadImage", inputs: { image: "there.png" } },
+    "3": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "lost" } },
+  };
+  const bytes = Buffer.from(JSON.stringify(graph));
+  await drop(page.getByText("Drop a workflow file here"), { name: "lost.json", type: "application/json", bytes });
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const job = page.getByRole("region", { name: "The job that was started" });
+  await expect(job.getByText("The job is in the queue")).toBeVisible();
+  server.restart();
+  await expect(job.getByText("The service no longer has this job")).toBeVisible();
+  await expect(job.getByRole("button", { name: "Cancel" })).toHaveCount(0);
+  await expectNoViolations(page);
+
+  await page.getByRole("button", { name: "Copies" }).click();
+  const copies = page.getByRole("dialog", { name: "Run copies with a varied input" });
+  await copies.getByLabel("Input", { exact: true }).selectOption({ label: "filename_prefix · #3 SaveImage" });
+  await copies.getByLabel("One value per line").fill("a\nb");
+  await copies.getByRole("button", { name: "Run 2 copies" }).click();
+  const lines = page.getByRole("list", { name: "Result of each copy" }).getByRole("listitem");
+  await expect(lines.filter({ hasText: "Pending" })).toHaveCount(2);
+  server.restart();
+  await expect(lines.filter({ hasText: "Gone" })).toHaveCount(2);
+  await expectNoViolations(page);
+  await server.close();
+});
+
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const objectInfo = {
   LoadImage: { input: { required: { image: [["there.png"], { image_upload: true }] } }, output: ["IMAGE"] },

@@ -4,8 +4,9 @@ import { type RunsByDay } from "@/lib/contract/console";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
 import { answering, startFlakyService } from "./support/flaky-service";
-import { sample } from "./support/files";
+import { drop, sample } from "./support/files";
 import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
+import { samplePictures } from "@/components/run/sample-pictures";
 import { startStandIn } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
@@ -28,8 +29,12 @@ test("after set-up one press on a sample makes one job, which is the sample, and
   const { jobs } = await get<{ jobs: { id: string }[] }>(page.request, freshDesk, "/api/jobs");
   expect(jobs).toHaveLength(1);
   const id = jobs[0]?.id ?? "";
-  const { workflow } = await get<{ workflow: { prompt: unknown } }>(page.request, freshDesk, `/api/jobs/${id}`);
+  type Sent = { workflow: { prompt: unknown; extra_data: { extra_pnginfo: { workflow: { name: string } } } } };
+  const { workflow } = await get<Sent>(page.request, freshDesk, `/api/jobs/${id}`);
   expect(workflow.prompt).toEqual(graphOf("09-colour-field"));
+  expect(workflow.extra_data.extra_pnginfo.workflow.name).toBe("Colour field");
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("Colour field");
+  await expect(page).toHaveTitle(/^Colour field · Run · /);
   await untilState(page.request, freshDesk, id, "completed");
   await expectDrawn(page.getByRole("main").locator("img").first());
 
@@ -37,6 +42,12 @@ test("after set-up one press on a sample makes one job, which is the sample, and
     await page.reload();
     await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
     expect((await get<{ jobs: unknown[] }>(page.request, freshDesk, "/api/jobs")).jobs).toHaveLength(1);
+  });
+  await test.step("Jobs and History call it as the card did", async () => {
+    for (const list of ["jobs", "history"]) {
+      await page.goto(`${freshDesk.url}/${list}`);
+      await expect(page.locator(`tr[data-row="${id}"]`)).toContainText("Colour field");
+    }
   });
   await test.step("the first page is the overview from now on", async () => {
     await page.goto(freshDesk.url);
@@ -54,6 +65,31 @@ test("a workflow file that is chosen on the first page opens in Run", async ({ p
   await expect(page).toHaveURL(`${freshDesk.url}/run`);
   await expect(page.getByRole("heading", { name: "mine" })).toBeVisible();
   await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
+});
+
+test("a picture without a workflow that is dropped on the first page opens in a sample that takes it, and is what runs", async ({
+  page,
+  freshDesk,
+}) => {
+  await setUpByLink(page, freshDesk);
+  await goTo(page, "Jobs");
+  await goTo(page, "Overview");
+  const bytes = readFileSync("public/samples/product.png");
+  const used: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") used.push(new URL(request.url()).pathname);
+  });
+  await drop(page.getByRole("region", { name: "Your own workflow" }), { name: "mine.png", type: "image/png", bytes });
+  await expect(page).toHaveURL(`${freshDesk.url}/run`);
+  await expect(page.getByText("mine.png carries no workflow, so it opened in a sample.")).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("Poster from a photo");
+  await expect(page.getByRole("textbox", { name: "Picture name" })).toHaveValue("mine.png");
+  await expectDrawn(page.getByRole("img", { name: "Picture of Photo" }));
+  expect(used).not.toContain("/api/prompt");
+  const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const { prompt } = (await sent).postDataJSON() as { prompt: Record<string, { inputs: Record<string, unknown> }> };
+  expect(prompt["1"]?.inputs.image).toBe(`${samplePictures["product.png"]}.png`);
 });
 
 test("the overview shows what the service and the console answer: what runs, what failed, pictures, acts and runs per day", async ({

@@ -19,7 +19,7 @@ export default async function RunPage({ searchParams }: Search) {
   const search = await searchParams;
   const { memberId, role } = await requireViewer();
   return (
-    <PageMessages messages={await pickMessages("run", "samples", "graph", "masks", "viewer")}>
+    <PageMessages messages={await pickMessages("run", "acts", "samples", "graph", "masks", "viewer")}>
       <RunScreen memberId={memberId} arrival={toArrival(search)} canRun={hasRole(role, "operator")} />
     </PageMessages>
   );

@@ -1,4 +1,4 @@
-// What can be done with the copies of a run: begin, stop, go on with the rest, cancel what waits, find out after a reload.
+// What can be done with the copies of a run: begin, stop, go on with the rest, find out after a reload.
 // Guarantees: the work belongs to the tab and not to the page: a look at a job and back finds it going on. What became of each copy is noted
 // as soon as it is known.
 
@@ -20,7 +20,6 @@ type Running = { planned: readonly Planned[]; stop: AbortController };
 
 /** By the store they tell, which outlives every page. */
 const running = new WeakMap<RunStore, Running>();
-const CANCELLED_AT_ONCE = 100;
 
 export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
   const tell = (act: CopiesAct) => {
@@ -81,22 +80,10 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
       tell({ act: "went-on", id: copies.id });
       await send(copies, planned);
     },
-    /** `hasBegun`: what is known to run or to be over is not asked for. */
-    async cancelWaiting(hasBegun: (jobId: string) => boolean): Promise<void> {
-      const { copies: set } = store.get();
-      if (!set || set.isCancelling || set.connection !== pressed.connection) return;
-      const { id } = set;
-      const jobs = set.copies.flatMap(({ outcome }) =>
-        outcome?.kind === "accepted" && !outcome.cancel && !hasBegun(outcome.jobId) ? [outcome.jobId] : [],
-      );
-      tell({ act: "cancelling", id });
-      for (let at = 0; at < jobs.length; at += CANCELLED_AT_ONCE) {
-        const asked = jobs.slice(at, at + CANCELLED_AT_ONCE);
-        const answer = await ports.cancelJobs(asked);
-        if (!answer.ok) return tell({ act: "cancel-failed", id, failure: answer.failure });
-        tell({ act: "cancelled", id, asked, deleted: answer.value.deleted });
-      }
-      tell({ act: "cancel-over", id });
+    /** They left the queue unrun; some services forget such jobs. */
+    cancelled(jobIds: readonly string[]) {
+      const { copies } = store.get();
+      if (copies && jobIds.length > 0) tell({ act: "cancelled", id: copies.id, jobIds });
     },
     leave() {
       forgetPlan(tabShelf);

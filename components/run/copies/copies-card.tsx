@@ -2,23 +2,24 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
+import { JobLines } from "@/components/job-acts/job-lines";
+import { useJobWork } from "@/components/job-acts/use-job-work";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { Link } from "@/components/ui/link";
-import { ReceiptLine } from "@/components/ui/receipt-line";
-import { useHeld } from "@/components/ui/use-held";
 import { useJobHrefs } from "../job-link";
-import { CopiesProgress, TallyWords } from "./copies-progress";
-import { cancelTallyOf, type CopiesSet, type CopyJob, type CopyJobs, isOpen } from "./copies-state";
+import { CopiesProgress } from "./copies-progress";
+import { type CopiesSet, type CopyJobs, isOpen } from "./copies-state";
 import { CopyLine } from "./copy-line";
 import { useCopyJobs } from "./use-copy-jobs";
 
 export type CopiesWork = {
   stop: () => void;
   goOn: () => Promise<void>;
-  cancelWaiting: (hasBegun: (jobId: string) => boolean) => Promise<void>;
+  cancelled: (jobIds: readonly string[]) => void;
   leave: () => void;
 };
 type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesWork };
@@ -30,15 +31,22 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   const t = useTranslations("run.copies");
   const hrefs = useJobHrefs(set.connection);
   const live = useCopyJobs(set);
-  const hasBegun = (jobId: string) => !mayWait(live.jobs.get(jobId));
-  const {
-    acts: [held],
-    hold,
-    undo,
-  } = useHeld<"cancel">(() => void work.cancelWaiting(hasBegun));
+  const refreshCounts = useRefreshCounts();
+  const ending = useJobWork({
+    connection: set.connection,
+    onDone: (_act, entries) => {
+      void refreshCounts();
+      work.cancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));
+      void live.refresh();
+    },
+  });
   const isSending = set.ending === undefined;
-  const waiting = set.copies.filter(({ outcome }) => outcome?.kind === "accepted" && !outcome.cancel && !hasBegun(outcome.jobId)).length;
-  const receipt = live.jobs.size > 0 && !set.isCancelling ? cancelTallyOf(set) : [];
+  const waiting = set.copies.flatMap(({ label, outcome }) => {
+    if (outcome?.kind !== "accepted" || outcome.isCancelled || ending.heldIds.has(outcome.jobId)) return [];
+    const job = live.jobs.get(outcome.jobId);
+    // A service is not asked to cancel what is known to run or to be over.
+    return !job || (!job.hasEnded && job.state !== "in_progress") ? [{ id: outcome.jobId, label }] : [];
+  });
   return (
     <Card
       title={t("card", { count: set.copies.length, name: set.name || fallbackName })}
@@ -59,26 +67,14 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
         {live.hasEnded ? null : <Freshness atMs={live.atMs} everyMs={live.everyMs} isFailing={live.failure !== undefined} />}
       </CopiesProgress>
       <EndingNote set={set} />
-      {set.cancelFailure ? <FailureMessage failure={set.cancelFailure} /> : null}
-      {receipt.length > 0 ? (
-        <ReceiptLine tone="off" text={t("cancelReceipt")}>
-          <TallyWords tally={receipt} />
-        </ReceiptLine>
-      ) : null}
-      {held ? (
-        <ReceiptLine tone="wait" text={t("held", { count: waiting })}>
-          <Button size="small" onClick={() => undo(held.key)}>
-            {t("undo")}
-          </Button>
-        </ReceiptLine>
-      ) : null}
+      <JobLines acts={ending} connection={set.connection} onStopped={() => void live.refresh()} />
       {isSending || !canRun ? null : (
         <span className="flex flex-wrap gap-2">
           {set.canGoOn && set.copies.some(isOpen) ? (
             <Button onClick={() => void work.goOn()}>{t("goOn", { count: set.copies.filter(isOpen).length })}</Button>
           ) : null}
-          {waiting > 0 && !held ? (
-            <Button tone="danger" busy={set.isCancelling} onClick={() => hold("cancel")}>
+          {waiting.length > 0 ? (
+            <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.hold({ act: "cancel", items: waiting })}>
               {t("cancelWaiting")}
             </Button>
           ) : null}
@@ -90,11 +86,6 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
       <CopyList set={set} jobs={live.jobs} />
     </Card>
   );
-}
-
-/** A service is not asked to cancel what is known to run or to be over. */
-function mayWait(job: CopyJob | undefined): boolean {
-  return job === undefined || job.state === "pending" || job.state === "unknown";
 }
 
 function EndingNote({ set: { ending, canGoOn, copies } }: { set: CopiesSet }) {

@@ -41,20 +41,24 @@ export function keptCopies(shelf: Shelf, memberId: string): CopiesSet | undefine
 
 function toNote({ key, label, isBegun, outcome }: Copy) {
   if (!outcome) return { key, label, ...(isBegun && { isBegun }) };
-  if (outcome.kind === "accepted") return { key, label, jobId: outcome.jobId, cancel: outcome.cancel };
+  if (outcome.kind === "accepted") return { key, label, jobId: outcome.jobId, isCancelled: outcome.isCancelled };
   return { key, label, kind: outcome.kind, code: outcome.failure.code, message: outcome.failure.message };
 }
 
-const cancels = ["cancelled", "tooLate", "asked"] as const;
 const kinds = ["invalid", "refused", "unknown", "lost"] as const;
 
 function fromNote(note: unknown): Copy[] {
   if (!isObject(note) || typeof note.key !== "string" || !isPressKey(note.key) || typeof note.label !== "string") return [];
   const copy = { key: note.key, label: note.label };
   const jobId = textOf(note.jobId);
-  const cancel = cancels.find((word) => word === note.cancel);
   if (jobId !== undefined) {
-    return [{ ...copy, isBegun: true, outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(cancel && { cancel }) } }];
+    return [
+      {
+        ...copy,
+        isBegun: true,
+        outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(note.isCancelled === true && { isCancelled: true }) },
+      },
+    ];
   }
   const kind = kinds.find((word) => word === note.kind);
   if (!kind) return [{ ...copy, ...(note.isBegun === true && { isBegun: true }) }];

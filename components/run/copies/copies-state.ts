@@ -6,14 +6,14 @@ import { type JobState } from "@/lib/contract/states";
 import { type RunOutcome } from "../run-outcome";
 
 export type CopyOutcome =
-  | { kind: "accepted"; jobId: string; nodesRefused: number; cancel?: "cancelled" | "tooLate" | "asked" }
+  | { kind: "accepted"; jobId: string; nodesRefused: number; isCancelled?: boolean }
   | { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure };
 
 /** `isBegun`: it may have reached the service, whatever is known of it. */
 export type Copy = { key: string; label: string; isBegun?: boolean; outcome?: CopyOutcome };
 
-/** Where a job stands, by its id. */
-export type CopyJob = { word: string; state: JobState; hasEnded: boolean; progress?: number };
+/** Where a job stands, by its id. `isGone`: the service has no trace of it any more. */
+export type CopyJob = { word: string; state: JobState; hasEnded: boolean; isGone?: boolean; createdAtMs?: number; progress?: number };
 export type CopyJobs = ReadonlyMap<string, CopyJob>;
 
 export type Ending =
@@ -33,8 +33,6 @@ export type CopiesSet = {
   isStopping?: boolean;
   waitMs?: number;
   ending?: Ending;
-  isCancelling?: boolean;
-  cancelFailure?: Failure;
   /** What the rest would send is known: after a reload, where this tab could keep it. */
   canGoOn: boolean;
 };
@@ -47,10 +45,7 @@ export type CopiesAct =
   | { act: "waiting"; id: string; waitMs: number | undefined }
   | { act: "stopping"; id: string }
   | { act: "ended"; id: string; ending: Ending }
-  | { act: "cancelling"; id: string }
-  | { act: "cancelled"; id: string; deleted: readonly string[] | undefined; asked: readonly string[] }
-  | { act: "cancel-failed"; id: string; failure: Failure }
-  | { act: "cancel-over"; id: string }
+  | { act: "cancelled"; id: string; jobIds: readonly string[] }
   | { act: "left" };
 
 export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): CopiesSet | undefined {
@@ -72,14 +67,8 @@ export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): Co
       return { ...set, isStopping: true };
     case "ended":
       return { ...calm, ending: action.ending, isStopping: false };
-    case "cancelling":
-      return { ...set, isCancelling: true, cancelFailure: undefined };
     case "cancelled":
-      return { ...set, copies: set.copies.map((copy) => withCancel(copy, action.asked, action.deleted)) };
-    case "cancel-failed":
-      return { ...set, isCancelling: false, cancelFailure: action.failure };
-    case "cancel-over":
-      return { ...set, isCancelling: false };
+      return { ...set, copies: set.copies.map((copy) => withCancel(copy, action.jobIds)) };
   }
 }
 
@@ -96,8 +85,7 @@ const tallied = [
   "failed",
   "other",
   "cancelled",
-  "tooLate",
-  "asked",
+  "gone",
   "unknown",
   "refused",
   "left",
@@ -111,17 +99,10 @@ export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): 
     if (outcome.kind === "unknown") return "unknown";
     if (outcome.kind !== "accepted") return "refused";
     const job = jobs.get(outcome.jobId);
-    return job ? (job.state === "unknown" ? "other" : job.state) : (outcome.cancel ?? "accepted");
+    if (outcome.isCancelled && (!job || job.isGone)) return "cancelled";
+    if (!job) return "accepted";
+    return job.isGone ? "gone" : job.state === "unknown" ? "other" : job.state;
   });
-  return counted(kinds);
-}
-
-/** What the service answered when those that waited were to be cancelled. */
-export function cancelTallyOf({ copies }: Pick<CopiesSet, "copies">): Tally {
-  return counted(copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" && outcome.cancel ? [outcome.cancel] : [])));
-}
-
-function counted(kinds: readonly (typeof tallied)[number][]): Tally {
   return tallied.map((kind) => ({ kind, count: kinds.filter((one) => one === kind).length })).filter(({ count }) => count > 0);
 }
 
@@ -133,9 +114,7 @@ function changed(copies: readonly Copy[], key: string, change: (copy: Copy) => C
   return copies.map((copy) => (copy.key === key ? change(copy) : copy));
 }
 
-function withCancel(copy: Copy, asked: readonly string[], deleted: readonly string[] | undefined): Copy {
+function withCancel(copy: Copy, jobIds: readonly string[]): Copy {
   const { outcome } = copy;
-  if (outcome?.kind !== "accepted" || !asked.includes(outcome.jobId)) return copy;
-  const cancel = !deleted ? "asked" : deleted.includes(outcome.jobId) ? "cancelled" : "tooLate";
-  return { ...copy, outcome: { ...outcome, cancel } };
+  return outcome?.kind === "accepted" && jobIds.includes(outcome.jobId) ? { ...copy, outcome: { ...outcome, isCancelled: true } } : copy;
 }

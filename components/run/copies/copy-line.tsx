@@ -33,13 +33,12 @@ export function CopyLine({ copy, job, connection }: CopyLineProps) {
 function Standing({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob }) {
   const t = useTranslations("run.copies.line");
   const told = outcome?.kind === "accepted" ? outcome : undefined;
-  const wasAsked = told?.cancel === "tooLate" || told?.cancel === "asked" ? told.cancel : undefined;
+  if (job.isGone) return <StatusBadge tone="off" word={t(told?.isCancelled ? "cancelled" : "gone")} />;
   return (
     <>
       {job.state === "in_progress" && job.progress !== undefined ? (
         <ProgressBar value={job.progress} label={label} className="max-sm:w-10" />
       ) : null}
-      {wasAsked && !job.hasEnded ? <span className="text-sm text-ink-3 max-sm:hidden">{t(wasAsked)}</span> : null}
       {told?.nodesRefused ? <span className="text-sm text-ink-3">{t("without", { count: told.nodesRefused })}</span> : null}
       <JobStatus word={job.word} state={job.state} />
     </>
@@ -58,7 +57,7 @@ function Sending({ copy: { isBegun, outcome } }: { copy: Copy }) {
   const t = useTranslations("run.copies.line");
   if (!outcome) return <StatusBadge tone={isBegun ? "run" : "off"} word={t(isBegun ? "sending" : "left")} />;
   if (outcome.kind !== "accepted") return <StatusBadge tone={tones[outcome.kind]} word={t(outcome.kind)} />;
-  const { cancel, nodesRefused } = outcome;
-  if (cancel) return <StatusBadge tone={cancel === "cancelled" ? "off" : tones.accepted} word={t(cancel)} />;
+  const { isCancelled, nodesRefused } = outcome;
+  if (isCancelled) return <StatusBadge tone="off" word={t("cancelled")} />;
   return <StatusBadge tone={tones.accepted} word={nodesRefused > 0 ? t("partial", { count: nodesRefused }) : t("accepted")} />;
 }

@@ -1,8 +1,9 @@
 "use client";
 // Where the jobs of a set of copies stand, asked for all of them at once.
-// Guarantees: one question however many copies there are; a state that was seen stays until a newer one is; nothing is asked once all have ended.
+// Guarantees: one question however many copies there are; a state that was seen stays while answers fail; one that a whole list lacks for which
+// an earlier one was asked too is gone, if it had not ended; nothing is asked once all have ended or are gone.
 
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { type Motion } from "@/lib/browser/poll-plan";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
@@ -14,42 +15,54 @@ const MOST_ROWS = 1000;
 /** Other runs of the same workflow may lie between the copies. */
 const OTHERS = 50;
 
-const none: CopyJobs = new Map();
+type Answer = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
+/** `known`: the jobs of the copies at the newest answer; the next question is asked after they were accepted. */
+type Seen = { answer?: Answer; known: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
   const ids = acceptedIds(set);
+  const limit = Math.min(MOST_ROWS, set.copies.length + OTHERS);
   const path =
     set.connection === undefined || ids.length === 0
       ? undefined
-      : withQuery("/api/jobs", {
-          workflow_id: set.workflowId,
-          limit: Math.min(MOST_ROWS, set.copies.length + OTHERS),
-          connection: set.connection,
-        });
-  const [seen, setSeen] = useState<{ answer?: CopyJobs; jobs: CopyJobs }>({ jobs: none });
-  const motion = (answer: CopyJobs) => motionOf(set, ids, new Map([...seen.jobs, ...answer]));
-  const poll = usePoll(path, { read: toCopyJobs, motion });
-  if (poll.value && poll.value !== seen.answer) setSeen({ answer: poll.value, jobs: new Map([...seen.jobs, ...poll.value]) });
-  const hasEnded = motionOf(set, ids, seen.jobs) === "final";
-  return { jobs: seen.jobs, atMs: poll.atMs, everyMs: poll.everyMs, failure: poll.failure, hasEnded };
+      : withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection });
+  const read = useCallback((answer: Pick<JobsAnswer, "jobs">) => toAnswer(answer, limit), [limit]);
+  const [seen, setSeen] = useState<Seen>({ known: new Set(), jobs: new Map() });
+  const motion = (answer: Answer) => motionOf(set, ids, new Map([...seen.jobs, ...answer.jobs]));
+  const poll = usePoll(path, { read, motion });
+  const answer = poll.value;
+  if (answer && answer !== seen.answer) setSeen({ answer, known: new Set(ids), jobs: withAnswer(seen, answer) });
+  const hasEnded = set.ending !== undefined && ids.every((id) => seen.jobs.get(id)?.hasEnded);
+  return { jobs: seen.jobs, atMs: poll.atMs, everyMs: poll.everyMs, failure: poll.failure, refresh: poll.refresh, hasEnded };
+}
+
+/** A list that is cut tells nothing of jobs older than its last one. */
+function withAnswer({ known, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
+  const gone = [...known].flatMap((id): [string, CopyJob][] => {
+    const last = before.get(id);
+    const isTold = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
+    return !jobs.has(id) && !last?.hasEnded && isTold ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
+  });
+  return new Map([...before, ...gone, ...jobs]);
 }
 
 function acceptedIds({ copies }: CopiesSet): string[] {
   return copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
 }
 
-function toCopyJobs({ jobs }: Pick<JobsAnswer, "jobs">): CopyJobs {
-  return new Map(
-    jobs.map((item): [string, CopyJob] => {
-      const { id, word, state, terminal, progress } = toJobView(item);
-      return [id, { word, state, hasEnded: terminal, ...(progress?.value !== undefined && { progress: progress.value }) }];
-    }),
-  );
+function toAnswer({ jobs: items }: Pick<JobsAnswer, "jobs">, limit: number): Answer {
+  const views = items.map((item) => toJobView(item));
+  const jobs = views.map(({ id, word, state, terminal, progress, createdAtMs }): [string, CopyJob] => [
+    id,
+    { word, state, hasEnded: terminal, createdAtMs, progress: progress?.value },
+  ]);
+  const oldestMs = Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));
+  return { jobs: new Map(jobs), isWhole: items.length < limit, oldestMs };
 }
 
 function motionOf({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): Motion {
-  const open = ids.filter((id) => jobs.get(id)?.hasEnded !== true);
+  const open = ids.filter((id) => jobs.get(id)?.hasEnded !== true || jobs.get(id)?.isGone);
   if (open.length === 0) return ending ? "final" : "moving";
-  // One that no list holds, such as a job that was deleted, is no reason to ask in haste.
-  return ending && open.every((id) => !jobs.has(id)) ? "background" : "moving";
+  // One that no list holds is no reason to ask in haste; it may come back.
+  return ending && open.every((id) => jobs.get(id)?.isGone) ? "background" : "moving";
 }

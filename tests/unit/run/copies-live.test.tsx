@@ -10,13 +10,18 @@ import { renderPage } from "./render";
 type Row = { id: string; status: string; progress?: { value: number } };
 let rows: readonly Row[] | Response = [];
 let asked: string[] = [];
+let posted: unknown[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
-  asked = [];
+  [asked, posted] = [[], []];
   cancelled = [];
   // The service of this page, which is none of ours.
-  vi.stubGlobal("fetch", async (path: string) => {
+  vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
+    if (init?.method === "POST") {
+      posted.push(JSON.parse(init.body ?? ""));
+      return Response.json({ deleted: ["three"], cleared: false });
+    }
     asked.push(path);
     return rows instanceof Response ? rows.clone() : Response.json({ jobs: rows, pagination: { total: rows.length } });
   });
@@ -27,17 +32,17 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const accepted = (jobId: string, cancel?: "tooLate"): Copy => ({
+const accepted = (jobId: string, isCancelled = false): Copy => ({
   key: jobId,
   label: `copy ${jobId}`,
   isBegun: true,
-  outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(cancel && { cancel }) },
+  outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(isCancelled && { isCancelled }) },
 });
-let cancelled: string[][] = [];
+let cancelled: string[] = [];
 const work: CopiesWork = {
   stop: () => undefined,
   goOn: async () => undefined,
-  cancelWaiting: async (hasBegun) => void cancelled.push(["one", "two", "three"].filter((id) => !hasBegun(id))),
+  cancelled: (ids) => cancelled.push(...ids),
   leave: () => undefined,
 };
 
@@ -94,11 +99,9 @@ describe("the jobs of copies", () => {
     expect(href("one")).toBe("/jobs/one?connection=c1");
   });
 
-  it("keep the state that was seen when an answer fails or lacks them, and say that it is old", async () => {
+  it("keep the state that was seen when an answer fails, and say that it is old", async () => {
     rows = [{ id: "one", status: "in_progress" }];
     await show([accepted("one"), accepted("two")], "c1");
-    rows = [];
-    await pass(BUSY_MS + 100);
     expect(screen.getByText("1 in the queue · 1 running")).toBeDefined();
     rows = new Response("<html>", { status: 502 });
     await pass(BUSY_MS + 100);
@@ -106,17 +109,47 @@ describe("the jobs of copies", () => {
     expect(screen.getByText(/^offline since/)).toBeDefined();
   });
 
-  it("are held to be cancelled only as far as they may still wait, and the receipt stays beside what they do now", async () => {
+  it("that the service lost are gone with the next answer, and those that were cancelled are not called that", async () => {
+    rows = [
+      { id: "four", status: "pending" },
+      { id: "two", status: "in_progress" },
+      { id: "one", status: "completed" },
+    ];
+    await show([accepted("one"), accepted("two"), accepted("three"), accepted("four", true)], "c1");
+    expect(screen.getByText("1 in the queue · 1 completed · 1 running · 1 pending")).toBeDefined();
+    rows = [];
+    await pass(BUSY_MS + 100);
+    expect(screen.getByRole("status").textContent).toBe("1 completed · 1 cancelled · 2 gone");
+    expect(screen.getByText("4 of 4 ended")).toBeDefined();
+    expect(lines().map((line) => line.textContent)).toEqual([
+      "copy oneCompletedone",
+      "copy twoGonetwo",
+      "copy threeGonethree",
+      "copy fourCancelledfour",
+    ]);
+    expect(screen.queryByRole("button", { name: "Cancel those not started" })).toBeNull();
+  });
+
+  it("are not called gone by a list that is cut before them", async () => {
+    rows = [{ id: "one", status: "pending" }];
+    await show([accepted("one")], "c1");
+    rows = Array.from({ length: 51 }, (_, at) => ({ id: `other ${at}`, status: "completed" }));
+    await pass(BUSY_MS + 100);
+    expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
+  });
+
+  it("are held to be cancelled only as far as they may still wait, by the one way in which jobs are ended", async () => {
     rows = [
       { id: "three", status: "pending" },
       { id: "two", status: "in_progress" },
       { id: "one", status: "in_progress" },
     ];
-    await show([accepted("one", "tooLate"), accepted("two"), accepted("three")], "c1");
-    expect(screen.getByText("1 had already started")).toBeDefined();
+    await show([accepted("one"), accepted("two"), accepted("three")], "c1");
     fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
-    expect(screen.getByText("Cancelling 1 job if it is still waiting")).toBeDefined();
+    expect(screen.getByText("Cancelling 1 job")).toBeDefined();
     await pass(HELD_MS + 100);
-    expect(cancelled).toEqual([["three"]]);
+    expect(posted).toEqual([{ delete: ["three"] }]);
+    expect(cancelled).toEqual(["three"]);
+    expect(screen.getByText("1 cancelled")).toBeDefined();
   });
 });

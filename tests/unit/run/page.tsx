@@ -31,8 +31,6 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     readAsset: async () => failed(nobody),
     listAssets: async () => failed(nobody),
     storedName: async () => undefined,
-    cancelJobs: async () => failed(nobody),
-    stopJobs: async () => failed(nobody),
     ...ports,
   };
 }

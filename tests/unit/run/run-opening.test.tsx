@@ -23,14 +23,14 @@ describe("opening a workflow", () => {
   it("from a sample, by a press", async () => {
     show(portsTo(service));
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
-    expect(await screen.findByText("02-poster-from-photo")).toBeTruthy();
+    expect(await screen.findByRole("heading", { level: 1, name: /Poster from a photo/ })).toBeTruthy();
     expect(field("Picture name").value).toBe("photo.png");
   });
 
   it("from a sample brings the sample's own picture, whatever picture of that name was uploaded since", async () => {
     show(portsTo(service, { shipsPictures: true }));
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
-    await screen.findByText("02-poster-from-photo");
+    await screen.findByRole("heading", { level: 1, name: /Poster from a photo/ });
     expect(field("Picture name").value).toBe("photo.png");
     fireEvent.focus(field("Picture name"));
     expect(field("Picture name").value).toBe(`${samplePictures["photo.png"]}.png`);
@@ -72,7 +72,7 @@ describe("opening a workflow", () => {
     expect(screen.queryByRole("dialog")).toBeNull();
     ask();
     fireEvent.click(screen.getByRole("button", { name: /^Invert/ }));
-    expect(await screen.findByText("01-invert")).toBeTruthy();
+    expect(await screen.findByRole("heading", { level: 1, name: /Invert/ })).toBeTruthy();
     expect(screen.queryByRole("dialog")).toBeNull();
     expect(screen.getByRole("button", { name: "Back to Pasted workflow" })).toBeTruthy();
   });

@@ -6,21 +6,31 @@ import { ConnectionProvider } from "@/components/frame/connection-context";
 import { NewestJob } from "@/components/run/started-job";
 import { HELD_MS } from "@/components/ui/use-held";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
-import { ok } from "@/lib/shared/result";
-import { portsTo } from "./page";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { renderPage } from "./render";
 
 let jobs: readonly Record<string, unknown>[] = [];
-let detail: Record<string, unknown> = {};
+/** Undefined: the service has no such job. */
+let detail: Record<string, unknown> | undefined = {};
 let asked: string[] = [];
+let posted: unknown[] = [];
+/** By path, for what is not the jobs. */
+let answers: Record<string, unknown> = {};
+const BACKGROUND_MS = 10_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  asked = [];
+  [asked, posted, answers] = [[], [], {}];
   // The service of this page, which is none of ours.
-  vi.stubGlobal("fetch", async (path: string) => {
+  vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
+    if (init?.method === "POST") posted.push(JSON.parse(init.body ?? ""));
+    const other = answers[path.split("?")[0] ?? ""];
+    if (other) return Response.json(other);
+    if (path.startsWith("/api/console/")) return Response.json({ canStop: true });
     asked.push(path);
-    if (path.startsWith("/api/jobs/mine?")) return Response.json(detail);
+    if (path.startsWith("/api/jobs/mine?")) {
+      return detail ? Response.json(detail) : Response.json({ code: "NOT_FOUND", message: "no such job" }, { status: 404 });
+    }
     return Response.json({ jobs, pagination: { total: jobs.length } });
   });
 });
@@ -30,7 +40,12 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const ports = portsTo(undefined);
+const show = (sent?: Graph) =>
+  renderPage(
+    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+      <NewestJob receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" sent={sent} />
+    </ConnectionProvider>,
+  );
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("what became of the job that was just started is told and shown, and asked for until it has ended", async () => {
@@ -38,11 +53,7 @@ it("what became of the job that was just started is told and shown, and asked fo
     { id: "other", status: "failed" },
     { id: "mine", status: "in_progress" },
   ];
-  renderPage(
-    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-      <NewestJob ports={ports} receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
-    </ConnectionProvider>,
-  );
+  show();
   expect(screen.getByRole("status").textContent).toContain("The job is in the queue");
   await pass(0);
   expect(screen.getByRole("status").textContent).toContain("The job is running");
@@ -75,11 +86,7 @@ it.each([
   jobs = [{ id: "mine", status: "failed", ...listed }];
   detail = { id: "mine", status: "failed", ...detailed };
   const sent = { "4": { class_type: "Fail", inputs: {}, _meta: { title: "Breaks here" } } };
-  renderPage(
-    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-      <NewestJob ports={ports} receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" sent={sent} />
-    </ConnectionProvider>,
-  );
+  show(sent);
   await pass(0);
   await pass(0);
   expect(screen.getByText("Breaks here #4 failed")).toBeTruthy();
@@ -92,7 +99,7 @@ it("the way to the job stays on the connection that the address names, as the jo
   renderPage(
     <SearchParamsContext value={new URLSearchParams("connection=studio")}>
       <ConnectionProvider currentId="laptop" connections={["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }))}>
-        <NewestJob ports={ports} receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
+        <NewestJob receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
       </ConnectionProvider>
     </SearchParamsContext>,
   );
@@ -101,37 +108,62 @@ it("the way to the job stays on the connection that the address names, as the jo
 });
 
 it.each([
-  ["in_progress", "Stop", "stopJobs", "Stop requested."],
-  ["pending", "Cancel", "cancelJobs", "Not cancelled: the job had already started."],
-] as const)("a job that is %s is ended here, after a moment to take it back", async (status, button, port, told) => {
+  ["in_progress", "Stop", "1 stop requested"],
+  ["pending", "Cancel", "1 had already started"],
+])("a job that is %s is ended here as everywhere, after a moment to take it back", async (status, button, told) => {
   jobs = [{ id: "mine", status, progress: { value: 0.25, nodes_done: 1, nodes_total: 4, current_node: "4" } }];
-  const ended: (readonly string[])[] = [];
-  const answers = {
-    stopJobs: async (ids: readonly string[]) => (
-      ended.push(ids),
-      ok({ stopped: [], stopping: [...ids], over: [], unable: [], together: 0 })
-    ),
-    cancelJobs: async (ids: readonly string[]) => (ended.push(ids), ok({ deleted: [], cleared: false })),
+  answers = {
+    "/api/console/jobs/stop": { stopped: [], stopping: ["mine"], over: [], unable: [], together: 0 },
+    "/api/queue": { deleted: [], cleared: false },
   };
-  const sent = { "4": { class_type: "Wait", inputs: {}, _meta: { title: "First wait" } } };
-  renderPage(
-    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-      <NewestJob
-        ports={portsTo(undefined, { [port]: answers[port] })}
-        receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }}
-        fallbackName="Pasted"
-        sent={sent}
-      />
-    </ConnectionProvider>,
-  );
+  show({ "4": { class_type: "Wait", inputs: {}, _meta: { title: "First wait" } } });
   await pass(0);
   expect(screen.queryByText("now First wait") !== null).toBe(status === "in_progress");
   fireEvent.click(screen.getByRole("button", { name: button }));
   fireEvent.click(screen.getByRole("button", { name: "Undo" }));
   await pass(2 * HELD_MS);
-  expect(ended).toEqual([]);
+  expect(posted).toEqual([]);
   fireEvent.click(screen.getByRole("button", { name: button }));
   await pass(HELD_MS);
-  expect(ended).toEqual([["mine"]]);
+  expect(posted).toEqual([status === "pending" ? { delete: ["mine"] } : { ids: ["mine"] }]);
   expect(screen.getByText(told)).toBeTruthy();
+});
+
+it("Stop is not offered where the service cannot stop what runs, and that is said", async () => {
+  jobs = [{ id: "mine", status: "in_progress" }];
+  answers = { "/api/console/jobs/stop": { canStop: false } };
+  show();
+  await pass(0);
+  await pass(0);
+  expect(screen.queryByRole("button", { name: "Stop" })).toBeNull();
+  expect(screen.getByText("This service cannot stop a running job")).toBeTruthy();
+});
+
+it("a job that neither the list nor its own address holds is gone, and comes back where it is found again", async () => {
+  jobs = [{ id: "mine", status: "pending" }];
+  show();
+  await pass(0);
+  jobs = [];
+  detail = undefined;
+  await pass(BUSY_MS);
+  await pass(0);
+  expect(screen.getByRole("status").textContent).toContain("The service no longer has this job");
+  expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
+  jobs = [{ id: "mine", status: "in_progress" }];
+  await pass(BACKGROUND_MS);
+  expect(screen.getByRole("status").textContent).toContain("The job is running");
+});
+
+it("a waiting job that leaves the service with its cancellation was cancelled", async () => {
+  jobs = [{ id: "mine", status: "pending" }];
+  answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
+  show();
+  await pass(0);
+  fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+  jobs = [];
+  detail = undefined;
+  await pass(HELD_MS);
+  await pass(BUSY_MS);
+  expect(screen.getByText("The job was cancelled")).toBeTruthy();
+  expect(screen.getByText("1 cancelled")).toBeTruthy();
 });
