@@ -34,7 +34,7 @@ test("after set-up one press on a sample makes one job, which is the sample, and
   expect(workflow.prompt).toEqual(graphOf("09-colour-field"));
   expect(workflow.extra_data.extra_pnginfo.workflow.name).toBe("Colour field");
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Colour field");
-  await expect(page).toHaveTitle(/^Colour field · Run · /);
+  await expect(page).toHaveTitle(/^Colour field · Run a workflow · /);
   await untilState(page.request, freshDesk, id, "completed");
   await expectDrawn(page.getByRole("main").locator("img").first());
 
