@@ -107,7 +107,7 @@ test("what the server lost is gone on the Run page too, for one job and for copi
   server.restart();
   await expect(job.getByText("The service no longer has this job")).toBeVisible();
   await expect(job.getByRole("button", { name: "Cancel" })).toHaveCount(0);
-  await expectNoViolations(page);
+  await expectAccessible(page);
 
   await page.getByRole("button", { name: "Copies" }).click();
   const copies = page.getByRole("dialog", { name: "Run copies with a varied input" });
@@ -118,7 +118,7 @@ test("what the server lost is gone on the Run page too, for one job and for copi
   await expect(lines.filter({ hasText: "Pending" })).toHaveCount(2);
   server.restart();
   await expect(lines.filter({ hasText: "Gone" })).toHaveCount(2);
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await server.close();
 });
 
