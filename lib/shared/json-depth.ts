@@ -2,6 +2,7 @@
 // Guarantees: linear, no recursion; brackets inside texts do not count.
 
 const COMMA = 44;
+const COLON = 58;
 const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN_LIST = 91;
@@ -9,9 +10,17 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
+/** What a body may hold: graph and drawing of five thousand nodes have two thirds of it. Longer ones hold up whoever reads them. */
+export const bodyBounds = { names: 250_000, values: 1_000_000 } as const;
+/** From so many letters on a body is read in turns of its own. */
+export const LARGE_BODY = 256 * 1024;
+
+type Bounds = { depth?: number; names?: number; values?: number };
+
 /** The bound that a text goes beyond. Each member of a list or an object is a value, and each list and object once more. */
-export function exceededBound(text: string, { depth: deepest = Infinity, values: most = Infinity }): "depth" | "values" | undefined {
+export function exceededBound(text: string, { depth: deepest = Infinity, names: mostNames = Infinity, values: most = Infinity }: Bounds) {
   let depth = 0;
+  let names = 0;
   let values = 0;
   let inText = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -21,12 +30,14 @@ export function exceededBound(text: string, { depth: deepest = Infinity, values:
       else if (letter === QUOTE) inText = false;
     } else if (letter === QUOTE) inText = true;
     else if (letter === COMMA) values += 1;
+    else if (letter === COLON) names += 1;
     else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
       depth += 1;
       values += 1;
       if (depth > deepest) return "depth";
     } else if (letter === CLOSE_OBJECT || letter === CLOSE_LIST) depth -= 1;
     if (values > most) return "values";
+    if (names > mostNames) return "names";
   }
   return undefined;
 }

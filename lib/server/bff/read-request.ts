@@ -6,7 +6,8 @@ import "server-only";
 import { type z } from "zod";
 import { parseExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
-import { isDeeperThan } from "@/lib/shared/json-depth";
+import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
+import { ownTurn } from "@/lib/shared/own-turn";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callerWentAway } from "../upstream/failures";
 import { composition } from "../composition";
@@ -66,16 +67,22 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>, longes
   const bytes = await readWhole(request, longest);
   if (!bytes.ok) return bytes;
   let json: unknown;
+  // One at a time: many that come at once let others in between.
+  const rest = () => (bytes.value.byteLength > LARGE_BODY ? ownTurn() : undefined);
+  await rest();
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
     // The service's own bound: beyond it the refusal would come from there, or from a stack that is full.
-    if (isDeeperThan(text, DEEPEST_JSON))
-      return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
+    const beyond = exceededBound(text, { depth: DEEPEST_JSON, ...bodyBounds });
+    if (beyond === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
+    if (beyond) return failed(refusal("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`));
     json = parseExactJson(text);
   } catch {
     return failed(refusal("INVALID_JSON", "The body is no JSON."));
   }
+  await rest();
   const parsed = schema.safeParse(json);
+  await rest();
   return parsed.success ? ok(parsed.data) : failed(invalid("INVALID_BODY", parsed.error.issues));
 }
 

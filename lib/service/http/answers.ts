@@ -1,8 +1,11 @@
 // The few forms an answer takes. Nothing of an answer may be cached unless it says so itself.
 
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/exact-json";
 
 const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+const JSON_TYPE = "application/json; charset=utf-8";
+const CHUNK = 64 * 1024;
 
 export function json(value: unknown, status = 200): Response {
   return jsonText(writeExactJson(value), status);
@@ -10,7 +13,35 @@ export function json(value: unknown, status = 200): Response {
 
 /** For what is JSON already. */
 export function jsonText(value: string, status = 200): Response {
-  return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": "application/json; charset=utf-8" } });
+  return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
+}
+
+/**
+ * For JSON that may be long: its pieces are made as they are read, and others get their turn in between.
+ * What goes wrong in the middle cuts the answer off, since its status has gone.
+ */
+export function jsonPieces(pieces: Iterable<string>): Response {
+  const left = pieces[Symbol.iterator]();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await othersTurn();
+        let chunk = "";
+        while (chunk.length < CHUNK) {
+          const next = left.next();
+          if (next.done) {
+            if (chunk !== "") controller.enqueue(encoder.encode(chunk));
+            return controller.close();
+          }
+          chunk += next.value;
+        }
+        controller.enqueue(encoder.encode(chunk));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
 }
 
 export function text(value: string, status: number): Response {

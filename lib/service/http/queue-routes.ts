@@ -9,7 +9,7 @@ import { listQueue, manageQueue } from "../jobs/queue";
 import { objectText } from "../jobs/stored-texts";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
-import { empty, json, jsonText } from "./answers";
+import { empty, json, jsonPieces, jsonText } from "./answers";
 import { readJson, requireFew } from "./read-json";
 import { readQuery } from "./read-query";
 import { route, type Route } from "./route";
@@ -26,7 +26,7 @@ export function queueRoutes(parts: Parts): Route[] {
   }
 
   return [
-    route(operations.listQueue, ({ user }) => jsonText(listQueue(database, user.id))),
+    route(operations.listQueue, ({ user }) => jsonPieces(listQueue(database, user.id))),
     route(operations.manageQueue, async ({ request, user }) => {
       const changed = await manageQueue(parts, user.id, await readManageBody(request));
       parts.events.queueChanged(user.id);
@@ -34,7 +34,7 @@ export function queueRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.listHistory, ({ request, user }) =>
-      jsonText(objectText({}, { history: listHistory(database, user.id, readQuery(request, historyQuerySchema)) })),
+      jsonPieces(listHistory(database, user.id, readQuery(request, historyQuerySchema))),
     ),
     route(operations.manageHistory, async ({ request, user }) => {
       const body = await readManageBody(request);
@@ -48,7 +48,7 @@ export function queueRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.listOlderHistory, ({ request, user }) =>
-      jsonText(objectText({}, listOlderHistory(database, user.id, readQuery(request, olderHistoryQuerySchema)))),
+      jsonPieces(listOlderHistory(database, user.id, readQuery(request, olderHistoryQuerySchema))),
     ),
     route(operations.getOlderHistoryEntry, (call) => {
       const job = findJob(database, call.user.id, call.param("job_id"));

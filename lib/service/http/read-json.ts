@@ -2,7 +2,8 @@
 
 import { type z } from "zod";
 import { parseExactJson } from "@/lib/contract/exact-json";
-import { isDeeperThan } from "@/lib/shared/json-depth";
+import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
+import { ownTurn } from "@/lib/shared/own-turn";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { withDeadline } from "./body-time";
@@ -13,14 +14,20 @@ type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTi
 /** `emptyAs`: what an absent body means, where it may be absent. */
 export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits, emptyAs?: unknown): Promise<z.output<S>> {
   const text = await readText(request, limits);
+  const rest = () => (text.length > LARGE_BODY ? ownTurn() : undefined);
+  await rest();
   const value = text.trim() === "" && emptyAs !== undefined ? emptyAs : parseJson(text, limits);
+  await rest();
   const parsed = schema.safeParse(value);
+  await rest();
   if (parsed.success) return parsed.data;
   throw invalid("INVALID_BODY", toIssues(parsed.error));
 }
 
 export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonDepth">): unknown {
-  if (isDeeperThan(text, maxJsonDepth)) throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
+  const beyond = exceededBound(text, { depth: maxJsonDepth, ...bodyBounds });
+  if (beyond === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
+  if (beyond) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`);
   try {
     return parseExactJson(text);
   } catch {

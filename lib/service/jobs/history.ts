@@ -9,11 +9,11 @@ import { type HistoryClears } from "./history-clears";
 import { countJobs, listJobs } from "./list-jobs";
 import { orEmpty, type StoredJob } from "./job-row";
 import { readError, readResult } from "./job-view";
-import { extraDataText, inputTexts, listText, objectText } from "./stored-texts";
+import { extraDataText, inPieces, inputTexts, listText, objectText } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
 
-/** As JSON text. */
-export function listHistory(database: Database, userId: number, page: { max_items: number; offset: number }): string {
+/** As JSON text in pieces: which jobs is known at once, and what each of them holds is read when its piece is. */
+export function listHistory(database: Database, userId: number, page: { max_items: number; offset: number }): Iterable<string> {
   const status = [...terminalStates];
   const { jobs } = listJobs(database, userId, {
     status,
@@ -22,11 +22,15 @@ export function listHistory(database: Database, userId: number, page: { max_item
     limit: page.max_items,
     offset: page.offset,
   });
-  return listText(jobs.map((job) => toListed(database, job)));
+  return inPieces(
+    `{"history":[`,
+    each(jobs, (job) => toListed(database, job)),
+    "]}",
+  );
 }
 
-/** Text by id. A job whose row is damaged is left out. */
-export function listOlderHistory(database: Database, userId: number, page: { max_items: number; offset: number }): Record<string, string> {
+/** The same, by id. A job whose row is damaged is left out. */
+export function listOlderHistory(database: Database, userId: number, page: { max_items: number; offset: number }): Iterable<string> {
   const status = [...terminalStates];
   const last = () => Math.max(0, countJobs(database, userId, status) - page.max_items);
   const { jobs } = listJobs(database, userId, {
@@ -36,12 +40,18 @@ export function listOlderHistory(database: Database, userId: number, page: { max
     limit: page.max_items,
     offset: page.offset < 0 ? last() : page.offset,
   });
-  return Object.fromEntries(
-    jobs.flatMap((job) => {
-      const entry = orEmpty(() => toOlderEntry(database, job), undefined);
-      return entry === undefined ? [] : [[job.id, entry]];
-    }),
-  );
+  const entryOf = (job: StoredJob) => {
+    const entry = orEmpty(() => toOlderEntry(database, job), undefined);
+    return entry && `${writeExactJson(job.id)}:${entry}`;
+  };
+  return inPieces("{", each(jobs, entryOf), "}");
+}
+
+function* each(jobs: readonly StoredJob[], toText: (job: StoredJob) => string | undefined): Iterable<string> {
+  for (const job of jobs) {
+    const text = toText(job);
+    if (text !== undefined) yield text;
+  }
 }
 
 /** As JSON text. Undefined for a job that has not ended. */

@@ -11,34 +11,37 @@ import { cancelPending } from "./finish";
 import { isBeingCleared } from "./history-cleared";
 import { countJobs } from "./list-jobs";
 import { type QueueClears } from "./queue-clears";
-import { listText, objectText, queueColumns } from "./stored-texts";
+import { inPieces, listText, queuedTexts } from "./stored-texts";
 
-/** A tuple holds a whole graph: a bound keeps one answer from filling the memory. GET /api/prompt counts exactly. */
+/** GET /api/prompt counts exactly. */
 const MOST_LISTED = 5000;
 
-/** As JSON text: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
-export function listQueue(database: Database, userId: number): string {
-  const tuples = (state: KnownJobState) => {
-    // The order is found on narrow rows: of a hundred thousand that wait, only these are read whole.
-    const first = query
-      .selectFrom("jobs")
-      .select(["seq", "id", "create_time"])
-      .where("user_id", "=", userId)
-      .where("state", "=", state)
-      .where(isWaiting);
-    const jobs = database.rows(
+/** As JSON text in pieces: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
+export function* listQueue(database: Database, userId: number): Iterable<string> {
+  const waiting = (state: KnownJobState) =>
+    database.rows(
       query
-        .selectFrom(first.orderBy("seq").limit(MOST_LISTED).as("first"))
-        .innerJoin("job_inputs", "job_seq", "seq")
-        .select(["id", "create_time", ...queueColumns])
-        .orderBy("seq"),
+        .selectFrom("jobs")
+        .select(["seq", "id", "create_time"])
+        .where("user_id", "=", userId)
+        .where("state", "=", state)
+        .where(isWaiting)
+        .orderBy("seq")
+        .limit(MOST_LISTED),
     );
-    // A damaged row stands empty among the others.
-    const tuple = ({ id, prompt, outputs_to_execute: outputs, create_time }: (typeof jobs)[number], index: number) =>
-      listText([String(index + 1), writeExactJson(id), prompt ?? "{}", outputs ?? "[]", writeExactJson({ create_time })]);
-    return listText(jobs.map(tuple));
-  };
-  return objectText({}, { queue_running: tuples("in_progress"), queue_pending: tuples("pending") });
+  const running = waiting("in_progress");
+  const pending = waiting("pending");
+  function* tuples(jobs: typeof running): Iterable<string> {
+    let position = 0;
+    for (const { seq, id, create_time } of jobs) {
+      // A tuple holds a whole graph: one is held at a time. One that was removed meanwhile is left out.
+      const texts = queuedTexts(database, seq);
+      if (texts)
+        yield listText([String((position += 1)), writeExactJson(id), texts.prompt, texts.outputs, writeExactJson({ create_time })]);
+    }
+  }
+  yield* inPieces('{"queue_running":[', tuples(running), "]");
+  yield* inPieces(',"queue_pending":[', tuples(pending), "]}");
 }
 
 type CancelParts = { database: Database; engine: Pick<Engine, "forgetPending" | "submitted">; now: () => number };

@@ -12,7 +12,8 @@ function sound(column: string): RawBuilder<string | null> {
   return sql<string | null>`iif(json_valid(${sql.ref(column)}), ${sql.ref(column)}, null)`;
 }
 
-/** The editor's drawing is by far the largest part of it, and lists leave it out. */
+/** The editor's drawing is by far the largest part of it, and lists leave it out. What is longer still is told of one job alone. */
+const LONGEST_IN_LIST = 64 * 1024;
 const withoutDrawing = sql<string | null>`iif(json_valid(extra_data), json_remove(extra_data, '$.extra_pnginfo.workflow'), null)`;
 
 export function inputTexts(database: Database, seq: number) {
@@ -23,7 +24,8 @@ export function inputTexts(database: Database, seq: number) {
 
 export function extraDataText(database: Database, seq: number): string | undefined {
   const row = database.row(query.selectFrom("job_inputs").select(withoutDrawing.as("extra_data")).where("job_seq", "=", seq));
-  return row && whole(row.extra_data);
+  const text = row && whole(row.extra_data);
+  return text !== undefined && text.length > LONGEST_IN_LIST ? "{}" : text;
 }
 
 export function resultTexts(database: Database, seq: number) {
@@ -32,8 +34,12 @@ export function resultTexts(database: Database, seq: number) {
   return row && { outputs: whole(row.outputs), messages: whole(row.messages), meta: whole(row.meta) };
 }
 
-/** For the queue, which shows the graphs of thousands at once. */
-export const queueColumns = [sound("prompt").as("prompt"), sound("outputs_to_execute").as("outputs_to_execute")] as const;
+/** For the queue, where a damaged row stands empty among the others. */
+export function queuedTexts(database: Database, seq: number) {
+  const columns = [sound("prompt").as("prompt"), sound("outputs_to_execute").as("outputs_to_execute")] as const;
+  const row = database.row(query.selectFrom("job_inputs").select(columns).where("job_seq", "=", seq));
+  return row && { prompt: row.prompt ?? "{}", outputs: row.outputs_to_execute ?? "[]" };
+}
 
 function whole(text: string | null): string {
   if (text === null) throw damaged();
@@ -49,4 +55,15 @@ export function objectText(fields: Record<string, unknown>, texts: Readonly<Reco
 
 export function listText(items: readonly string[]): string {
   return `[${items.join(",")}]`;
+}
+
+/** Piece by piece, for what may be longer than anybody wants to hold. */
+export function* inPieces(open: string, items: Iterable<string>, close: string): Iterable<string> {
+  yield open;
+  let isFirst = true;
+  for (const item of items) {
+    yield isFirst ? item : `,${item}`;
+    isFirst = false;
+  }
+  yield close;
 }

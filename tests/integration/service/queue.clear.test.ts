@@ -116,7 +116,7 @@ describe("clearing a long queue", () => {
     const job = findJob(database, 1, first.id);
     expect(job).toMatchObject({ state: "cancelled", update_time: NOW, state_time: NOW });
     const shown = toDetail(database, job ?? first, undefined);
-    expect(listQueue(database, 1)).toBe('{"queue_running":[],"queue_pending":[]}');
+    expect([...listQueue(database, 1)].join("")).toBe('{"queue_running":[],"queue_pending":[]}');
     expect(countJobs(database, 1, ["pending", "in_progress"])).toBe(0);
     expect(await cancelPendingJobs({ database, engine, now: Date.now }, 1, [first.id])).toEqual([]);
     const queueClears = createQueueClears(database, silentLog);
