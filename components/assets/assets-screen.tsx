@@ -27,6 +27,7 @@ import { assetHref } from "./asset-urls";
 import { assetsHref, isFiltered, questionOf, unfiltered } from "./assets-address";
 import { AssetsEmpty } from "./assets-empty";
 import { AssetsFooter } from "./assets-footer";
+import { AssetsTableSkeleton } from "./assets-skeleton";
 import { AssetsSelected } from "./assets-selected";
 import { AssetsTools } from "./assets-tools";
 import { type AssetAct, type Entry } from "./bulk/asset-acts";
@@ -42,7 +43,8 @@ import { usePicking } from "./wall/use-picking";
 const AssetPanel = dynamic(() => import("./asset-panel").then((module) => module.AssetPanel), { ssr: false });
 const AssetsCompare = dynamic(() => import("./assets-compare").then((module) => module.AssetsCompare), { ssr: false });
 const AssetsViewer = dynamic(() => import("./assets-viewer").then((module) => module.AssetsViewer), { ssr: false });
-const WallTable = dynamic(() => import("./wall/wall-table").then((module) => module.WallTable));
+/** Without `loading` the whole page would wait for it. */
+const WallTable = dynamic(() => import("./wall/wall-table").then((module) => module.WallTable), { loading: () => <AssetsTableSkeleton /> });
 
 type AssetsScreenProps = {
   /** In an endless list, of the chunk that it opens at. */

@@ -35,21 +35,7 @@ export function AssetsSkeleton({ look = usualLook }: AssetsSkeletonProps) {
         ))}
       </ToolBar>
       {look.look === "table" ? (
-        <TableSkeleton
-          label={t("loading")}
-          isFixed
-          isTwoLines={false}
-          columns={[
-            { look: assetLooks.select, width: "none" },
-            { look: assetLooks.preview, width: "thumb" },
-            { look: assetLooks.name, width: "long" },
-            { look: assetLooks.tags, width: "long" },
-            { look: assetLooks.type, width: "short" },
-            { look: assetLooks.size, width: "short" },
-            { look: assetLooks.created, width: "short" },
-            { look: assetLooks.used, width: "short" },
-          ]}
-        />
+        <AssetsTableSkeleton />
       ) : (
         <div role="status" aria-label={t("loading")} className="max-h-[calc(100dvh-104px)] overflow-hidden p-4 md:px-5">
           <div className="tiles" style={columns}>
@@ -63,6 +49,26 @@ export function AssetsSkeleton({ look = usualLook }: AssetsSkeletonProps) {
         </div>
       )}
     </>
+  );
+}
+
+export function AssetsTableSkeleton() {
+  return (
+    <TableSkeleton
+      label={useTranslations("assets")("loading")}
+      isFixed
+      isTwoLines={false}
+      columns={[
+        { look: assetLooks.select, width: "none" },
+        { look: assetLooks.preview, width: "thumb" },
+        { look: assetLooks.name, width: "long" },
+        { look: assetLooks.tags, width: "long" },
+        { look: assetLooks.type, width: "short" },
+        { look: assetLooks.size, width: "short" },
+        { look: assetLooks.created, width: "short" },
+        { look: assetLooks.used, width: "short" },
+      ]}
+    />
   );
 }
 

@@ -3,7 +3,7 @@
 // Must never: be read while the page hydrates (the server knows none of it); hold pictures, of which only the names are kept.
 
 import { writeExactJson } from "@/lib/contract/exact-json";
-import { isObject, objectOf, parseJson, textOf } from "@/lib/contract/json";
+import { isObject, type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json";
 import { openWorkflow } from "./open-workflow";
 import { own } from "./own";
 import { forgetText, keepText, keptText, type Shelf } from "./shelf";
@@ -12,13 +12,14 @@ import { type Edit, type OpenedFile, type OpenWorkflow } from "./run-state";
 export const draftLimit = 1_000_000;
 const KEY = "lightdesk.run";
 
-export type Draft = { file: OpenedFile; edits: Edit[]; ownNames?: Record<string, string> };
+/** `inputs`: of each node that was changed, all that it has now: a choice may take inputs away. */
+export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownNames?: Record<string, string> };
 
 /** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
 export function keepDraft(shelf: Shelf, memberId: string, opened: OpenWorkflow): boolean {
   const { name, stored, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  const text = writeExactJson({ memberId, name, stored, workflow, edits: editsOf(opened), ownNames });
+  const text = writeExactJson({ memberId, name, stored, workflow, inputs: changedInputs(opened), ownNames });
   if (text.length <= draftLimit && keepText(shelf, KEY, text)) return true;
   forgetDraft(shelf);
   return false;
@@ -36,24 +37,21 @@ export function readDraft(shelf: Shelf, memberId: string): Draft | undefined {
     forgetDraft(shelf);
     return undefined;
   }
-  const edits = Array.isArray(kept.edits) ? kept.edits.flatMap(readEdit) : [];
+  const inputs = Object.entries(objectOf(kept.inputs) ?? {}).flatMap(([nodeId, now]) => (isObject(now) ? [[nodeId, now] as const] : []));
   const names = Object.entries(objectOf(kept.ownNames) ?? {}).flatMap(([sent, own]) =>
     typeof own === "string" ? [[sent, own] as const] : [],
   );
   const stored = textOf(kept.stored);
   return {
     file: { ...opened.value, name: textOf(kept.name) ?? "", ...(stored !== undefined && { stored }) },
-    edits,
+    inputs: Object.fromEntries(inputs),
     ...(names.length > 0 && { ownNames: Object.fromEntries(names) }),
   };
 }
 
-function editsOf({ graph, original }: OpenWorkflow): Edit[] {
-  return Object.entries(graph).flatMap(([nodeId, node]) => {
-    const before = own(original, nodeId);
-    if (before === node) return [];
-    return Object.entries(node.inputs).flatMap(([name, value]) => (own(before?.inputs, name) === value ? [] : [{ nodeId, name, value }]));
-  });
+function changedInputs({ graph, original }: OpenWorkflow): Record<string, JsonObject> {
+  const changed = Object.entries(graph).filter(([nodeId, node]) => own(original, nodeId) !== node);
+  return Object.fromEntries(changed.map(([nodeId, { inputs }]) => [nodeId, inputs]));
 }
 
 export function readEdit(edit: unknown): Edit[] {

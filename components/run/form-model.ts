@@ -17,7 +17,8 @@ export type Control =
   | { kind: "long-text" }
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number }
   | { kind: "switch" }
-  | { kind: "choice"; options: readonly ChoiceValue[] }
+  /** `bringsInputs`: each choice has inputs of its own. */
+  | { kind: "choice"; options: readonly ChoiceValue[]; bringsInputs?: true }
   | { kind: "color" }
   /** A hexadecimal text. */
   | { kind: "hex-color" }
@@ -139,7 +140,9 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
       return { kind: "switch" };
     case "choice":
       if (spec.image) return { kind: "image", ...(spec.options.length > 0 && { options: spec.options }) };
-      return spec.media ? { kind: "media", media: spec.media, options: spec.options } : { kind: "choice", options: spec.options };
+      return spec.media
+        ? { kind: "media", media: spec.media, options: spec.options }
+        : { kind: "choice", options: spec.options, ...(spec.bringsInputs && { bringsInputs: true }) };
     case "hex-color":
     case "box":
       return { kind: spec.kind };

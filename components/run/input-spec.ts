@@ -7,7 +7,15 @@ export type InputSpec =
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; color: boolean; fallback?: number }
   | { kind: "text"; multiline: boolean; fallback?: string }
   | { kind: "boolean"; fallback?: boolean }
-  | { kind: "choice"; options: readonly ChoiceValue[]; image: boolean; media?: Media; isOpen?: true; fallback?: ChoiceValue }
+  | {
+      kind: "choice";
+      options: readonly ChoiceValue[];
+      image: boolean;
+      media?: Media;
+      isOpen?: true;
+      bringsInputs?: true;
+      fallback?: ChoiceValue;
+    }
   | { kind: "hex-color"; fallback?: string }
   | { kind: "box" }
   | { kind: "connection"; type: string };
@@ -26,7 +34,9 @@ export function readInputSpec(name: string, raw: unknown): InputSpec {
   const options = isObject(second) ? second : {};
   if (Array.isArray(type)) return choice(type, options);
   if (type === "COMBO") return choice(Array.isArray(options.options) ? options.options : [], options);
-  if (type === "COMFY_DYNAMICCOMBO_V3") return choice(Array.isArray(options.options) ? options.options.map(keyOf) : [], options);
+  if (type === "COMFY_DYNAMICCOMBO_V3") {
+    return { ...choice(Array.isArray(options.options) ? options.options.map(keyOf) : [], options), bringsInputs: true };
+  }
   if (type === "COLOR") return { kind: "hex-color", ...(typeof options.default === "string" && { fallback: options.default }) };
   if (type === "BOUNDING_BOX") return { kind: "box" };
   if (type === "INT" || type === "FLOAT") return number(name, type === "INT", options);
@@ -59,7 +69,7 @@ function limitOf(value: unknown): Limit | undefined {
   return typeof value === "bigint" ? value : numberOf(value);
 }
 
-function choice(choices: readonly unknown[], options: Record<string, unknown>): InputSpec {
+function choice(choices: readonly unknown[], options: Record<string, unknown>): Extract<InputSpec, { kind: "choice" }> {
   const values = choices.filter(isChoiceValue);
   const fallback = isChoiceValue(options.default) ? options.default : values[0];
   const image = options.image_upload === true;

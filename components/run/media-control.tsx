@@ -1,16 +1,15 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useRef, useState } from "react";
+import { useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { Select } from "@/components/ui/select";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ControlProps } from "./control-props";
-import { toImageValue } from "./image-ref";
 import { type ChoiceValue, type Media } from "./input-spec";
 import { type PictureContext } from "./picture-context";
+import { usePictureUpload } from "./use-picture-upload";
 
 type ServerFilesProps = { options: readonly ChoiceValue[]; value: string; onChange: (value: string) => void };
 
@@ -44,33 +43,31 @@ type MediaControlProps = ControlProps & {
   picture: PictureContext;
   onRunning: (isRunning: boolean) => void;
 };
-type Sending = { kind: "idle" } | { kind: "sending"; name: string; share: number } | { kind: "failed"; failure: ApiFailure };
 
 /** A film or a sound that a node loads: one of the server's, or one's own. */
 export function MediaControl({ id, media, options, picture, onRunning, value, onChange, ...rest }: MediaControlProps) {
   const t = useTranslations("run.media");
-  const [state, setState] = useState<Sending>({ kind: "idle" });
-  const chooser = useRef<HTMLInputElement>(null);
-  const name = typeof value === "string" ? value : "";
-
-  async function send(file: File) {
-    setState({ kind: "sending", name: file.name, share: 0 });
-    onRunning(true);
-    const onProgress = (share: number) => setState({ kind: "sending", name: file.name, share });
-    const sent = await picture.sendPicture(file, { onProgress, signal: new AbortController().signal });
-    onRunning(false);
-    if (!sent.ok) return setState({ kind: "failed", failure: sent.failure });
-    setState({ kind: "idle" });
-    const sentAs = toImageValue(sent.value);
+  const words = useTranslations("run.picture");
+  const onSent = (sentAs: string, file: File) => {
     picture.onNamed(sentAs, file.name);
     onChange(sentAs);
-  }
+  };
+  const { state, start, stop } = usePictureUpload({ isMedia: true, send: picture.sendPicture, onSent, onRunning });
+  const chooser = useRef<HTMLInputElement>(null);
+  const name = typeof value === "string" ? value : "";
   return (
     <span className="flex flex-wrap items-center gap-2">
       <output {...rest} id={id} className="min-w-0 font-mono text-sm break-all">
         {picture.ownNames?.[name] ?? (name || t("none"))}
       </output>
-      <ServerFiles options={options} value={name} onChange={onChange} />
+      <ServerFiles
+        options={options}
+        value={name}
+        onChange={(chosen) => {
+          stop();
+          onChange(chosen);
+        }}
+      />
       <Button size="small" busy={state.kind === "sending"} onClick={() => chooser.current?.click()}>
         {t(media)}
       </Button>
@@ -82,13 +79,22 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
         data-testid="media-file"
         onChange={({ target }) => {
           const [file] = target.files ?? [];
-          if (file) void send(file);
+          if (file) void start(file);
           // The same file chosen again must be a change again.
           target.value = "";
         }}
       />
-      {state.kind === "sending" ? <ProgressBar value={state.share} label={t("sending", { name: state.name })} /> : null}
-      {state.kind === "failed" ? <FailureMessage failure={state.failure} /> : null}
+      {state.kind === "sending" ? (
+        <>
+          <ProgressBar value={state.share} label={words("sending", { name: state.file.name })} />
+          <Button size="small" onClick={stop}>
+            {words("stop")}
+          </Button>
+        </>
+      ) : null}
+      {state.kind === "failed" ? (
+        <FailureMessage failure={state.failure} actions={<Button onClick={() => void start(state.file)}>{words("again")}</Button>} />
+      ) : null}
     </span>
   );
 }

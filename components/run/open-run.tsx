@@ -17,6 +17,7 @@ import { focusProblem } from "./field-ids";
 import { NodeCard } from "./node-card";
 import { type WaysIn } from "./open-another";
 import { own } from "./own";
+import { withInput } from "./form-model";
 import { pictureInputs } from "./picture-inputs";
 import { PinnedCard } from "./pinned-card";
 import { useRunKey } from "./run-button";
@@ -44,6 +45,9 @@ type OpenRunProps = {
 };
 
 const noneAdvanced: Advanced = {};
+
+/** After a reload other words are drawn than before it. */
+const someDraw = () => Math.floor(Math.random() * 2 ** 31);
 
 /** Of several tabs each is known by its workflow. */
 function useTabTitle(name: string) {
@@ -82,7 +86,7 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
   }
   const [copiesAsk, setCopiesAsk] = useState<{ ask?: CopiesAsk }>();
 
-  const [draw, setDraw] = useState(1);
+  const [draw, setDraw] = useState(someDraw);
   const texts = useMemo(() => filledTexts(graph, info, { at: new Date(), draw }), [graph, info, draw]);
   const fill = (now: Graph, copy = 0) => filledTexts(now, info, { at: new Date(), draw: draw + copy });
 
@@ -219,12 +223,14 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
         ask={copiesAsk?.ask}
         picture={picture}
         hasRandomised={settings.memory.randomised.length > 0}
+        filledFor={(edit, copy) => fill(withInput(graph, edit.nodeId, edit.name, edit.value), copy)}
         isBusy={isSendingCopies(state.copies)}
         onClose={() => setCopiesAsk(undefined)}
         onStart={({ nodeId, input, values }) => {
           setCopiesAsk(undefined);
           dispatch({ type: "brought", brought: undefined });
           void run.copies.begin(opened, name, { nodeId, input, values, fill, seedsOf: () => newSeeds(form, settings.isRandomised) });
+          setDraw(draw + values.length);
         }}
       />
     </SentTexts>

@@ -76,7 +76,7 @@ export type RunState = {
 export type RunAction =
   | { type: "opened"; file: OpenedFile }
   /** After a reload. */
-  | { type: "restored"; file: OpenedFile; edits: readonly Edit[]; ownNames?: Readonly<Record<string, string>> }
+  | { type: "restored"; file: OpenedFile; inputs: Readonly<Record<string, JsonObject>>; ownNames?: Readonly<Record<string, string>> }
   | { type: "arriving"; isArriving: boolean }
   | { type: "refused"; refusal: Refusal }
   | { type: "refusal-read" }
@@ -113,7 +113,11 @@ export function runReducer(state: RunState, action: RunAction): RunState {
     case "restored": {
       if (state.opened) return state;
       const original = action.file.graph;
-      const graph = action.edits.reduce((now, { nodeId, name, value }) => withInput(now, nodeId, name, value), original);
+      const changed = Object.entries(action.inputs).flatMap(([id, inputs]) => {
+        const node = own(original, id);
+        return node ? [[id, { ...node, inputs }] as const] : [];
+      });
+      const graph = changed.length > 0 ? { ...original, ...Object.fromEntries(changed) } : original;
       const names = action.ownNames && { ownNames: action.ownNames };
       return {
         ...calm(state),

@@ -22,14 +22,16 @@ export type PictureState =
   | { kind: "failed"; file: File; failure: ApiFailure };
 
 type PictureUploadOptions = {
+  /** A film or a sound is not looked at before it is sent. */
+  isMedia?: boolean;
   send: SendPicture;
   decode?: Decode;
   onSent: (value: string, file: File) => void;
   onRunning: (isRunning: boolean) => void;
 };
 
-/** One picture on its way into one input. The newest file wins; a file that fails leaves the input as it was. */
-export function usePictureUpload({ send, decode, onSent, onRunning }: PictureUploadOptions) {
+/** One picture, film or sound on its way into one input. The newest file wins; a file that fails leaves the input as it was. */
+export function usePictureUpload({ isMedia = false, send, decode, onSent, onRunning }: PictureUploadOptions) {
   const [state, setState] = useState<PictureState>({ kind: "idle" });
   const turn = useRef<AbortController>(undefined);
   const url = useRef<string>(undefined);
@@ -54,7 +56,7 @@ export function usePictureUpload({ send, decode, onSent, onRunning }: PictureUpl
     const mine = new AbortController();
     turn.current = mine;
     onRunning(true);
-    const check = await checkPicture(file, decode);
+    const check = isMedia ? "picture" : await checkPicture(file, decode);
     if (turn.current !== mine) return;
     if (check !== "picture") {
       onRunning(false);

@@ -39,6 +39,24 @@ const tile = (page: Page, name: string) => page.getByRole("list", { name: "Asset
 const tiles = (page: Page) => page.locator("a[data-index][href]");
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 
+test("while the code of the table is on its way the page stays, with rows to come", async ({ page, ownDesk }) => {
+  await somePictures(page, ownDesk, 3);
+  await page.goto(`${ownDesk.url}/assets?include_public=false`);
+  await expect(tile(page, "wall_002.png")).toBeVisible();
+  let letGo = () => undefined as void;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  await page.route("**/_next/static/**/*.js", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Table", exact: true }).click();
+  await expect(page.getByRole("status", { name: "Loading assets" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^Assets/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Table", exact: true })).toBeVisible();
+  letGo();
+  await expect(page.getByRole("row").filter({ hasText: "wall_002.png" })).toBeVisible();
+});
+
 test("the wall is scrolled, filtered, selected and tagged, and its address brings all of it back", async ({ page, ownDesk }) => {
   await somePictures(page, ownDesk, 130);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);

@@ -175,6 +175,10 @@ test("a form of newer inputs sends what it shows: chosen inputs, the server's fi
   await expect(page.getByLabel("resize_type.width", { exact: true })).toBeHidden();
   await page.getByLabel("resize_type.longer_size", { exact: true }).fill("700");
   await page.getByLabel("Files on the server").selectOption("there.png");
+  // What is chosen stays chosen, and what it took away stays away.
+  await page.reload();
+  await expect(page.getByLabel("resize_type.longer_size", { exact: true })).toHaveValue("700");
+  await expect(page.getByLabel("resize_type.width", { exact: true })).toHaveCount(0);
   const shown = (await page.getByText(/^Sent as: a (red|blue) cat$/).innerText()).slice("Sent as: ".length);
   const prefix = `${new Date().getFullYear()}-bilinear`;
   await expect(page.getByText(`Sent as: ${prefix}`, { exact: true })).toBeVisible();
@@ -188,6 +192,23 @@ test("a form of newer inputs sends what it shows: chosen inputs, the server's fi
       inputs: { image: ["1", 0], resize_type: "longer", "resize_type.longer_size": 700, method: "bilinear", words: shown },
     },
     "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: prefix } },
+  });
+
+  await test.step("copies show before they are sent what each of them is filled with", async () => {
+    await page.getByRole("button", { name: "Copies" }).click();
+    const copies = page.getByRole("dialog", { name: "Run copies with a varied input" });
+    const input = copies.getByLabel("Input", { exact: true });
+    await input.selectOption({ label: "method · #2 Resize" });
+    await copies.getByRole("checkbox", { name: "area" }).check();
+    // A choice that brings inputs of its own would bring what nobody has seen.
+    await expect(input.locator("option", { hasText: "resize_type ·" })).toHaveCount(0);
+    const words = await copies.getByText(/^#2 words: a (red|blue) cat$/).allInnerTexts();
+    const names = await copies.getByText(/^#3 filename_prefix: /).allInnerTexts();
+    await copies.getByRole("button", { name: "Run 2 copies" }).click();
+    await expect.poll(() => server.place.pending.length).toBe(3);
+    const sent = server.place.pending.slice(1).map(([, , graph]) => graph as Record<string, { inputs: Record<string, unknown> }>);
+    expect(sent.map((each) => `#2 words: ${each["2"]?.inputs.words}`)).toEqual(words);
+    expect(sent.map((each) => `#3 filename_prefix: ${each["3"]?.inputs.filename_prefix}`)).toEqual(names);
   });
   await server.close();
 });

@@ -9,6 +9,8 @@ import { Select } from "@/components/ui/select";
 import { isEditable } from "../field-row";
 import { type FormField, type FormNode } from "../form-model";
 import { type PictureContext } from "../picture-context";
+import { type FilledText } from "../fill-texts";
+import { type Edit } from "../run-state";
 import { CopiesPreview } from "./copies-preview";
 import { firstStep, type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";
 import { WayFields } from "./way-fields";
@@ -23,6 +25,8 @@ type CopiesDialogProps = {
   ask?: CopiesAsk;
   picture: PictureContext;
   hasRandomised: boolean;
+  /** Texts that the copy of this number is sent as others than they stand in the form. */
+  filledFor: (edit: Edit, copy: number) => readonly FilledText[];
   /** Copies are on their way: one set after another. */
   isBusy: boolean;
   onClose: () => void;
@@ -35,7 +39,7 @@ const MOST_UNASKED = 20;
 type Choosable = { node: FormNode; field: FormField };
 
 /** Which input changes from copy to copy, and how; what will be sent is seen before it is. */
-export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, isBusy, onClose, onStart }: CopiesDialogProps) {
+export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
   const t = useTranslations("run.copies");
   const choosable = useMemo(() => choosableOf(form), [form]);
   return (
@@ -49,6 +53,7 @@ export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, isBusy
           brought={ask?.values}
           picture={picture}
           hasRandomised={hasRandomised}
+          filledFor={filledFor}
           onClose={onClose}
           onStart={onStart}
         />
@@ -57,13 +62,13 @@ export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, isBusy
   );
 }
 
-type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "onClose" | "onStart"> & {
+type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "filledFor" | "onClose" | "onStart"> & {
   choosable: readonly Choosable[];
   first: number;
   brought?: readonly string[];
 };
 
-function CopiesForm({ choosable, first, brought, picture, hasRandomised, onClose, onStart }: CopiesFormProps) {
+function CopiesForm({ choosable, first, brought, picture, hasRandomised, filledFor, onClose, onStart }: CopiesFormProps) {
   const t = useTranslations("run.copies");
   const id = useId();
   const [at, setAt] = useState(first);
@@ -129,7 +134,13 @@ function CopiesForm({ choosable, first, brought, picture, hasRandomised, onClose
         />
       ) : null}
       {variation.ok && chosen ? (
-        <CopiesPreview name={chosen.field.name} values={variation.values} ownNames={picture.ownNames} hasRandomised={hasRandomised} />
+        <CopiesPreview
+          name={chosen.field.name}
+          values={variation.values}
+          filledFor={(value, index) => filledFor({ nodeId: chosen.node.id, name: chosen.field.name, value }, index)}
+          ownNames={picture.ownNames}
+          hasRandomised={hasRandomised}
+        />
       ) : (
         <Problem problem={variation.ok ? { why: "none" } : variation.problem} />
       )}

@@ -1,13 +1,21 @@
 import { useTranslations } from "next-intl";
 import { own } from "../own";
+import { type FilledText } from "../fill-texts";
 import { labelOf, type Literal, shownValue } from "./variation";
 
 const SHOWN = 6;
 
-type CopiesPreviewProps = { name: string; values: readonly Literal[]; ownNames?: Readonly<Record<string, string>>; hasRandomised: boolean };
+type CopiesPreviewProps = {
+  name: string;
+  values: readonly Literal[];
+  /** Texts that the copy of this number is sent as others than they stand in the form. */
+  filledFor: (value: Literal, index: number) => readonly FilledText[];
+  ownNames?: Readonly<Record<string, string>>;
+  hasRandomised: boolean;
+};
 
 /** What will be sent, in one line and by its labels: "12 jobs: seed 1 … 12". */
-export function CopiesPreview({ name, values, ownNames, hasRandomised }: CopiesPreviewProps) {
+export function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
   const nameOf = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);
   const [first, last] = [values[0], values.at(-1)];
@@ -21,16 +29,29 @@ export function CopiesPreview({ name, values, ownNames, hasRandomised }: CopiesP
       </p>
       <ul className="mt-1 text-sm text-ink-2 tabular-nums">
         {shown.map(([index, value]) => (
-          <li key={index} className="truncate">
-            {labelOf(name, nameOf(value), { index, total: values.length })}
+          <li key={index}>
+            <p className="truncate">{labelOf(name, nameOf(value), { index, total: values.length })}</p>
+            <Filled texts={filledFor(value, index)} />
           </li>
         ))}
         {values.length > SHOWN ? <li aria-hidden="true">…</li> : null}
         {values.length > SHOWN && last !== undefined ? (
-          <li className="truncate">{labelOf(name, nameOf(last), { index: values.length - 1, total: values.length })}</li>
+          <li>
+            <p className="truncate">{labelOf(name, nameOf(last), { index: values.length - 1, total: values.length })}</p>
+            <Filled texts={filledFor(last, values.length - 1)} />
+          </li>
         ) : null}
       </ul>
       {hasRandomised ? <p className="mt-1 text-sm text-ink-3">{t("randomised")}</p> : null}
     </div>
   );
+}
+
+function Filled({ texts }: { texts: readonly FilledText[] }) {
+  const t = useTranslations("run.copies");
+  return texts.map(({ nodeId, name, text }) => (
+    <p key={`${nodeId}/${name}`} title={text} className="truncate pl-3 text-ink-3">
+      {t("filled", { id: nodeId, input: name, text })}
+    </p>
+  ));
 }

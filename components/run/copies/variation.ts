@@ -55,8 +55,10 @@ export function waysOf({ name, control }: FormField): readonly Way[] {
     case "color":
       return ["list", "range"];
     case "switch":
-    case "choice":
       return ["chosen"];
+    case "choice":
+      // Those would run with values that nobody has seen.
+      return control.bringsInputs ? [] : ["chosen"];
     case "image":
       return ["pictures", "list"];
     case "text":

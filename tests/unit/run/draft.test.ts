@@ -58,6 +58,23 @@ describe("what was open when the page was reloaded", () => {
     expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
   });
 
+  it("has no inputs of a choice that was left", () => {
+    const { shelf } = shelfWith();
+    const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
+    const options = [
+      { key: "width", inputs: size("width") },
+      { key: "longer", inputs: size("longer_size") },
+    ];
+    const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
+    const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
+    const chosen: RunAction = { type: "edited", serial: 1, nodeId: "1", name: "resize_type", value: "longer", catalogue };
+    keepDraft(shelf, "ada", openedOf(open(JSON.stringify(graph)), chosen));
+    const draft = readDraft(shelf, "ada");
+    const opened = draft && through(emptyRun, { type: "restored", ...draft }).opened;
+    expect(opened?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
+    expect(opened?.original["1"]?.inputs).toEqual(graph["1"].inputs);
+  });
+
   it("keeps the drawing and the id that the file brought along", () => {
     const { shelf } = shelfWith();
     const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
@@ -89,10 +106,10 @@ describe("what was open when the page was reloaded", () => {
         fc.oneof(
           fc.string(),
           fc.json(),
-          fc.json().map((json) => `{"memberId":"ada","workflow":${json},"edits":${json}}`),
+          fc.json().map((json) => `{"memberId":"ada","workflow":${json},"inputs":${json}}`),
         ),
         (text) => {
-          expect(readDraft(shelfWith([["lightdesk.run", text]]).shelf, "ada")?.edits ?? []).toEqual(expect.any(Array));
+          expect(readDraft(shelfWith([["lightdesk.run", text]]).shelf, "ada")?.inputs ?? {}).toEqual(expect.any(Object));
         },
       ),
     );
