@@ -52,7 +52,7 @@ export function Paging({ offset, limit, count, total, hasMore, hrefOf, children,
 }
 
 function Step({ label, href, children }: { label: string; href?: string; children: ReactNode }) {
-  const style = cn(buttonStyle({ size: "icon" }), "size-[28px]");
+  const style = buttonStyle({ size: "small-icon" });
   if (href === undefined) {
     return (
       <span role="link" aria-disabled="true" aria-label={label} className={style}>

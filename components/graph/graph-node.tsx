@@ -44,12 +44,13 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
       onClick={() => onSelect(place.id)}
       style={{ left: place.x, top: place.y, width: nodeSize.width, height: nodeSize.height }}
       className={cn(
-        "absolute flex flex-col justify-center rounded-md border border-line-strong bg-surface px-2.5 text-left hover:bg-sunken",
-        tone && edgeOfTone[tone],
+        "absolute flex flex-col justify-center rounded-md bg-surface px-2.5 text-left hover:bg-sunken",
+        tone === "bad" || tone === "run" ? "border-2" : "border border-line-strong",
         (tone === "ok" || tone === "wait") && "border-l-[3px]",
-        (tone === "bad" || tone === "run") && "border-2",
-        isFound && "outline-2 outline-offset-1 outline-dashed outline-accent",
-        isSelected && "outline-2 outline-offset-2 outline-solid outline-accent",
+        tone && edgeOfTone[tone],
+        isSelected
+          ? "outline-2 outline-offset-2 outline-solid outline-accent"
+          : isFound && "outline-2 outline-offset-1 outline-dashed outline-accent",
       )}
     >
       <span className="flex w-full items-baseline gap-1">

@@ -141,7 +141,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
         </form>
       )}
       {face === "json" ? <GraphJson json={json} fileName={fileName} className={height} /> : null}
-      <div className={cn("grid min-h-0 flex-1", face === "json" && "hidden", isPanelOpen && "lg:grid-cols-[minmax(0,1fr)_280px]")}>
+      <div className={cn("min-h-0 flex-1", face === "json" ? "hidden" : "grid", isPanelOpen && "lg:grid-cols-[minmax(0,1fr)_280px]")}>
         {face === "list" ? (
           <NodeList
             graph={graph}

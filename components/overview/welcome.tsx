@@ -80,7 +80,7 @@ function OwnWorkflow({ onFiles }: { onFiles: (files: File[]) => void }) {
       title={t("title")}
       text={t("text")}
       drop={props}
-      className={cn("border-dashed", isOver && "border-accent bg-accent-soft")}
+      className={cn("border-dashed", isOver ? "border-accent bg-accent-soft" : plainStep)}
     >
       <Button onClick={() => input.current?.click()}>{t("pick")}</Button>
       <input
@@ -107,13 +107,11 @@ type StepProps = {
   children: ReactNode;
 };
 
-function Step({ icon: Icon, title, text, drop, className, children }: StepProps) {
+const plainStep = "border-control bg-surface";
+
+function Step({ icon: Icon, title, text, drop, className = plainStep, children }: StepProps) {
   return (
-    <section
-      {...drop}
-      aria-label={title}
-      className={cn("flex flex-col items-start gap-1 rounded-lg border border-control bg-surface p-3.5", className)}
-    >
+    <section {...drop} aria-label={title} className={cn("flex flex-col items-start gap-1 rounded-lg border p-3.5", className)}>
       <Icon aria-hidden="true" className="mb-1 size-5 text-ink-3" strokeWidth={1.5} />
       <h3 className="font-semibold">{title}</h3>
       <p className="mb-2 text-ink-2">{text}</p>

@@ -5,7 +5,7 @@ export function Avatar({ name, className }: { name: string; className?: string }
   return (
     <span
       aria-hidden="true"
-      className={cn("grid size-6 shrink-0 place-items-center rounded-full bg-line-strong text-xs text-ink select-none", className)}
+      className={cn("avatar grid shrink-0 place-items-center rounded-full bg-line-strong text-xs text-ink select-none", className)}
     >
       {initialsOf(name)}
     </span>

@@ -23,7 +23,7 @@ export function Card({ title, note, actions, children, className, bodyClassName 
           {actions ? <div className="ml-auto flex items-center gap-2">{actions}</div> : null}
         </div>
       ) : null}
-      <div className={cn("p-3.5", bodyClassName)}>{children}</div>
+      <div className={cn("card-body", bodyClassName)}>{children}</div>
     </section>
   );
 }

@@ -4,9 +4,9 @@ import { cn } from "./cn";
 type KeyListProps = { rows: readonly { keys: readonly string[]; text: string }[]; className?: string };
 
 /** Keys as they stand on a keyboard, each with what it does. */
-export function KeyList({ rows, className }: KeyListProps) {
+export function KeyList({ rows, className = "gap-y-1.5" }: KeyListProps) {
   return (
-    <dl className={cn("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3 gap-y-1.5", className)}>
+    <dl className={cn("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3", className)}>
       {rows.map(({ keys, text }) => (
         <Fragment key={`${keys.join(" ")} ${text}`}>
           <dt className="flex gap-1">

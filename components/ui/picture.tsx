@@ -82,6 +82,8 @@ export function plainPicture({ src, width, height, className }: Pick<PictureProp
       width={width}
       height={height}
       decoding="async"
+      // Else React asks for the first ones ahead of styles and scripts, and a list is ready that much later.
+      fetchPriority="low"
       onError={({ currentTarget }) => markLost(currentTarget)}
       className={cn("picture", className)}
     />

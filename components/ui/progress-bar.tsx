@@ -17,7 +17,7 @@ export function ProgressBar({ value, label, className }: ProgressBarProps) {
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={percent}
-      className={cn("inline-block h-[3px] w-[90px] overflow-hidden rounded-full bg-line align-middle", className)}
+      className={cn("progress-bar overflow-hidden rounded-full bg-line align-middle", className)}
     >
       <svg className="block size-full" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
         <rect width={percent} height="1" className="fill-run" />

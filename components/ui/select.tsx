@@ -1,8 +1,7 @@
 import { type ComponentProps } from "react";
 import { cn } from "./cn";
-import { fieldStyle } from "./field";
 
 /** The platform's own list, as wide as what is chosen: it opens with a thumb, with keys and with a screen reader, and costs no script. */
 export function Select({ className, ...rest }: ComponentProps<"select">) {
-  return <select {...rest} className={cn(fieldStyle, "field-sizing-content h-[30px] w-auto pr-1", className)} />;
+  return <select {...rest} className={cn("field", className)} />;
 }

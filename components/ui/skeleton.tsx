@@ -2,5 +2,5 @@ import { cn } from "./cn";
 
 /** A grey block in the size of what will stand there. The screen around it says once that it is loading. */
 export function Skeleton({ className }: { className?: string }) {
-  return <span aria-hidden="true" className={cn("block animate-pulse rounded-sm bg-off-soft", className)} />;
+  return <span aria-hidden="true" className={cn("skeleton block animate-pulse bg-off-soft", className)} />;
 }

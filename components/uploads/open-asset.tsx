@@ -14,7 +14,7 @@ export function OpenAsset({ assetId, name, connection }: OpenAssetProps) {
       href={withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection })}
       aria-label={`${t("open")}: ${name}`}
       title={t("open")}
-      className={buttonStyle({ tone: "quiet", size: "icon", className: "size-7" })}
+      className={buttonStyle({ tone: "quiet", size: "small-icon" })}
     >
       <SquareArrowOutUpRight aria-hidden="true" className="size-3.5" />
     </Link>

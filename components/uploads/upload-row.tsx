@@ -76,7 +76,7 @@ export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowP
 
 export function Act({ icon: Icon, label, onClick, busy }: { icon: typeof X; label: string; onClick: () => void; busy?: boolean }) {
   return (
-    <Button tone="quiet" size="icon" className="size-7" aria-label={label} title={label} onClick={onClick} busy={busy}>
+    <Button tone="quiet" size="small-icon" aria-label={label} title={label} onClick={onClick} busy={busy}>
       <Icon aria-hidden="true" className="size-3.5" />
     </Button>
   );

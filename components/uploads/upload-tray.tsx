@@ -4,7 +4,6 @@ import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { Button } from "@/components/ui/button";
-import { cn } from "@/components/ui/cn";
 import { Menu } from "@/components/ui/menu";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { type KeptAlarm } from "./alarm-book";
@@ -178,10 +177,9 @@ function Choices<K extends string>({ label, choices, chosen, onChoose }: Choices
       {choices.map(({ key, text }) => (
         <Button
           key={key}
-          tone="quiet"
+          tone={key === chosen ? "chosen" : "quiet"}
           size="small"
           aria-pressed={key === chosen}
-          className={cn(key === chosen && "bg-off-soft font-semibold text-ink")}
           onClick={() => onChoose(key)}
         >
           {text}
@@ -193,7 +191,7 @@ function Choices<K extends string>({ label, choices, chosen, onChoose }: Choices
 
 function IconButton({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
   return (
-    <Button tone="quiet" size="icon" className="size-7" aria-label={label} title={label} onClick={onClick}>
+    <Button tone="quiet" size="small-icon" aria-label={label} title={label} onClick={onClick}>
       {children}
     </Button>
   );

@@ -86,7 +86,7 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
         autoComplete="off"
         onFocus={() => setTyped((now) => now ?? "")}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-        className={chipStyle(false, "w-[72px] border-dashed border-control placeholder:text-ink-2 focus:w-36")}
+        className={chipStyle(false, "w-[72px] border-dashed placeholder:text-ink-2 focus:w-36", true)}
       />
       <datalist id={list}>
         {tags

@@ -55,7 +55,8 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
             className={chipStyle(
               state === "include",
               // Where room is short, what filters nothing stands in the dialog alone, once the focus has left it.
-              cn("max-w-48", state === "any" && "max-[1399px]:not-focus:hidden", state === "exclude" && "border-control line-through"),
+              cn("max-w-48", state === "any" && "max-[1399px]:not-focus:hidden", state === "exclude" && "line-through"),
+              state === "exclude",
             )}
           >
             <span className="truncate">{tag}</span>

@@ -107,8 +107,8 @@ function RailButton({ label, isOn, isOff = false, onPress, className, children }
       aria-disabled={isOff || undefined}
       onClick={isOff ? undefined : onPress}
       className={cn(
-        "grid size-9 shrink-0 place-items-center max-sm:min-w-6 max-sm:shrink max-sm:grow rounded-md text-ink-2 transition-colors duration-100 hover:bg-off-soft hover:text-ink aria-disabled:opacity-40 lg:size-8",
-        isOn && "bg-ink text-bg hover:bg-ink hover:text-bg",
+        "grid size-9 shrink-0 place-items-center max-sm:min-w-6 max-sm:shrink max-sm:grow rounded-md transition-colors duration-100 aria-disabled:opacity-40 lg:size-8",
+        isOn ? "bg-ink text-bg" : "text-ink-2 hover:bg-off-soft hover:text-ink",
         className,
       )}
     >

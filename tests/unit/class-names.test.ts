@@ -1,0 +1,102 @@
+// No two class names of one element contradict each other: which of them wins would be decided by the order of the stylesheet. Read from the
+// sources: every call of `cn`, with what callers of the component give it, in every combination of its conditions.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { twMerge } from "tailwind-merge";
+import ts from "typescript";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const MOST_COMBINATIONS = 4096;
+
+type Source = { name: string; tree: ts.SourceFile };
+
+function readSources(folder: string): Source[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => {
+      const path = join(folder, name);
+      return { name: path, tree: ts.createSourceFile(path, readFileSync(join(root, path), "utf8"), ts.ScriptTarget.Latest, true) };
+    });
+}
+
+function visit(node: ts.Node, look: (node: ts.Node) => void): void {
+  look(node);
+  ts.forEachChild(node, (child) => visit(child, look));
+}
+
+const joined = (lists: string[][]) =>
+  lists.reduce((all, list) => all.flatMap((one) => list.map((other) => `${one} ${other}`)).slice(0, MOST_COMBINATIONS), [""]);
+
+/** Every text that the expression may be, as far as it is written there; "" for what comes from elsewhere. */
+function texts(node: ts.Expression): string[] {
+  if (ts.isParenthesizedExpression(node)) return texts(node.expression);
+  if (ts.isStringLiteralLike(node)) return [node.text];
+  if (ts.isConditionalExpression(node)) return [...texts(node.whenTrue), ...texts(node.whenFalse)];
+  if (ts.isBinaryExpression(node)) return [...texts(node.right), ...(node.operatorToken.getText() === "&&" ? [""] : texts(node.left))];
+  if (ts.isTemplateExpression(node)) {
+    return joined([[node.head.text], ...node.templateSpans.flatMap(({ expression, literal }) => [texts(expression), [literal.text]])]);
+  }
+  if (ts.isCallExpression(node) && node.expression.getText() === "cn") return joined(node.arguments.map(texts));
+  return [""];
+}
+
+/** What takes `className` by its name, and what its callers give it, as an attribute or as an argument. */
+function givenTo(sources: readonly Source[]): Map<string, string[]> {
+  const given = new Map<string, string[]>();
+  const add = (name: string, more: string[]) => given.set(name, [...(given.get(name) ?? []), ...more]);
+  for (const { tree } of sources) {
+    visit(tree, (node) => {
+      if (ts.isJsxAttribute(node) && /className$/i.test(node.name.getText()) && node.initializer) {
+        const { initializer } = node;
+        const value = ts.isJsxExpression(initializer) ? initializer.expression : ts.isStringLiteral(initializer) ? initializer : undefined;
+        if (value) add(node.parent.parent.tagName.getText(), texts(value));
+      }
+      if (ts.isCallExpression(node) && node.expression.getText() === "chipStyle" && node.arguments[1])
+        add("chipStyle", texts(node.arguments[1]));
+    });
+  }
+  return given;
+}
+
+function nameAround(node: ts.Node): string {
+  for (let around: ts.Node = node; around.parent; around = around.parent) {
+    if (ts.isFunctionDeclaration(around) && around.name) return around.name.text;
+  }
+  return "";
+}
+
+function contradictions(sources: readonly Source[]): string[] {
+  const given = givenTo(sources);
+  const found = new Set<string>();
+  for (const { name, tree } of sources) {
+    visit(tree, (node) => {
+      if (!ts.isCallExpression(node) || node.expression.getText() !== "cn") return;
+      const takes = /className/i.test(node.getText());
+      for (const own of texts(node)) {
+        for (const more of ["", ...(takes ? (given.get(nameAround(node)) ?? []) : [])]) {
+          const names = `${own} ${more}`.split(/\s+/).filter(Boolean);
+          const kept = new Set(twMerge(names.join(" ")).split(" "));
+          const lost = names.filter((each) => !kept.has(each));
+          if (lost.length > 0) found.add(`${name}: ${lost.join(" ")} against "${more || own.trim()}"`);
+        }
+      }
+    });
+  }
+  return [...found];
+}
+
+test("no element has two class names of which one is to undo the other", () => {
+  const sources = [...readSources("components"), ...readSources("app")];
+  expect(sources.length).toBeGreaterThan(200);
+  expect(contradictions(sources)).toEqual([]);
+});
+
+test("a contradiction is found, in a condition and in what a caller gives", () => {
+  const tree = (text: string) => ({ name: "a.tsx", tree: ts.createSourceFile("a.tsx", text, ts.ScriptTarget.Latest, true) });
+  expect(contradictions([tree('const a = cn("p-2", isOn && "p-4");')])).toEqual(['a.tsx: p-2 against "p-2 p-4"']);
+  const box = 'function Box({ className }) { return <p className={cn("w-4 flex", className)} />; }';
+  expect(contradictions([tree(`${box} const b = <Box className="w-8" />;`)])).toEqual(['a.tsx: w-4 against "w-8"']);
+  expect(contradictions([tree(`${box} const b = <Box className={isOn ? "mt-1" : "mt-2"} />;`)])).toEqual([]);
+});
