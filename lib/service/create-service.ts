@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createDiskReserve } from "@/lib/shared/disk-reserve";
+import { createDiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type Feed } from "@/lib/shared/message-feed";
 import { createAccessTimes } from "./assets/access-times";
 import { createBlobStore } from "./assets/blob-store";
@@ -65,7 +65,12 @@ export async function startService(options: ServiceOptions) {
     const engine = createEngine({ database, blobs, folders, runner, events, concurrency, maxJobPixels, collect, now, log });
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
-    const recovered = await recoverJobs(database, now);
+    const recovered = await recoverJobs(database, now).catch((error: unknown) => {
+      // On a full disk what is stored is served; these jobs go on after the next start.
+      if (!isFullDisk(error)) throw error;
+      log.error({ err: error }, "jobs that ran when the service last ended stay as they are until there is room and it starts again");
+      return { returned: 0, lost: 0 };
+    });
     if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
     engine.start();
     const downloads = createDownloads({ database, blobs, folders, settings, now, log });

@@ -20,7 +20,8 @@ export type DiskReserve = {
 };
 
 export function isFullDisk(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(String(error.code));
+  // The last: no room for the index of SQLite's log.
+  return error instanceof Error && "code" in error && /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/.test(String(error.code));
 }
 
 /** The folder must exist. Nothing is held yet. */

@@ -1,4 +1,5 @@
 // The disk fills up, or lets nobody write, while the service works; and then there is room again. Nobody restarts it in between.
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Client } from "../support/service";
@@ -153,5 +154,29 @@ describe("on a disk that lets nobody write", () => {
     expect(await refused.ended).toBe(1);
     expect(refused.output()).toContain("LIGHTDESK_DATA_DIR must be a folder that can be written to");
     expect(refused.output()).not.toContain("    at ");
+  });
+});
+
+describe.each(disks)("on $name that is full to the last byte", ({ make }) => {
+  it("starts without its reserve, says that the disk is full, serves what is there, and goes on when there is room", async () => {
+    const disk = make();
+    const { service, key, client } = await start(disk);
+    const kept = (await client.upload("kept", "kept.txt")).body as { id: string };
+    expect(await service.stop()).toBe(0);
+    rmSync(join(disk.path, "service", "reserve"), { force: true });
+    disk.fill();
+
+    const again = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
+    expect(again.output()).toContain("the disk is full");
+    const after = httpClient(again.url, key);
+    expect((await after.get(`/api/assets/${kept.id}/content`)).text).toBe("kept");
+    for (const path of ["/api/jobs", "/api/assets", "/api/history_v2", "/api/queue", "/api/user"])
+      expect((await after.get(path)).status, path).toBe(200);
+    expect((await submit(after, 0, 1, "n".repeat(50_000))).status).toBe(507);
+    disk.free();
+    const done = await submit(after, 0, 1);
+    expect(done.status).toBe(200);
+    await until("it has run", async () => (await state(after, done.id)) === "completed");
+    expect(await again.stop()).toBe(0);
   });
 });

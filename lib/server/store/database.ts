@@ -5,7 +5,7 @@
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
 import SqliteDatabase from "better-sqlite3";
-import { type DiskReserve } from "@/lib/shared/disk-reserve";
+import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type Compilable, Kysely, Migrator, type SqliteDatabase as Sqlite, SqliteDialect, type SqliteStatement } from "kysely";
 import { migrations } from "./migrations";
 import { type Tables } from "./tables";
@@ -19,12 +19,25 @@ export function openDatabase(file: string, keys: readonly string[] = [], reserve
   try {
     return open(file, keys, reserve);
   } catch (error) {
+    // The index of the log takes room of its own, unless nobody else may open the database: then it lies in memory.
+    if (isFullDisk(error)) return open(file, keys, reserve, "EXCLUSIVE");
     throw asStartFailure(error, file);
   }
 }
 
-function open(file: string, keys: readonly string[], reserve: DiskReserve | undefined): Database {
+function open(file: string, keys: readonly string[], reserve: DiskReserve | undefined, locking = "NORMAL"): Database {
   const sqlite = new SqliteDatabase(file);
+  try {
+    prepareConnection(sqlite, file, keys, locking);
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }) });
+}
+
+function prepareConnection(sqlite: SqliteDatabase.Database, file: string, keys: readonly string[], locking: string): void {
+  sqlite.pragma(`locking_mode = ${locking}`);
   const isEmpty = sqlite.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() === undefined;
   if (isEmpty && sqlite.pragma("user_version", { simple: true }) === 0) {
     const key = keys.find((one) => existsSync(one));
@@ -42,7 +55,6 @@ function open(file: string, keys: readonly string[], reserve: DiskReserve | unde
   sqlite.pragma("synchronous = FULL");
   sqlite.pragma("foreign_keys = ON");
   sqlite.pragma("busy_timeout = 5000");
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }) });
 }
 
 /** What every request asks: written once, asked with other values. `query` holds as many placeholders, in this order. */

@@ -5,6 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
+import { isFullDisk } from "@/lib/shared/disk-reserve";
 
 export type DataLock = { release(): void };
 
@@ -25,8 +26,11 @@ export function lockDataFolder(dataDir: string): DataLock {
   try {
     writeFileSync(pidFile, String(process.pid));
   } catch (error) {
-    connection.close();
-    throw error;
+    // Its words are missed by nobody but whoever starts a second service.
+    if (!isFullDisk(error)) {
+      connection.close();
+      throw error;
+    }
   }
   return {
     release() {
@@ -39,6 +43,8 @@ export function lockDataFolder(dataDir: string): DataLock {
 function takeLock(file: string): Connection {
   const connection = new Sqlite(file, { timeout: 0 });
   try {
+    // Nothing is ever stored in it: a journal would only need room on a full disk.
+    connection.pragma("journal_mode = MEMORY");
     connection.exec("BEGIN EXCLUSIVE");
     return connection;
   } catch (error) {

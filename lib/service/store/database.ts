@@ -4,7 +4,7 @@
 
 import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
 import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { type DiskReserve } from "@/lib/shared/disk-reserve";
+import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type ServiceSettings } from "../settings";
 import { type AssetChangeListener, listenToAssets } from "./asset-triggers";
 import { createGroupCommit } from "./group-commit";
@@ -52,7 +52,29 @@ const MOST_PREPARED = 400;
 
 /** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
 export function openDatabase(file: string, now: () => number, limits: StoreLimits = {}, reserve?: DiskReserve): Database {
+  const open = (locking?: "EXCLUSIVE") => wrap(connect(file, now, locking), limits, reserve);
+  try {
+    return open();
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+    // The index of the log takes room of its own, unless nobody else may open the database: then it lies in memory.
+    return open("EXCLUSIVE");
+  }
+}
+
+function connect(file: string, now: () => number, locking?: "EXCLUSIVE"): Connection {
   const connection = new Sqlite(file, { timeout: 5000 });
+  try {
+    prepareConnection(connection, now, locking);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function prepareConnection(connection: Connection, now: () => number, locking: "EXCLUSIVE" | undefined): void {
+  if (locking) connection.pragma(`locking_mode = ${locking}`);
   connection.pragma("journal_mode = WAL");
   connection.pragma("synchronous = FULL");
   connection.pragma("foreign_keys = ON");
@@ -60,7 +82,6 @@ export function openDatabase(file: string, now: () => number, limits: StoreLimit
   connection.pragma("temp_store = MEMORY");
   connection.pragma("journal_size_limit = 67108864");
   migrate(connection, now);
-  return wrap(connection, limits, reserve);
 }
 
 function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve | undefined): Database {

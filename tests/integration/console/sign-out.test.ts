@@ -55,6 +55,17 @@ test("signing out ends the session: neither the cookie nor one that was renewed 
   expect(harness.log()).not.toContain('"level":50');
 });
 
+test("a sign-out that the disk did not take is told as failed, and not as one that was done", async () => {
+  const mine = await signIn();
+  expect(await statusWith(mine)).toBe(200);
+  changes.length = 0;
+  const write = vi.spyOn(harness.console.store.endedSessions, "end");
+  write.mockImplementation((id) => Promise.reject(Object.assign(new Error(`no room for ${id}`), { code: "SQLITE_FULL" })));
+  await post("signout", {}, mine);
+  write.mockRestore();
+  expect(changes).toEqual([expect.stringContaining("no room for")]);
+});
+
 test("ended sessions are forgotten when no cookie of theirs can be valid any more", async () => {
   await post("signout", {}, await signIn());
   expect(await harness.console.store.endedSessions.count()).toBe(2);

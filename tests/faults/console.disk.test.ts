@@ -1,0 +1,73 @@
+// The disk that holds the console's data is full: what changes something is told 507, who signs out is out, and reads go on.
+import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { endSession, readSession } from "@/lib/server/auth/session";
+import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
+import { openStore } from "@/lib/server/store/store";
+import { isFullDisk } from "@/lib/shared/disk-reserve";
+import { createHarness, type Harness } from "../support/harness";
+import { fillForSqlite } from "./disk/full-sqlite";
+import { disks, type SmallDisk } from "./disk/small-disk";
+
+describe("a console whose disk is full", () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await createHarness();
+  });
+  afterAll(() => harness.dispose());
+
+  it("answers its own routes with 507 and says who frees room, and reads go on", async () => {
+    const disk = fillForSqlite();
+    for (const [path, method, json] of [
+      ["/api/console/views", "POST", { name: "Mine", query: "status=failed" }],
+      ["/api/console/members/invitations", "POST", { email: "new@desk.test", role: "viewer" }],
+      ["/api/console/account", "PUT", { name: "Somebody else" }],
+    ] as const) {
+      const answer = await harness.request(path, { as: "owner", method, json });
+      expect([path, answer.status, await answer.json()]).toMatchObject([
+        path,
+        507,
+        { code: "INSUFFICIENT_STORAGE", message: expect.stringContaining("must free space") },
+      ]);
+    }
+    for (const path of ["/api/console/connections", "/api/console/members", "/api/jobs"])
+      expect([path, (await harness.request(path, { as: "owner" })).status]).toEqual([path, 200]);
+    disk.mockRestore();
+  });
+
+  it("ends a session that it cannot store the end of, and says that it failed", async () => {
+    const token = { sub: harness.viewerOf("operator").memberId, version: 1, sid: randomUUID() };
+    const cookie = await harness.mintCookie(token);
+    const status = async () => (await harness.request("/api/console/connections", { cookie })).status;
+    expect(await status()).toBe(200);
+    const disk = fillForSqlite();
+    const outcome = await endSession(token).catch((error: unknown) => error);
+    expect(isFullDisk(outcome)).toBe(true);
+    expect(await status()).toBe(401);
+    disk.mockRestore();
+    const encoded = cookie.slice(SESSION_COOKIE.length + 1);
+    expect(await readSession({ token: encoded, secret: harness.console.authSecret })).toBeNull();
+  });
+});
+
+const ours: SmallDisk[] = [];
+afterEach(() => ours.splice(0).forEach((disk) => disk.dispose()));
+
+describe.each(disks)("on $name that is full to the last byte", ({ make }) => {
+  it("the console's database opens without a reserve and is read", async () => {
+    const disk = make();
+    ours.push(disk);
+    const first = openStore(disk.path);
+    await first.migrate();
+    await first.setUpToken.replace("a token", 1);
+    await first.close();
+    rmSync(join(disk.path, "reserve"), { force: true });
+    disk.fill();
+    const again = openStore(disk.path);
+    await again.migrate();
+    expect(await again.members.hasOwner()).toBe(false);
+    await again.close();
+  });
+});
