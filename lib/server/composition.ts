@@ -23,6 +23,7 @@ import { runningComposition, setRunningComposition } from "./running";
 import { openStore } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
 import { createThumbnailCache } from "./thumbnails/cache";
+import { maskStoredNames } from "./workflows/mask-stored-names";
 import { createSeenNames } from "./workflows/seen-names";
 import { createSeenAssets } from "./thumbnails/seen-assets";
 import { createCapabilityMemory } from "./upstream/capabilities";
@@ -62,6 +63,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const ledger = createLedger({ store, log, now, most: env.ledgerJobs });
   const capabilities = createCapabilityMemory(now);
   const pictureBreaker = createBreaker(now);
+  const ring = openKeyRing(env.dataDir, env.encryptionKeys);
   const largeAnswers = createLargeAnswers(join(env.root, "dist", "answer-thread.mjs"), log);
   const sendHttp = createHttpSend();
   const sendLocal = speakLocal(sendHttp, now);
@@ -92,6 +94,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
 
   async function start(): Promise<void> {
     await store.migrate();
+    await maskStoredNames(store, ring, log);
     ledger.sweep();
     const { createService } = await import("@/lib/service/index");
     const made = createService({
@@ -121,7 +124,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     log,
     store,
     ledger,
-    ring: openKeyRing(env.dataDir, env.encryptionKeys),
+    ring,
     authSecret: readOrMakeSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url")),
     now,
     capabilities,

@@ -16,6 +16,7 @@ import { logByTarget } from "./migrations/0011-log-by-target";
 import { chainedLog } from "./migrations/0012-chained-log";
 import { connectionAssets } from "./migrations/0013-connection-assets";
 import { jobLedger } from "./migrations/0014-job-ledger";
+import { maskedNames } from "./migrations/0015-masked-names";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -32,4 +33,5 @@ export const migrations: Record<string, Migration> = {
   "0012-chained-log": chainedLog,
   "0013-connection-assets": connectionAssets,
   "0014-job-ledger": jobLedger,
+  "0015-masked-names": maskedNames,
 };

@@ -41,7 +41,7 @@ export type KeyRow = {
   created_at: number;
 };
 
-export type WorkflowNameRow = { connection_id: string; workflow_id: string; name: string };
+export type WorkflowNameRow = { connection_id: string; workflow_id: string; name: string; is_masked: number };
 
 export type PressRow = {
   member_id: string;

@@ -10,11 +10,28 @@ export type WorkflowNameStore = ReturnType<typeof createWorkflowNameStore>;
 
 export function createWorkflowNameStore(database: Database) {
   return {
+    /** `name` has passed the gate for keys. */
     async remember(connectionId: string, workflowId: string, name: string): Promise<void> {
       await database
         .insertInto("workflow_names")
-        .values({ connection_id: connectionId, workflow_id: workflowId, name })
-        .onConflict((conflict) => conflict.columns(["connection_id", "workflow_id"]).doUpdateSet({ name }))
+        .values({ connection_id: connectionId, workflow_id: workflowId, name, is_masked: 1 })
+        .onConflict((conflict) => conflict.columns(["connection_id", "workflow_id"]).doUpdateSet({ name, is_masked: 1 }))
+        .execute();
+    },
+
+    /** Stored before there was a gate for keys. */
+    async unmasked(): Promise<{ connectionId: string; workflowId: string; name: string }[]> {
+      const rows = await database.selectFrom("workflow_names").selectAll().where("is_masked", "=", 0).execute();
+      return rows.map((row) => ({ connectionId: row.connection_id, workflowId: row.workflow_id, name: row.name }));
+    },
+
+    /** `isFinal`: it need not be looked at again. */
+    async mask(connectionId: string, workflowId: string, name: string, isFinal: boolean): Promise<void> {
+      await database
+        .updateTable("workflow_names")
+        .set({ name, is_masked: isFinal ? 1 : 0 })
+        .where("connection_id", "=", connectionId)
+        .where("workflow_id", "=", workflowId)
         .execute();
     },
 
