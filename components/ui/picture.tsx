@@ -1,8 +1,10 @@
 "use client";
 
 import { ImageOff } from "lucide-react";
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { cn } from "./cn";
+import { watchLost } from "./lost-pictures";
+import { inTurn } from "./picture-turns";
 
 type PictureProps = {
   src?: string;
@@ -20,7 +22,10 @@ type PictureProps = {
   className?: string;
 };
 
-/** The one <img> of the house: its box stands before its bytes, and a placeholder takes the same box when they do not come. */
+/**
+ * The one <img> of the house: its box stands before its bytes, and a placeholder takes the same box when they do not come. It comes back by
+ * itself when they do.
+ */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", instead, className }: PictureProps) {
   const [lost, setLost] = useState<{ src: string; address: string }>();
   const attach = useCallback(
@@ -28,17 +33,12 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       if (!image || src === undefined) return;
       // An image of the first HTML may have failed before React was there to hear of it.
       if (image.complete && image.naturalWidth === 0 && image.currentSrc) setLost({ src, address: image.currentSrc });
-      // React's strict mode attaches twice; what the detaching took away is put back.
-      if (!image.hasAttribute("src")) image.src = src;
-      return () => {
-        // A picture that is gone from the page would be fetched to its end all the same.
-        if (image.complete) return;
-        image.removeAttribute("srcset");
-        image.removeAttribute("src");
-      };
+      return inTurn(image);
     },
     [src],
   );
+  const lostAddress = lost?.src === src ? lost?.address : undefined;
+  useEffect(() => (lostAddress === undefined ? undefined : watchLost(lostAddress, () => setLost(undefined))), [lostAddress]);
   if (instead && src && src === lost?.src) return instead(lost.address);
   if (!src || src === lost?.src) {
     return (
@@ -84,20 +84,35 @@ export function plainPicture({ src, width, height, className }: Pick<PictureProp
       decoding="async"
       // Else React asks for the first ones ahead of styles and scripts, and a list is ready that much later.
       fetchPriority="low"
-      onError={({ currentTarget }) => markLost(currentTarget)}
       className={cn("picture", className)}
     />
   );
 }
 
-function markLost(image: HTMLImageElement): void {
-  image.dataset.lost = "";
-}
-
 /** As `attach` above. */
 function watch(image: HTMLImageElement): () => void {
-  if (image.complete && image.naturalWidth === 0 && image.currentSrc) markLost(image);
-  return whileShown(image);
+  let giveUp: (() => void) | undefined;
+  const lose = () => {
+    image.dataset.lost = "";
+    giveUp?.();
+    giveUp = watchLost(image.currentSrc || image.src, comeBack);
+  };
+  const comeBack = () => {
+    delete image.dataset.lost;
+    const src = image.getAttribute("src") ?? "";
+    leave();
+    image.removeAttribute("src");
+    image.setAttribute("src", src);
+    leave = inTurn(image);
+  };
+  if (image.complete && image.naturalWidth === 0 && image.currentSrc) lose();
+  let leave = inTurn(image);
+  image.addEventListener("error", lose);
+  return () => {
+    image.removeEventListener("error", lose);
+    giveUp?.();
+    leave();
+  };
 }
 
 /** For the `ref` of an image: one that is gone from the page is not fetched to its end. */

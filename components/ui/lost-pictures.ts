@@ -1,0 +1,102 @@
+// Pictures that did not come: each is asked for again until its service has said what is so.
+// Guarantees: one of a connection is asked for at a time; while it fails that is every few seconds, or when the service said, and the first
+// answer then wakes all; one that is none, or stays away, is left alone; a hidden page asks nothing.
+// Must never: show anything. Whoever lost the picture hears that it may come, and fetches it.
+
+type Lost = { address: string; back: () => void; missing: () => void };
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 8_000;
+/** What is not there may be about to come, as after a restart: it is asked for so often. */
+const MOST_MISSED = 4;
+/** The console itself gives up before. */
+const LIMIT_MS = 20_000;
+
+/** What came and was lost again so soon cannot be shown, whatever its bytes say. */
+const SOON_MS = 10_000;
+const cameMs = new Map<string, number>();
+const MOST_KEPT = 500;
+
+/** By connection, those that wait. */
+const waitingOf = new Map<string, Set<Lost>>();
+
+/** Returns how to give it up. */
+export function watchLost(address: string, back: () => void): () => void {
+  // Of this page's own making: nobody else has it.
+  if (/^(?:blob|data):/.test(address)) return () => undefined;
+  const connection = /[?&]connection=([^&#]*)/.exec(address)?.[1] ?? "";
+  let missed = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const missing = () => {
+    missed += 1;
+    if (missed < MOST_MISSED) timer = setTimeout(wait, FIRST_MS * 4 ** missed);
+  };
+  const lost: Lost = { address, back, missing };
+  const wait = () => {
+    const waiting = waitingOf.get(connection);
+    if (waiting) return void waiting.add(lost);
+    const first = new Set([lost]);
+    waitingOf.set(connection, first);
+    void askThrough(first).finally(() => waitingOf.delete(connection));
+  };
+  wait();
+  return () => {
+    clearTimeout(timer);
+    waitingOf.get(connection)?.delete(lost);
+  };
+}
+
+async function askThrough(waiting: Set<Lost>): Promise<void> {
+  let failed = 0;
+  for (let [lost] = waiting; lost; [lost] = waiting) {
+    const { status, toldMs } = await look(lost.address);
+    // Given up meanwhile.
+    if (!waiting.delete(lost)) continue;
+    if (status === 0 || status === 429 || status >= 500) {
+      waiting.add(lost);
+      await seenAfter(Math.min(LONGEST_MS, toldMs ?? FIRST_MS * 2 ** failed));
+      failed += 1;
+      continue;
+    }
+    if (status === 200 && isNews(lost.address)) lost.back();
+    else if (status !== 204) lost.missing();
+    if (failed === 0) continue;
+    for (const { back } of waiting) back();
+    waiting.clear();
+  }
+}
+
+function isNews(address: string): boolean {
+  const lastMs = cameMs.get(address) ?? -SOON_MS;
+  cameMs.delete(address);
+  cameMs.set(address, performance.now());
+  for (const [oldest] of cameMs) if (cameMs.size > MOST_KEPT) cameMs.delete(oldest);
+  return performance.now() - lastMs >= SOON_MS;
+}
+
+/** 0: the console did not answer. */
+async function look(address: string): Promise<{ status: number; toldMs?: number }> {
+  try {
+    const answer = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) });
+    // To its end, so that it is kept for whoever shows it.
+    await answer.blob();
+    const seconds = Number(answer.headers.get("retry-after"));
+    return { status: answer.status, ...(seconds > 0 && { toldMs: seconds * 1_000 }) };
+  } catch {
+    return { status: 0 };
+  }
+}
+
+function seenAfter(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.visibilityState === "hidden") return;
+      document.removeEventListener("visibilitychange", look);
+      resolve();
+    };
+    setTimeout(() => {
+      document.addEventListener("visibilitychange", look);
+      look();
+    }, ms);
+  });
+}

@@ -1,0 +1,76 @@
+// Which pictures of this tab are fetched now: a few, so that pictures which never come keep no connection from what the page itself asks.
+// Guarantees: whoever is gone, or not near what is seen, gives its turn back; one that waits has no address, so that nothing fetches it.
+
+/** A browser opens six connections to a host. */
+const MOST = 4;
+
+const underWay = new Set<HTMLImageElement>();
+const waiting = new Set<HTMLImageElement>();
+const addresses = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
+const near = new WeakMap<Element, (isNear: boolean) => void>();
+let observer: IntersectionObserver | undefined;
+
+/** For the `ref` of an image; returns how to end it. */
+export function inTurn(image: HTMLImageElement): () => void {
+  const leave = () => {
+    waiting.delete(image);
+    if (underWay.delete(image)) next();
+  };
+  const come = (isNear: boolean) => {
+    if (image.complete && image.hasAttribute("src")) return;
+    if (!isNear) takeAway(image);
+    if (!isNear) return leave();
+    if (underWay.has(image) || waiting.has(image)) return;
+    if (underWay.size >= MOST) takeAway(image);
+    waiting.add(image);
+    next();
+  };
+  // What a detaching took away: React's strict mode attaches twice.
+  putBack(image);
+  image.addEventListener("load", leave);
+  image.addEventListener("error", leave);
+  const isLazy = image.loading === "lazy" && typeof IntersectionObserver === "function";
+  if (isLazy) {
+    near.set(image, come);
+    observer ??= new IntersectionObserver((entries) => entries.forEach(told), { rootMargin: "600px" });
+    observer.observe(image);
+  } else come(true);
+  return () => {
+    if (isLazy) observer?.unobserve(image);
+    near.delete(image);
+    image.removeEventListener("load", leave);
+    image.removeEventListener("error", leave);
+    // One that is gone from the page would be fetched to its end all the same.
+    if (!image.complete) takeAway(image);
+    leave();
+  };
+}
+
+function told({ target, isIntersecting }: IntersectionObserverEntry): void {
+  near.get(target)?.(isIntersecting);
+}
+
+function next(): void {
+  for (const image of waiting) {
+    if (underWay.size >= MOST) return;
+    waiting.delete(image);
+    underWay.add(image);
+    putBack(image);
+  }
+}
+
+function takeAway(image: HTMLImageElement): void {
+  if (!image.hasAttribute("src")) return;
+  addresses.set(image, { src: image.getAttribute("src") ?? "", srcset: image.srcset });
+  image.removeAttribute("srcset");
+  image.removeAttribute("src");
+}
+
+/** Unless it has got another one meanwhile. */
+function putBack(image: HTMLImageElement): void {
+  const address = addresses.get(image);
+  addresses.delete(image);
+  if (!address || image.hasAttribute("src")) return;
+  if (address.srcset) image.srcset = address.srcset;
+  image.src = address.src;
+}

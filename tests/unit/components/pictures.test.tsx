@@ -1,0 +1,89 @@
+// @vitest-environment jsdom
+// Pictures of a tab: few at a time, dropped with what showed them, and back by themselves after an outage.
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Picture, plainPicture } from "@/components/ui/picture";
+
+let answers: Record<string, () => Response>;
+let asked: string[];
+beforeEach(() => {
+  vi.useFakeTimers();
+  [answers, asked] = [{}, []];
+  vi.stubGlobal("fetch", (address: string) => {
+    const { pathname, search } = new URL(address, "http://localhost");
+    asked.push(pathname + search);
+    return Promise.resolve((answers[pathname + search] ?? (() => new Response(null, { status: 500 })))());
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const picture = (name: string) => <Picture key={name} src={`/${name}?connection=${name[0]}`} alt={name} width={10} height={10} eager />;
+const fetched = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
+const image = (name: string) => screen.getByRole("img", { name });
+/** As a browser tells an image of it. */
+const lose = (name: string) => fireEvent.error(image(name));
+
+test("four pictures are fetched at once; one that came, failed or left makes room for the next", () => {
+  const names = ["a1", "a2", "a3", "a4", "a5", "a6", "a7"];
+  const { rerender } = render(<>{names.map(picture)}</>);
+  expect(fetched()).toEqual(["a1", "a2", "a3", "a4"].map((name) => `/${name}?connection=a`));
+  fireEvent.load(image("a1"));
+  expect(image("a5").getAttribute("src")).toBe("/a5?connection=a");
+  rerender(<>{names.filter((name) => name !== "a2").map(picture)}</>);
+  expect(image("a6").getAttribute("src")).toBe("/a6?connection=a");
+  expect(image("a7").getAttribute("src")).toBeNull();
+  lose("a3");
+  expect(image("a7").getAttribute("src")).toBe("/a7?connection=a");
+});
+
+test("one asks for all that an outage took, when its service said; its answer brings all of that connection back", async () => {
+  answers["/b1?connection=b"] = () => new Response(null, { status: 503, headers: { "retry-after": "3" } });
+  render(<>{["b1", "b2", "c1"].map(picture)}</>);
+  for (const name of ["b1", "b2", "c1"]) lose(name);
+  await vi.advanceTimersByTimeAsync(500);
+  expect([asked, screen.queryAllByRole("img").filter(({ tagName }) => tagName === "IMG")]).toEqual([
+    ["/b1?connection=b", "/c1?connection=c"],
+    [],
+  ]);
+  answers["/b2?connection=b"] = () => new Response("picture");
+  await vi.advanceTimersByTimeAsync(2_400);
+  expect(asked.filter((address) => address.endsWith("b"))).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(asked.filter((address) => address.endsWith("b"))).toEqual(["/b1?connection=b", "/b2?connection=b"]);
+  expect([image("b1").tagName, image("b2").tagName, image("c1").tagName]).toEqual(["IMG", "IMG", "SPAN"]);
+});
+
+test("of what is no picture, or stays away, nobody asks for ever; a page that nobody sees asks nothing", async () => {
+  answers["/d1?connection=d"] = () => new Response(null, { status: 204 });
+  answers["/d2?connection=d"] = () => new Response(null, { status: 404 });
+  render(<>{["d1", "d2", "e1"].map(picture)}</>);
+  for (const name of ["d1", "d2"]) lose(name);
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(asked.filter((address) => address.startsWith("/d1"))).toHaveLength(1);
+  expect(asked.filter((address) => address.startsWith("/d2"))).toHaveLength(4);
+  lose("e1");
+  await vi.advanceTimersByTimeAsync(500);
+  const before = asked.length;
+  const hidden = vi.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toHaveLength(before);
+  hidden.mockRestore();
+  document.dispatchEvent(new Event("visibilitychange"));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(asked).toHaveLength(before + 1);
+});
+
+test("a picture of a list of many comes back as well, in the same element", async () => {
+  const { container } = render(plainPicture({ src: "/f1?connection=f", width: 10, height: 10 }));
+  const plain = container.querySelector("img");
+  if (!plain) throw new Error("no image");
+  fireEvent.error(plain);
+  expect(plain.dataset.lost).toBe("");
+  answers["/f1?connection=f"] = () => new Response("picture");
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([plain.dataset.lost, plain.getAttribute("src"), plain.isConnected]).toEqual([undefined, "/f1?connection=f", true]);
+});
