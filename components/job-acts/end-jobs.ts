@@ -6,6 +6,7 @@ import { type StopReceipt } from "@/lib/contract/console";
 import { mayHaveStarted } from "@/lib/contract/press";
 import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 import { isTerminalWord, type JobState } from "@/lib/contract/states";
+import type * as LookUp from "./look-up";
 import { type JobNames, type ReceiptEntry } from "./receipt-entry";
 
 /** `word` and `state` are absent where the job is not on the page that is shown. */
@@ -38,7 +39,7 @@ export function cancelJobs(jobs: readonly KnownJob[], work: Work): Promise<Recei
 export function removeJobs(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
   async function removeBatch(batch: readonly KnownJob[]): Promise<BatchOutcome<ReceiptEntry>> {
     const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
-    return result.ok ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) } : refused(batch, result.failure);
+    return result.ok ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) } : refused("remove", batch, result.failure, work);
   }
   return fitting("remove", jobs, work, (meant) => inBatches(meant, BATCH, removeBatch, work));
 }
@@ -61,7 +62,7 @@ export function named(jobs: readonly KnownJob[], entries: readonly ReceiptEntry[
 
 async function cancelWaiting(batch: readonly KnownJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {
   const result = await post<QueueAnswer>("/api/queue", { delete: batch.map(({ id }) => id) }, work);
-  if (!result.ok) return refused(batch, result.failure);
+  if (!result.ok) return refused("cancel", batch, result.failure, work);
   const deleted = result.value.deleted && new Set(result.value.deleted);
   const gone = new Set(result.value.gone);
   const outcomeOf = (id: string) => (gone.has(id) ? "gone" : !deleted ? "asked" : deleted.has(id) ? "cancelled" : "tooLate");
@@ -70,10 +71,18 @@ async function cancelWaiting(batch: readonly KnownJob[], work: Work): Promise<Ba
 
 async function stop(batch: readonly KnownJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {
   const result = await post<StopReceipt>("/api/console/jobs/stop", { ids: batch.map(({ id }) => id) }, work);
-  if (!result.ok) return refused(batch, result.failure);
-  const { stopped, stopping, over, together } = result.value;
+  if (!result.ok) return refused("stop", batch, result.failure, work);
+  const { stopped, stopping, over, unsure = [], together } = result.value;
+  const found = await lookUp(
+    "stop",
+    batch.filter(({ id }) => unsure.includes(id)),
+    undefined,
+    work,
+  );
   return {
     entries: batch.map(({ id }): ReceiptEntry => {
+      const seen = found.find((entry) => entry.id === id);
+      if (seen) return seen;
       if (stopped.includes(id)) return { id, outcome: "stopped" };
       if (stopping.includes(id)) return { id, outcome: "stopping" };
       if (over.includes(id)) return { id, outcome: "over" };
@@ -86,7 +95,23 @@ function post<T>(path: `/${string}`, json: unknown, work: Work) {
   return callPatiently<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
 }
 
-function refused(batch: readonly KnownJob[], failure: ApiFailure): BatchOutcome<ReceiptEntry> {
-  const outcome = failure.status === 0 || mayHaveStarted(failure) ? "unknown" : "failed";
-  return { entries: batch.map(({ id }) => ({ id, outcome, failure })), isOver: meetsAll(failure) };
+async function refused(
+  ending: LookUp.Ending,
+  batch: readonly KnownJob[],
+  failure: ApiFailure,
+  work: Work,
+): Promise<BatchOutcome<ReceiptEntry>> {
+  const isUnsure = failure.status === 0 || mayHaveStarted(failure);
+  const entries = isUnsure
+    ? await lookUp(ending, batch, failure, work)
+    : batch.map(({ id }): ReceiptEntry => ({ id, outcome: "failed", failure }));
+  return { entries, isOver: meetsAll(failure) };
+}
+
+/** It may or may not have been done: fetched then, since that is rare. */
+async function lookUp(...asked: Parameters<typeof LookUp.lookUp>): Promise<ReceiptEntry[]> {
+  const [, batch, failure] = asked;
+  if (batch.length === 0) return [];
+  const nobodyCanSay = () => batch.map(({ id }): ReceiptEntry => ({ id, outcome: "unknown", ...(failure && { failure }) }));
+  return import("./look-up").then(({ lookUp: ask }) => ask(...asked), nobodyCanSay);
 }

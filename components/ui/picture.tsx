@@ -3,7 +3,6 @@
 import { ImageOff } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { cn } from "./cn";
-import { watchLost } from "./lost-pictures";
 import { inTurn } from "./picture-turns";
 
 type PictureProps = {
@@ -68,6 +67,21 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       className={cn("picture", fit === "contain" && "object-contain", className)}
     />
   );
+}
+
+/** What asks for it again comes with the first one that is lost. */
+function watchLost(address: string, back: () => void): () => void {
+  let giveUp: (() => void) | undefined;
+  let isOver = false;
+  import("./lost-pictures").then(
+    (lost) => isOver || (giveUp = lost.watchLost(address, back)),
+    // Nothing comes from this console any more: a page that is loaded anew has its pictures, too.
+    () => undefined,
+  );
+  return () => {
+    isOver = true;
+    giveUp?.();
+  };
 }
 
 /** For lists of many: the same box, without state. What does not come is marked, and drawn by the stylesheet. Not lazy: such a list draws only what is near. */

@@ -109,14 +109,25 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
     const started = ports.nowMs();
     const answer = await sendOnce(!learnt.service.takesNoId);
     if (!answer.ok) {
-      if (mayHaveArrived(answer.failure)) told.know({ mayBeThere: true });
-      return { kind: "failed", failure: answer.failure };
+      const there = mayHaveArrived(answer.failure) ? await lookUp() : undefined;
+      return there ?? { kind: "failed", failure: answer.failure };
     }
     learnt.measured("send", { bytes: file.size, ms: ports.nowMs() - started });
     isSent = true;
     if (hash === undefined) told.status({ kind: "checking", share: 0 });
     const ours = await late;
     return finished(answer.value, file.size, ours === "unreadable" ? undefined : ours);
+  }
+
+  /** It may have arrived all the same: the service says whether it has it. Undefined: it has not, or cannot say, which is kept. */
+  async function lookUp(): Promise<UploadStatus | undefined> {
+    told.know({ mayBeThere: true });
+    if (signal.aborted || learnt.service.takesNoId) return undefined;
+    told.status({ kind: "checking", share: 1 });
+    const found = await ports.byId(item.id, asking({ kind: "checking", share: 1 }));
+    if (found.ok) return finished(found.value, file.size, hash);
+    if (found.failure.status === 404) told.know({ mayBeThere: false });
+    return undefined;
   }
 
   async function sendOnce(withId: boolean): Answer {

@@ -56,6 +56,8 @@ export type StopReceipt = {
   over: string[];
   /** Still run: the service cannot stop them, or not alone. */
   unable: string[];
+  /** Asked to stop, and no clear answer came. */
+  unsure?: string[];
   /** How many would stop together, where the service can stop them only so; 0 elsewhere. */
   together: number;
 };

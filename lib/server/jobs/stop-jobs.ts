@@ -6,6 +6,7 @@ import "server-only";
 import { type StopReceipt } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
+import { mayHaveStarted } from "@/lib/contract/press";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../bff/to-browser";
 import { type Access } from "../connections/access";
@@ -22,6 +23,10 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
   const receipt: StopReceipt = { stopped: [], stopping: [], over: ids.filter((id) => !running.has(id)), unable: [], together: 0 };
   for (const id of ids.filter((one) => running.has(one))) {
     const outcome = await stop(access, id, running.size, signal);
+    if (!outcome.ok && mayHaveStarted(outcome.failure)) {
+      receipt.unsure = [...(receipt.unsure ?? []), id];
+      continue;
+    }
     // What was stopped before this one must be told; the rest is as it was.
     if (!outcome.ok && receipt.stopped.length + receipt.stopping.length === 0) return failed(toBrowser(outcome.failure, access));
     const became = outcome.ok ? outcome.value : "impossible";

@@ -99,6 +99,34 @@ describe("what a job's page offers", () => {
     }
   });
 
+  it("looks up what became of a job where the answer to a cancel or a stop was cut, and tells that", async () => {
+    vi.useFakeTimers();
+    const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
+    const clear = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
+    const told = [
+      ["pending", "/api/queue", cut(), { status: "cancelled" }, "1 cancelled"],
+      ["pending", "/api/queue", cut(), { status: "executing" }, "1 had already started"],
+      ["pending", "/api/queue", cut(), { status: "pending" }, "1 failed"],
+      ["pending", "/api/queue", cut(), Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 }), "1 no longer on the service"],
+      ["pending", "/api/queue", cut(), cut(), "1 without a clear answer"],
+      ["in_progress", "/api/console/jobs/stop", cut(), { status: "cancelled" }, "1 stopped"],
+      ["in_progress", "/api/console/jobs/stop", cut(), { status: "in_progress" }, "1 without a clear answer"],
+      ["in_progress", "/api/console/jobs/stop", { ...clear, unsure: ["job-1"] }, { status: "completed" }, "1 had already finished"],
+    ] as const;
+    for (const [status, path, answer, seen, text] of told) {
+      const sent = answering({ [path]: answer, "/api/jobs/job-1": seen });
+      renderInApp(<Acts facts={factsOf({ status })} />);
+      await press(status === "pending" ? "Cancel job" : "Stop job");
+      await act(() => vi.advanceTimersByTimeAsync(HELD_MS + 1));
+      // What looks it up is fetched only then.
+      await act(() => vi.dynamicImportSettled());
+      expect(screen.getByText(new RegExp(`^${text}`))).toBeDefined();
+      // Nothing is sent a second time by itself.
+      expect(sent).toHaveLength(1);
+      cleanup();
+    }
+  });
+
   it("submits the stored workflow and leads to the new job; an answer that never came is neither a success nor a failure", async () => {
     const detail = { id: "job-1", status: "completed", workflow: { prompt: graph } };
     const sent = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });

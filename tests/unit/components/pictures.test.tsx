@@ -2,6 +2,7 @@
 // Pictures of a tab: few at a time, dropped with what showed them, and back by themselves after an outage.
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import "@/components/ui/lost-pictures";
 import { Picture, plainPicture } from "@/components/ui/picture";
 
 let answers: Record<string, () => Response>;

@@ -51,6 +51,7 @@ describe("a queue that is held", () => {
     await answer("fromHash", unknownHash);
     // A proxy that takes no large file hangs up.
     await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
+    await answer("byId", refused(404, "NOT_FOUND"));
     await until("e goes", () => kinds()[4] === "e hashing");
   });
 });

@@ -108,14 +108,12 @@ describe("a file on its way in", () => {
     expect((await answer("send", stored())).what).toBe("a no id");
   });
 
-  it("that broke off is asked for by its id before a byte goes again, and is found", async () => {
-    const { add, answer, item, store, waiting } = line();
+  it("that broke off is asked for by its id at once, and told as stored where it is", async () => {
+    const { add, answer, item, waiting } = line();
     add("film.mov");
     await answer("hash", hashed("film.mov"));
     await answer("fromHash", unknownHash);
     const first = await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
-    await until("it has failed", () => item().status.kind === "failed");
-    store.again(item().key);
     const asked = await answer("byId", stored({ asset_hash: hashOf("film.mov") }));
     expect(first.what).toBe(`film.mov ${asked.what}`);
     await until("it is done", () => item().status.kind === "done");
@@ -129,7 +127,9 @@ describe("a file on its way in", () => {
     await answer("hash", hashed("film.mov"));
     await answer("fromHash", unknownHash);
     const first = await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
+    await answer("byId", refused(503, "UPSTREAM_ERROR"));
     await until("it has failed", () => item().status.kind === "failed");
+    expect(item().status).toMatchObject({ failure: { code: "CONSOLE_UNREACHABLE" } });
     store.again(item().key);
     await answer("byId", refused(503, "UPSTREAM_ERROR"));
     await until("it has failed again", () => item().status.kind === "failed");
@@ -145,9 +145,10 @@ describe("a file on its way in", () => {
     await answer("hash", hashed("film.mov"));
     await answer("fromHash", unknownHash);
     const first = await answer("send", refused(502, "UPSTREAM_ERROR"));
-    await until("it has failed", () => item().status.kind === "failed");
-    store.again(item().key);
     await answer("byId", refused(404, "NOT_FOUND"));
+    await until("it has failed", () => item().status.kind === "failed");
+    expect(item().mayBeThere).toBe(false);
+    store.again(item().key);
     await answer("fromHash", unknownHash);
     expect((await answer("send", stored())).what).toBe(first.what);
     expect(waiting("hash")).toEqual([]);

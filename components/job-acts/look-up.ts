@@ -1,0 +1,48 @@
+// What became of jobs whose cancel, stop or removal had no clear answer: each is asked for and told as it is now.
+// Must never: send anything a second time.
+
+import { callPatiently, type Work } from "@/lib/browser/patient-call";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobState, toJobState } from "@/lib/contract/states";
+import { type ReceiptEntry } from "./receipt-entry";
+
+export type Ending = "cancel" | "stop" | "remove";
+
+/** One call for each, until the service cannot be asked. */
+export async function lookUp(
+  ending: Ending,
+  batch: readonly { id: string }[],
+  failure: ApiFailure | undefined,
+  work: Work,
+): Promise<ReceiptEntry[]> {
+  const entries: ReceiptEntry[] = [];
+  let isAsked = !work.isLeaving;
+  for (const { id } of batch) {
+    const seen = isAsked ? await stateOf(id, work) : undefined;
+    // Who cannot be asked now is not asked a hundred times.
+    if (seen === undefined) isAsked = false;
+    const outcome = seen === undefined ? "unknown" : outcomeIn(ending, seen);
+    const isDone = outcome !== "unknown" && outcome !== "failed";
+    entries.push({ id, outcome, ...(!isDone && failure && { failure }) });
+  }
+  return entries;
+}
+
+/** Undefined: nobody can say. */
+async function stateOf(id: string, work: Work): Promise<JobState | "missing" | undefined> {
+  const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: work.connection });
+  const found = await callPatiently<{ status?: string }>(path, { cache: "no-store" }, work);
+  if (found.ok) return found.value.status === undefined ? undefined : toJobState(found.value.status);
+  return found.failure.status === 404 ? "missing" : undefined;
+}
+
+function outcomeIn(ending: Ending, seen: JobState | "missing"): ReceiptEntry["outcome"] {
+  if (ending === "remove") return seen === "missing" ? "removed" : "failed";
+  if (seen === "missing") return "gone";
+  if (seen === "cancelled") return ending === "stop" ? "stopped" : "cancelled";
+  if (seen === "completed" || seen === "failed") return "over";
+  if (seen === "in_progress" && ending === "cancel") return "tooLate";
+  // What still waits was not cancelled; what still runs may be about to stop.
+  return seen === "pending" ? "failed" : "unknown";
+}
