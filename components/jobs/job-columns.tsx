@@ -4,7 +4,7 @@ import { columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { Cut, cutWhereLong } from "@/components/ui/cut";
-import { plainPicture } from "@/components/ui/picture";
+import { plainPicture } from "@/components/ui/plain-picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ColumnChoice, isValueId, shownColumns, valueOf } from "./column-choice";
 import { type CellWords, ranCell, stateCell, submittedCell, whatCell } from "./job-cells";

@@ -74,3 +74,18 @@ function putBack(image: HTMLImageElement): void {
   if (address.srcset) image.srcset = address.srcset;
   image.src = address.src;
 }
+
+/** What asks for it again comes with the first one that is lost. */
+export function watchLost(address: string, back: () => void): () => void {
+  let giveUp: (() => void) | undefined;
+  let isOver = false;
+  import("./lost-pictures").then(
+    (lost) => isOver || (giveUp = lost.watchLost(address, back)),
+    // Nothing comes from this console any more: a page that is loaded anew has its pictures, too.
+    () => undefined,
+  );
+  return () => {
+    isOver = true;
+    giveUp?.();
+  };
+}

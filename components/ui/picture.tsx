@@ -3,7 +3,7 @@
 import { ImageOff } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { cn } from "./cn";
-import { inTurn } from "./picture-turns";
+import { inTurn, watchLost } from "./picture-turns";
 
 type PictureProps = {
   src?: string;
@@ -67,66 +67,6 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       className={cn("picture", fit === "contain" && "object-contain", className)}
     />
   );
-}
-
-/** What asks for it again comes with the first one that is lost. */
-function watchLost(address: string, back: () => void): () => void {
-  let giveUp: (() => void) | undefined;
-  let isOver = false;
-  import("./lost-pictures").then(
-    (lost) => isOver || (giveUp = lost.watchLost(address, back)),
-    // Nothing comes from this console any more: a page that is loaded anew has its pictures, too.
-    () => undefined,
-  );
-  return () => {
-    isOver = true;
-    giveUp?.();
-  };
-}
-
-/** For lists of many: the same box, without state. What does not come is marked, and drawn by the stylesheet. Not lazy: such a list draws only what is near. */
-export function plainPicture({ src, width, height, className }: Pick<PictureProps, "src" | "width" | "height" | "className">): ReactNode {
-  if (!src) return <span aria-hidden="true" className={cn("picture", className)} />;
-  return (
-    <img
-      key={src}
-      ref={watch}
-      src={src}
-      alt=""
-      width={width}
-      height={height}
-      decoding="async"
-      // Else React asks for the first ones ahead of styles and scripts, and a list is ready that much later.
-      fetchPriority="low"
-      className={cn("picture", className)}
-    />
-  );
-}
-
-/** As `attach` above. */
-function watch(image: HTMLImageElement): () => void {
-  let giveUp: (() => void) | undefined;
-  const lose = () => {
-    image.dataset.lost = "";
-    giveUp?.();
-    giveUp = watchLost(image.currentSrc || image.src, comeBack);
-  };
-  const comeBack = () => {
-    delete image.dataset.lost;
-    const src = image.getAttribute("src") ?? "";
-    leave();
-    image.removeAttribute("src");
-    image.setAttribute("src", src);
-    leave = inTurn(image);
-  };
-  if (image.complete && image.naturalWidth === 0 && image.currentSrc) lose();
-  let leave = inTurn(image);
-  image.addEventListener("error", lose);
-  return () => {
-    image.removeEventListener("error", lose);
-    giveUp?.();
-    leave();
-  };
 }
 
 /** For the `ref` of an image: one that is gone from the page is not fetched to its end. */

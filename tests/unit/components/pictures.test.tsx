@@ -3,7 +3,8 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import "@/components/ui/lost-pictures";
-import { Picture, plainPicture } from "@/components/ui/picture";
+import { Picture } from "@/components/ui/picture";
+import { plainPicture } from "@/components/ui/plain-picture";
 
 let answers: Record<string, () => Response>;
 let asked: string[];
