@@ -45,7 +45,8 @@ export async function searchLedger(id: string, query: JobSearchQuery): Promise<J
   return withNames(operations.listJobs, id, { jobs: found.jobs, pagination });
 }
 
-async function reachOf(id: string): Promise<JobReach> {
+/** How far back the ledger of a connection reaches. */
+export async function reachOf(id: string): Promise<JobReach> {
   const { store, env } = composition();
   const { isComplete, isBounded, cursorMs, unread } = await store.jobLedger.reach(id);
   const extent = isBounded ? "newest" : isComplete ? "all" : "reading";

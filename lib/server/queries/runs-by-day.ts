@@ -1,54 +1,79 @@
-// How many jobs were submitted on each of the last days, and how they ended.
-// Guarantees: one bounded read, of the newest jobs; days that it does not reach are left out and never shown as empty ones.
+// How many jobs were submitted on each of the last days, and how they ended: counted in the ledger of jobs.
+// Guarantees: the newest page of the service's list is read before, so that an outage is one and what just ended is counted; days that the
+// ledger does not reach are left out and never shown as empty ones. Must never: hold the others up while it counts.
 
 import "server-only";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { type JobListItem } from "@/lib/contract/schemas/job";
-import { toJobState } from "@/lib/contract/states";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobState, jobStates } from "@/lib/contract/states";
 import { toMilliseconds } from "@/lib/contract/times";
-import { ok, type Result } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
+import { passOn } from "../bff/pass-on";
+import { toBrowser } from "../bff/to-browser";
 import { composition } from "../composition";
-import { readThrough } from "../connections/access";
+import { openConnection } from "../connections/access";
+import { reachOf } from "./job-search";
 
-const MOST_JOBS = 1000;
+const NEWEST = 200;
 const DAYS = 14;
 const DAY_MS = 24 * 60 * 60_000;
 
 export async function listRunsByDay(viewer: Viewer, zone: string, connection?: string): Promise<Result<RunsByDay, Failure>> {
-  const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: MOST_JOBS };
-  const answer = await readThrough(viewer, connection, operations.listJobs, { query });
-  if (!answer.ok) return answer;
-  const { jobs, pagination } = answer.value;
-  const isCut = pagination.has_more ?? (pagination.total ?? 0) > jobs.length;
-  return ok(countByDay(jobs, { zone, nowMs: composition().now(), isCut }));
+  const access = await openConnection(viewer, connection);
+  if (!access.ok) return access;
+  const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: NEWEST };
+  const newest = await access.value.upstream.call(operations.listJobs, { query });
+  if (!newest.ok) return failed(toBrowser(newest.failure, access.value));
+  await passOn(operations.listJobs, access.value, newest.value);
+  const { store, ledger, now } = composition();
+  const { id } = access.value.connection;
+  await ledger.settled();
+  const runs: Runs[] = [];
+  const nowMs = now();
+  for (const state of [...jobStates, "unknown"] as const) {
+    // A day in each turn: of two hundred thousand jobs all may be of one state.
+    for (let toMs = nowMs + DAY_MS; toMs > nowMs - (DAYS + 1) * DAY_MS; toMs -= DAY_MS) {
+      await othersTurn();
+      const counted = await store.jobLedger.countByTime(id, state, { fromMs: toMs - DAY_MS, toMs });
+      for (const { ms, count } of counted) runs.push({ ms, state, count });
+    }
+  }
+  return ok(countByDay(runs, { zone, nowMs, sinceMs: await reachedMs(id, newest.value) }));
 }
 
-type Counting = { zone: string; nowMs: number; isCut: boolean };
+/** Undefined where it is everything. */
+async function reachedMs(id: string, { jobs, pagination }: JobsAnswer): Promise<number | undefined> {
+  const { extent, sinceMs } = await reachOf(id);
+  if (extent !== "reading") return extent === "all" ? undefined : sinceMs;
+  const isCut = pagination.has_more ?? (pagination.total ?? 0) > jobs.length;
+  if (!isCut) return undefined;
+  // Until the list has been read backwards there is what the page has.
+  const times = jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
+  return Math.min(sinceMs ?? Number.POSITIVE_INFINITY, ...times);
+}
 
-export function countByDay(jobs: readonly Pick<JobListItem, "status" | "create_time">[], { zone, nowMs, isCut }: Counting): RunsByDay {
+/** `ms`: of the quarter of an hour in which they came. */
+type Runs = { ms: number; state: JobState; count: number };
+
+/** `sinceMs`: older jobs are not known. */
+export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs }: { zone: string; nowMs: number; sinceMs?: number }): RunsByDay {
   const dayOf = dayIn(zone);
   const counted = new Map<string, RunsOfDay>(
     lastDays(nowMs, dayOf).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),
   );
-  let oldestMs = Number.POSITIVE_INFINITY;
-  for (const { status, create_time } of jobs) {
-    const ms = toMilliseconds(create_time);
-    if (ms === undefined) continue;
-    oldestMs = Math.min(oldestMs, ms);
-    const runs = counted.get(dayOf(ms));
-    if (!runs) continue;
-    const state = toJobState(status);
-    runs[state === "completed" || state === "failed" || state === "cancelled" ? state : "other"] += 1;
+  for (const { ms, state, count } of runs) {
+    const ofDay = counted.get(dayOf(ms));
+    if (ofDay) ofDay[state === "completed" || state === "failed" || state === "cancelled" ? state : "other"] += count;
   }
   const [firstDay = ""] = counted.keys();
-  const isWhole = !isCut || !Number.isFinite(oldestMs) || dayOf(oldestMs) < firstDay;
-  const reached = isWhole ? firstDay : dayOf(oldestMs);
-  const days = [...counted.values()].filter(({ day }) => day >= reached);
-  const total = days.reduce((sum, { completed, failed, cancelled, other }) => sum + completed + failed + cancelled + other, 0);
-  return { days, jobs: total, ...(isWhole ? {} : { sinceMs: oldestMs }) };
+  const isWhole = sinceMs === undefined || dayOf(sinceMs) < firstDay;
+  const days = [...counted.values()].filter(({ day }) => isWhole || day >= dayOf(sinceMs));
+  const total = days.reduce((sum, { completed, failed: lost, cancelled, other }) => sum + completed + lost + cancelled + other, 0);
+  return { days, jobs: total, ...(isWhole ? {} : { sinceMs }) };
 }
 
 /** Dates compare as texts. */

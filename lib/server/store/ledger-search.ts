@@ -5,9 +5,10 @@
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobState } from "@/lib/contract/states";
 import { fold, markOf, termOf } from "./ledger-words";
 import { type Database } from "./database";
-import { firstKey, readItem } from "./ledger-rows";
+import { firstKey, MS_OF_KEY, readItem } from "./ledger-rows";
 
 export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
   words: readonly string[];
@@ -22,6 +23,7 @@ export type LedgerSearchStore = ReturnType<typeof createLedgerSearch>;
 /** A word that half of all names hold is no longer looked for among them. */
 const MOST_NAMES = 200;
 const LAST_MS = Number.MAX_SAFE_INTEGER;
+const QUARTER_MS = sql.lit(15 * 60_000);
 
 export function createLedgerSearch(database: Database) {
   /** A word in a job's texts, or in what its workflow or the person is called now. */
@@ -63,6 +65,22 @@ export function createLedgerSearch(database: Database) {
       const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${found})`.execute(database);
       const page = await pageOf(found, question).execute(database);
       return { jobs: page.rows.map(({ item }) => readItem(item)), total: count.rows[0]?.n ?? 0 };
+    },
+
+    /** How many jobs of a state came in each quarter of an hour, by which all time zones differ. Read from the index alone. */
+    async countByTime(connectionId: string, state: JobState, { fromMs, toMs }: { fromMs: number; toMs: number }) {
+      const row = await database
+        .selectFrom("ledger_connections")
+        .select("number")
+        .where("connection_id", "=", connectionId)
+        .executeTakeFirst();
+      if (!row) return [];
+      const { rows } = await sql<{ ms: number; count: number }>`
+        SELECT ${MS_OF_KEY} / ${QUARTER_MS} * ${QUARTER_MS} AS ms, count(*) AS count FROM (
+          SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${termOf(markOf("state", state))}
+          AND rowid >= ${firstKey(row.number, fromMs)} AND rowid < ${firstKey(row.number, toMs)}
+        ) GROUP BY 1`.execute(database);
+      return rows;
     },
 
     /** Everybody whom a job of the connection is known of, under the name they have now. */

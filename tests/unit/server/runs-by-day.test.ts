@@ -1,9 +1,10 @@
 // Runs per day are counted in the reader's zone, and days that were not read are not shown as empty.
 import { describe, expect, it } from "vitest";
+import { type JobState } from "@/lib/contract/states";
 import { countByDay } from "@/lib/server/queries/runs-by-day";
 
 const nowMs = Date.parse("2026-11-22T01:00:00Z");
-const job = (create_time: string, status = "completed") => ({ create_time, status });
+const job = (time: string, state: JobState = "completed") => ({ ms: Date.parse(time), state, count: 1 });
 
 describe("runs by day", () => {
   it("has fourteen days to today, each with how its jobs ended", () => {
@@ -14,7 +15,7 @@ describe("runs by day", () => {
       job("2026-11-20T12:00:00Z", "cancelled"),
       job("2026-10-01T12:00:00Z"),
     ];
-    const { days, jobs: counted, sinceMs } = countByDay(jobs, { zone: "UTC", nowMs, isCut: false });
+    const { days, jobs: counted, sinceMs } = countByDay(jobs, { zone: "UTC", nowMs });
     expect(days.map(({ day }) => day)).toEqual(Array.from({ length: 14 }, (_, index) => `2026-11-${String(index + 9).padStart(2, "0")}`));
     expect(days.at(-1)).toEqual({ day: "2026-11-22", completed: 1, failed: 1, cancelled: 0, other: 1 });
     expect(days.at(-3)).toEqual({ day: "2026-11-20", completed: 0, failed: 0, cancelled: 1, other: 0 });
@@ -22,19 +23,20 @@ describe("runs by day", () => {
   });
 
   it("puts a job on the day that it was in the reader's zone", () => {
-    const { days } = countByDay([job("2026-11-21T20:00:00Z")], { zone: "Asia/Shanghai", nowMs, isCut: false });
+    const { days } = countByDay([job("2026-11-21T20:00:00Z")], { zone: "Asia/Shanghai", nowMs });
     expect(days.at(-1)).toMatchObject({ day: "2026-11-22", completed: 1 });
   });
 
   it("counts each day once where clocks are put back", () => {
-    const { days } = countByDay([], { zone: "America/New_York", nowMs: Date.parse("2026-11-05T12:00:00Z"), isCut: false });
+    const { days } = countByDay([], { zone: "America/New_York", nowMs: Date.parse("2026-11-05T12:00:00Z") });
     expect(new Set(days.map(({ day }) => day)).size).toBe(14);
   });
 
-  it("leaves out the days that the newest jobs do not reach, and says since when it counts", () => {
-    const oldest = "2026-11-21T09:00:00Z";
-    const { days, sinceMs } = countByDay([job("2026-11-22T00:30:00Z"), job(oldest)], { zone: "UTC", nowMs, isCut: true });
+  it("leaves out the days that the ledger does not reach, and says since when it counts", () => {
+    const oldest = Date.parse("2026-11-21T09:00:00Z");
+    const { days, sinceMs } = countByDay([job("2026-11-22T00:30:00Z")], { zone: "UTC", nowMs, sinceMs: oldest });
     expect(days.map(({ day }) => day)).toEqual(["2026-11-21", "2026-11-22"]);
-    expect(sinceMs).toBe(Date.parse(oldest));
+    expect(sinceMs).toBe(oldest);
+    expect(countByDay([], { zone: "UTC", nowMs, sinceMs: 1 })).not.toHaveProperty("sinceMs");
   });
 });
