@@ -9,3 +9,19 @@ export async function stamp<Answer, T, F>(
   const result = await reading;
   return result.ok ? ok({ value: read(result.value), atMs }) : failed(result.failure);
 }
+
+const SOON_MS = 100;
+
+/**
+ * Whether a read ends within what nobody notices. Then a page needs no skeleton, and what was read is in the first paint: behind a skeleton React
+ * shows it 300 ms later, and takes it over after that.
+ */
+export async function endsSoon(reading: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), SOON_MS);
+  });
+  const isSoon = await Promise.race([late, reading.then(() => true)]);
+  clearTimeout(timer);
+  return isSoon;
+}

@@ -35,6 +35,15 @@ test("a first visit to Jobs fetches little beside its pictures, and no other pag
   expect(fetched.filter(isMono).length).toBeLessThanOrEqual(1);
 });
 
+test("the rows of a service that answers at once are in the page's first part, not behind a skeleton", async ({ page, ownDesk }) => {
+  const id = await submit(page.request, ownDesk, slowGraph(0.02, "-first-part"));
+  await untilState(page.request, ownDesk, id, "completed");
+  const html = await (await page.request.get(`${ownDesk.url}/jobs`)).text();
+  const [firstPart = ""] = html.split('<div hidden id="S:');
+  expect(firstPart).toContain(`/jobs/${id}`);
+  expect(firstPart).not.toContain("aria-busy");
+});
+
 test("a page is fetched when its link is pointed at, and when keys come to it", async ({ page, ownDesk }) => {
   await submit(page.request, ownDesk, slowGraph(0.02, "-pointed-at"));
   const traffic = await visitJobs(page, ownDesk);

@@ -1,9 +1,11 @@
 import { type Metadata } from "next";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
+import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toJobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/jobs-screen";
+import { JobsSkeleton } from "@/components/jobs/jobs-skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
@@ -12,7 +14,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { searchJobs } from "@/lib/server/queries/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
-import { stamp } from "../stamp";
+import { endsSoon, stamp } from "../stamp";
 import { isBareAddress, parseJobsQuery, textParam } from "./jobs-query";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -30,16 +32,19 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   }
   const reading = isSearch(query) ? searchJobs(viewer, query, connection) : listJobs(viewer, query, connection);
   const jobs = stamp(reading, toJobsView);
+  const screen = (
+    <JobsScreen
+      query={query}
+      ignored={ignored}
+      connection={connection}
+      view={preferred && "all"}
+      canRun={hasRole(viewer.role, "operator")}
+      jobs={jobs}
+    />
+  );
   return (
     <PageMessages messages={await pickMessages("jobs", "acts", "jobSearch")}>
-      <JobsScreen
-        query={query}
-        ignored={ignored}
-        connection={connection}
-        view={preferred && "all"}
-        canRun={hasRole(viewer.role, "operator")}
-        jobs={jobs}
-      />
+      {(await endsSoon(jobs)) ? screen : <Suspense fallback={<JobsSkeleton />}>{screen}</Suspense>}
     </PageMessages>
   );
 }
