@@ -7,6 +7,7 @@ import { CopyButton } from "@/components/ui/copy-button";
 import { type Tone } from "@/components/ui/tone";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { MovingLine } from "./moving-line";
+import { type EntryLook, ReceiptDialog } from "./receipt-dialog";
 import { type WorkOf, type WorkPhase } from "./use-bulk-work";
 import { useKeepFromEscape } from "./use-keep-from-escape";
 import { WorkLine, WorkLines } from "./work-line";
@@ -21,7 +22,7 @@ type Acts<Act, Item, Entry> = {
   again: (key: number, isMeant: (entry: Entry) => boolean) => Promise<void>;
   dismiss: (key: number) => void;
 };
-type Words<Act, Item, Entry> = {
+type Words<Act, Item, Entry extends { id: string }> = {
   /** Where its words are. */
   words: "acts" | "assets.bulk";
   heldText: (phase: Of<WorkPhase<Act, Item, Entry>, "held">) => string;
@@ -35,13 +36,13 @@ type Words<Act, Item, Entry> = {
   isWorthAgain: (entry: Entry, act: Act) => boolean;
   /** What else can be done about what was done; `dismiss` takes its line away. */
   actions?: (phase: Of<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
-  receipt: (props: { isOpen: boolean; entries: readonly Entry[]; onClose: () => void }) => ReactNode;
+  entryLook: EntryLook<Entry>;
   copies?: (items: readonly Item[]) => { label: string; text: () => string }[];
 };
-type BulkLinesProps<Act, Item, Entry> = Words<Act, Item, Entry> & { acts: Acts<Act, Item, Entry> };
+type BulkLinesProps<Act, Item, Entry extends { id: string }> = Words<Act, Item, Entry> & { acts: Acts<Act, Item, Entry> };
 
 /** A line for each act: what is held, how far it is, what became of it. */
-export function BulkLines<Act, Item, Entry>(props: BulkLinesProps<Act, Item, Entry>) {
+export function BulkLines<Act, Item, Entry extends { id: string }>(props: BulkLinesProps<Act, Item, Entry>) {
   const { works } = props.acts;
   useKeepFromEscape(works.some(({ phase: { kind } }) => kind === "held" || kind === "walking" || kind === "working"));
   const label = useTranslations(props.words)("label");
@@ -55,9 +56,12 @@ export function BulkLines<Act, Item, Entry>(props: BulkLinesProps<Act, Item, Ent
   );
 }
 
-type BulkLineProps<Act, Item, Entry> = BulkLinesProps<Act, Item, Entry> & { id: number; phase: WorkPhase<Act, Item, Entry> };
+type BulkLineProps<Act, Item, Entry extends { id: string }> = BulkLinesProps<Act, Item, Entry> & {
+  id: number;
+  phase: WorkPhase<Act, Item, Entry>;
+};
 
-function BulkLine<Act, Item, Entry>({ id, phase, acts, words, ...say }: BulkLineProps<Act, Item, Entry>) {
+function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, words, ...say }: BulkLineProps<Act, Item, Entry>) {
   const t = useTranslations(words);
   const common = useTranslations("common");
   const [isReading, setReading] = useState(false);
@@ -108,7 +112,7 @@ function BulkLine<Act, Item, Entry>({ id, phase, acts, words, ...say }: BulkLine
               {t("receipt.open")}
             </Button>
           </WorkLine>
-          {say.receipt({ isOpen: isReading, entries: phase.entries, onClose: () => setReading(false) })}
+          <ReceiptDialog {...say.entryLook} words={words} isOpen={isReading} entries={phase.entries} onClose={() => setReading(false)} />
         </>
       );
     }

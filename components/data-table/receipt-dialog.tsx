@@ -1,28 +1,24 @@
 "use client";
 
+import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Dialog } from "@/components/ui/dialog";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 
-type Words = {
-  title: string;
-  copy: string;
-  close: string;
-  table: string;
-  thing: string;
-  happened: string;
-  more: (count: number) => string;
-};
-type ReceiptDialogProps<Entry extends { id: string }> = {
-  isOpen: boolean;
-  entries: readonly Entry[];
-  words: Words;
+/** How one entry reads. */
+export type EntryLook<Entry> = {
   toneOf: (entry: Entry) => Tone;
   textOf: (entry: Entry) => string;
   /** What people call it, where more than its id is known. */
-  nameOf?: (entry: Entry) => string | undefined;
+  nameOf: (entry: Entry) => string | undefined;
+};
+type ReceiptDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
+  /** Where its words are. */
+  words: "acts" | "assets.bulk";
+  isOpen: boolean;
+  entries: readonly Entry[];
   onClose: () => void;
 };
 
@@ -39,29 +35,30 @@ export function ReceiptDialog<Entry extends { id: string }>({
   nameOf,
   onClose,
 }: ReceiptDialogProps<Entry>) {
-  const asText = () => entries.map((entry) => [entry.id, ...(nameOf ? [nameOf(entry) ?? ""] : []), textOf(entry)].join("\t")).join("\n");
+  const t = useTranslations(`${words}.receipt`);
+  const asText = () => entries.map((entry) => [entry.id, nameOf(entry) ?? "", textOf(entry)].join("\t")).join("\n");
   return (
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
       className="w-[min(680px,calc(100vw-32px))]"
-      title={words.title}
+      title={t("title", { count: entries.length })}
       actions={
         <>
-          {isOpen ? <CopyButton text={asText()} label={words.copy} className="mr-auto size-[30px]" /> : null}
-          <Button onClick={onClose}>{words.close}</Button>
+          {isOpen ? <CopyButton text={asText()} label={t("copy")} className="mr-auto size-[30px]" /> : null}
+          <Button onClick={onClose}>{t("close")}</Button>
         </>
       }
     >
-      <div role="group" tabIndex={0} aria-label={words.table} className="max-h-[50vh] overflow-y-auto">
+      <div role="group" tabIndex={0} aria-label={t("table")} className="max-h-[50vh] overflow-y-auto">
         <table className="w-full text-left">
           <thead>
             <tr className="border-b border-line text-ink-3">
               <th scope="col" className="py-1 pr-3 font-normal">
-                {words.thing}
+                {t("thing")}
               </th>
               <th scope="col" className="py-1 font-normal">
-                {words.happened}
+                {t("happened")}
               </th>
             </tr>
           </thead>
@@ -69,7 +66,7 @@ export function ReceiptDialog<Entry extends { id: string }>({
             {entries.slice(0, SHOWN).map((entry) => (
               <tr key={entry.id} className="border-b border-line align-top last:border-0">
                 <td className="py-1.5 pr-3">
-                  {nameOf?.(entry) ? <span className="block break-words text-ink">{nameOf(entry)}</span> : null}
+                  {nameOf(entry) ? <span className="block break-words text-ink">{nameOf(entry)}</span> : null}
                   <span className="font-mono text-sm break-all">{entry.id}</span>
                 </td>
                 <td className="py-1.5 text-ink">
@@ -83,7 +80,7 @@ export function ReceiptDialog<Entry extends { id: string }>({
           </tbody>
         </table>
       </div>
-      {entries.length > SHOWN ? <p className="mt-2">{words.more(entries.length - SHOWN)}</p> : null}
+      {entries.length > SHOWN ? <p className="mt-2">{t("more", { count: entries.length - SHOWN })}</p> : null}
     </Dialog>
   );
 }

@@ -3,8 +3,8 @@
 import { useTranslations } from "next-intl";
 import { BulkLines } from "@/components/data-table/bulk-lines";
 import { failureText } from "@/components/frame/failure-text";
-import { JobReceipt } from "./job-receipt";
-import { causeOf, isWorthAgain } from "./receipt-entry";
+import { useClock } from "@/components/ui/use-clock";
+import { causeOf, isWorthAgain, toneOf } from "./receipt-entry";
 import { StopTogether } from "./stop-together";
 import { type JobWork } from "./use-job-work";
 import { useTold } from "./use-told";
@@ -20,6 +20,7 @@ type JobLinesProps = {
 export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
+  const clock = useClock();
   const told = useTold();
   return (
     <BulkLines
@@ -42,7 +43,15 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
         };
         return count > 0 ? <StopTogether count={count} connection={connection} onDone={stopped} /> : null;
       }}
-      receipt={(props) => <JobReceipt {...props} />}
+      entryLook={{
+        toneOf: ({ outcome }) => toneOf(outcome),
+        textOf: ({ outcome, newId, failure }) =>
+          [t(`outcome.${outcome}`), newId && t("outcome.as", { id: newId }), failure && failureText(errors, failure)]
+            .filter(Boolean)
+            .join(" "),
+        nameOf: ({ workflow, label, createdMs }) =>
+          [workflow, label, createdMs !== undefined && clock(createdMs, "until")].filter(Boolean).join(" · "),
+      }}
       copies={(jobs) => [{ label: t("copyIds"), text: () => jobs.map(({ id }) => id).join("\n") }]}
     />
   );

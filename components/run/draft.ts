@@ -6,7 +6,7 @@ import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json";
 import { openWorkflow } from "./open-workflow";
 import { own } from "./own";
-import { forgetText, keepText, keptText, type Shelf } from "./shelf";
+import { forgetText, keepText, keptText, type TabStorage } from "./tab-storage";
 import { type Edit, type OpenedFile, type OpenWorkflow } from "./run-state";
 
 export const draftLimit = 1_000_000;
@@ -16,25 +16,25 @@ const KEY = "lightdesk.run";
 export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownNames?: Record<string, string> };
 
 /** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
-export function keepDraft(shelf: Shelf, memberId: string, opened: OpenWorkflow): boolean {
+export function keepDraft(storage: TabStorage, memberId: string, opened: OpenWorkflow): boolean {
   const { name, stored, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
   const text = writeExactJson({ memberId, name, stored, workflow, inputs: changedInputs(opened), ownNames });
-  if (text.length <= draftLimit && keepText(shelf, KEY, text)) return true;
-  forgetDraft(shelf);
+  if (text.length <= draftLimit && keepText(storage, KEY, text)) return true;
+  forgetDraft(storage);
   return false;
 }
 
-export function forgetDraft(shelf: Shelf): void {
-  forgetText(shelf, KEY);
+export function forgetDraft(storage: TabStorage): void {
+  forgetText(storage, KEY);
 }
 
-export function readDraft(shelf: Shelf, memberId: string): Draft | undefined {
-  const kept = objectOf(parseJson(keptText(shelf, KEY)));
+export function readDraft(storage: TabStorage, memberId: string): Draft | undefined {
+  const kept = objectOf(parseJson(keptText(storage, KEY)));
   if (!kept) return undefined;
   const opened = kept.memberId === memberId ? openWorkflow(writeExactJson(kept.workflow)) : undefined;
   if (!opened?.ok) {
-    forgetDraft(shelf);
+    forgetDraft(storage);
     return undefined;
   }
   const inputs = Object.entries(objectOf(kept.inputs) ?? {}).flatMap(([nodeId, now]) => (isObject(now) ? [[nodeId, now] as const] : []));

@@ -4,23 +4,23 @@
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { isPressKey } from "@/lib/contract/press";
 import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json";
-import { forgetText, keepText, keptText, type Shelf } from "./shelf";
+import { forgetText, keepText, keptText, type TabStorage } from "./tab-storage";
 
 export type Press = { key: string; memberId: string; connection?: string; workflowId: string; name: string; atMs: number };
 
 const NOTE = "lightdesk.run.press";
 
-export function notePress(shelf: Shelf, press: Press): void {
+export function notePress(storage: TabStorage, press: Press): void {
   // Where nothing is kept a reload in the middle tells nothing of it; the key still holds.
-  keepText(shelf, NOTE, writeExactJson(press));
+  keepText(storage, NOTE, writeExactJson(press));
 }
 
-export function forgetPress(shelf: Shelf): void {
-  forgetText(shelf, NOTE);
+export function forgetPress(storage: TabStorage): void {
+  forgetText(storage, NOTE);
 }
 
-export function notedPress(shelf: Shelf, memberId: string): Press | undefined {
-  const note = objectOf(parseJson(keptText(shelf, NOTE)));
+export function notedPress(storage: TabStorage, memberId: string): Press | undefined {
+  const note = objectOf(parseJson(keptText(storage, NOTE)));
   const [key, workflowId, atMs] = [textOf(note?.key), textOf(note?.workflowId), numberOf(note?.atMs)];
   if (note?.memberId !== memberId || !key || !isPressKey(key) || !workflowId || atMs === undefined) return undefined;
   const connection = textOf(note.connection);

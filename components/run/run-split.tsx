@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { bounded, keepShare, readShare, shares } from "./split-share";
-import { browserShelf } from "./workflow-memory";
+import { browserStorage } from "./workflow-memory";
 
 type RunSplitProps = {
   isWide: boolean;
@@ -16,7 +16,7 @@ type RunSplitProps = {
 /** The drawing stands still while the page scrolls the form; a divider between them moves by pointer and by arrows. */
 export function RunSplit({ isWide, graph, children }: RunSplitProps) {
   const t = useTranslations("run.split");
-  const [share, setShare] = useState(() => (isWide ? readShare(browserShelf) : shares.usual));
+  const [share, setShare] = useState(() => (isWide ? readShare(browserStorage) : shares.usual));
   const isBeside = isWide && graph !== undefined;
   return (
     <div
@@ -62,7 +62,7 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
     if (to === undefined) return;
     event.preventDefault();
     onShare(bounded(to));
-    keepShare(browserShelf, bounded(to));
+    keepShare(browserStorage, bounded(to));
   }
   return (
     <div
@@ -77,10 +77,10 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
       onKeyDown={onKeyDown}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => (event.currentTarget.hasPointerCapture(event.pointerId) ? drag(event) : undefined)}
-      onPointerUp={() => keepShare(browserShelf, share)}
+      onPointerUp={() => keepShare(browserStorage, share)}
       onDoubleClick={() => {
         onShare(shares.usual);
-        keepShare(browserShelf, shares.usual);
+        keepShare(browserStorage, shares.usual);
       }}
       className="group sticky top-[52px] grid h-[calc(100dvh-52px)] cursor-col-resize touch-none place-items-center"
     >

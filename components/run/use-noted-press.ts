@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useEffectEvent } from "react";
-import { tabShelf } from "./shelf";
+import { tabStorage } from "./tab-storage";
 import { notedPress, type Press } from "./press";
 import { type RunStore } from "./run-store";
 
@@ -9,7 +9,7 @@ import { type RunStore } from "./run-store";
 export function useNotedPress(store: RunStore, memberId: string, onFound: (press: Press) => void): void {
   const found = useEffectEvent(onFound);
   useEffect(() => {
-    const press = notedPress(tabShelf, memberId);
+    const press = notedPress(tabStorage, memberId);
     const { isSending, trouble } = store.get();
     if (press && !isSending && trouble?.press?.key !== press.key) found(press);
   }, [store, memberId]);

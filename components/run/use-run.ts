@@ -7,7 +7,7 @@ import { toImageValue } from "./image-ref";
 import { openFile, openWorkflow } from "./open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./arrivals";
 import { copiesActs } from "./copies/copies-acts";
-import { tabShelf } from "./shelf";
+import { tabStorage } from "./tab-storage";
 import { newPressKey } from "@/lib/browser/press-key";
 import { forgetPress, notePress, type Press } from "./press";
 import { askAfter, sendPress } from "./press-outcome";
@@ -49,7 +49,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
   };
   const answered = (serial: number, press: Press, outcome: RunOutcome) => {
     // An unknown press stays noted: a reload asks after it again.
-    if (outcome.kind !== "unknown") forgetPress(tabShelf);
+    if (outcome.kind !== "unknown") forgetPress(tabStorage);
     store.dispatch({ type: "answered", serial, press, outcome, atMs: Date.now() });
   };
   /** Sends what is open, once: a second press while the first is on its way is nothing. */
@@ -59,7 +59,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     store.dispatch({ type: "sending" });
     const name = opened.name || fallbackName;
     const press: Press = { ...pressed, key: newPressKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
-    notePress(tabShelf, press);
+    notePress(tabStorage, press);
     const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) });
     const outcome = await sendPress(ports, press, { submission, graph: opened.graph });
     answered(opened.serial, press, outcome);
@@ -126,7 +126,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
       answered(opened?.serial ?? 0, press, await askAfter(ports, press));
     },
     leaveTrouble() {
-      forgetPress(tabShelf);
+      forgetPress(tabStorage);
       store.dispatch({ type: "trouble-left" });
     },
   };

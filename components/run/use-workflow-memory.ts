@@ -1,7 +1,7 @@
 "use client";
 
 import { useCallback, useMemo, useState } from "react";
-import { browserShelf, inputKey, keepMemory, readMemory, toggled, type WorkflowMemory } from "./workflow-memory";
+import { browserStorage, inputKey, keepMemory, readMemory, toggled, type WorkflowMemory } from "./workflow-memory";
 
 export type InputSettings = {
   isPinned: (nodeId: string, name: string) => boolean;
@@ -14,14 +14,14 @@ export type InputSettings = {
 export function useWorkflowMemory(workflowId: string): InputSettings {
   const [changed, setChanged] = useState<{ workflowId: string; memory: WorkflowMemory }>();
   const memory = useMemo(
-    () => (changed?.workflowId === workflowId ? changed.memory : readMemory(browserShelf, workflowId)),
+    () => (changed?.workflowId === workflowId ? changed.memory : readMemory(browserStorage, workflowId)),
     [changed, workflowId],
   );
   const toggle = useCallback<InputSettings["toggle"]>(
     (what, nodeId, name) => {
-      const now = readMemory(browserShelf, workflowId);
+      const now = readMemory(browserStorage, workflowId);
       const next = { ...now, ...memory, [what]: toggled(memory[what], inputKey(nodeId, name)) };
-      keepMemory(browserShelf, workflowId, next);
+      keepMemory(browserStorage, workflowId, next);
       setChanged({ workflowId, memory: next });
     },
     [memory, workflowId],

@@ -9,24 +9,24 @@ const MOST_WORKFLOWS = 200;
 const MOST_INPUTS = 200;
 
 export type WorkflowMemory = { pinned: readonly string[]; randomised: readonly string[] };
-export type MemoryShelf = () => Pick<Storage, "getItem" | "setItem">;
-export const browserShelf: MemoryShelf = () => window.localStorage;
+export type MemoryStorage = () => Pick<Storage, "getItem" | "setItem">;
+export const browserStorage: MemoryStorage = () => window.localStorage;
 
 export function inputKey(nodeId: string, name: string): string {
   return writeExactJson([nodeId, name]);
 }
 
-export function readMemory(shelf: MemoryShelf, workflowId: string): WorkflowMemory {
-  const found = allIn(shelf).find(([id]) => id === workflowId)?.[1];
+export function readMemory(storage: MemoryStorage, workflowId: string): WorkflowMemory {
+  const found = allIn(storage).find(([id]) => id === workflowId)?.[1];
   return { pinned: textsOf(found?.pinned), randomised: textsOf(found?.randomised) };
 }
 
-export function keepMemory(shelf: MemoryShelf, workflowId: string, memory: WorkflowMemory): void {
-  const others = allIn(shelf).filter(([id]) => id !== workflowId);
+export function keepMemory(storage: MemoryStorage, workflowId: string, memory: WorkflowMemory): void {
+  const others = allIn(storage).filter(([id]) => id !== workflowId);
   const isEmpty = memory.pinned.length + memory.randomised.length === 0;
   const all = isEmpty ? others : [...others, [workflowId, memory] as const];
   try {
-    shelf().setItem(KEY, writeExactJson(all.slice(-MOST_WORKFLOWS)));
+    storage().setItem(KEY, writeExactJson(all.slice(-MOST_WORKFLOWS)));
   } catch {
     // Full or forbidden: it holds until the page goes.
   }
@@ -36,9 +36,9 @@ export function toggled(list: readonly string[], item: string): string[] {
   return list.includes(item) ? list.filter((other) => other !== item) : [...list, item].slice(-MOST_INPUTS);
 }
 
-function allIn(shelf: MemoryShelf): [string, Record<string, unknown>][] {
+function allIn(storage: MemoryStorage): [string, Record<string, unknown>][] {
   try {
-    const kept = parseJson(shelf().getItem(KEY) ?? "");
+    const kept = parseJson(storage().getItem(KEY) ?? "");
     if (!Array.isArray(kept)) return [];
     return kept.flatMap((entry: unknown): [string, Record<string, unknown>][] => {
       const [id, memory]: unknown[] = Array.isArray(entry) ? entry : [];

@@ -36,6 +36,8 @@ export function factsOf({ action, outcome = "", connection }: AuditItem): AuditF
     const name = match[1];
     if (!isWritten(name)) return [];
     const value = outcome.slice(match.index + match[0].length, found[at + 1]?.index);
+    // Done says the same.
+    if (name === "code" && value === "OK") return [];
     const word = name === "id" && aboutAssets.has(action) ? "asset" : words[name];
     return [{ word, value, ...(isAnswer(value) && { answer: answers[value] }), href: pageOf(word, value, connection) }];
   });

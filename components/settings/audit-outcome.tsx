@@ -15,6 +15,9 @@ const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>
   INVALID_PREVIEW_ID: "preview",
 };
 
+/** Asked by its hash whether a file is stored already; it was not. */
+const UNKNOWN_CONTENT = "unknown hash";
+
 /** `facts`: absent where the log has words of its own. */
 export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly AuditFact[] | undefined }) {
   const t = useTranslations("settings.audit");
@@ -40,7 +43,7 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
         </span>
       ) : outcome ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>
-          {outcome}
+          {outcome === UNKNOWN_CONTENT ? t("unknownContent") : outcome}
         </span>
       ) : null}
     </>

@@ -19,12 +19,12 @@ export type KeptAlarm = {
   atMs: number;
 };
 /** As much of a window as is used. */
-type AlarmShelf = { storage: () => Pick<Storage, "getItem" | "setItem">; onOther: (heard: () => void) => () => void };
+type AlarmStorage = { storage: () => Pick<Storage, "getItem" | "setItem">; onOther: (heard: () => void) => () => void };
 
 const ALARMS_KEY = "lightdesk.uploads.alarms";
 const MOST = 100;
 
-export function createAlarmBook({ storage, onOther }: AlarmShelf) {
+export function createAlarmBook({ storage, onOther }: AlarmStorage) {
   let alarms: readonly KeptAlarm[] | undefined;
   const listeners = new Set<() => void>();
 

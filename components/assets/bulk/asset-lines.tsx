@@ -8,8 +8,7 @@ import { Button } from "@/components/ui/button";
 import { assetLink } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
 import { reverseOf } from "./asset-acts";
-import { AssetReceipt } from "./asset-receipt";
-import { isWorthAgain } from "./outcome-looks";
+import { isWorthAgain, toneOf } from "./outcome-looks";
 import { type useAssetBulk } from "./use-asset-bulk";
 import { useTold } from "./use-told";
 
@@ -55,7 +54,21 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
           </Button>
         );
       }}
-      receipt={(props) => <AssetReceipt {...props} />}
+      entryLook={{
+        toneOf: ({ outcome }) => toneOf(outcome),
+        // With the tags that really came or went.
+        textOf: ({ outcome, changed, before, failure }) =>
+          [
+            t(`outcome.${outcome}`, { tags: changed?.join(", ") ?? "" }),
+            (outcome === "tagged" || outcome === "untagged") &&
+              before?.length &&
+              `· ${t(`outcome.beside.${outcome}`, { tags: before.join(", ") })}`,
+            failure && outcome !== "unable" && failureText(errors, failure),
+          ]
+            .filter(Boolean)
+            .join(" "),
+        nameOf: ({ name }) => name,
+      }}
       copies={(items) => [
         { label: t("copyIds"), text: () => items.map(({ id }) => id).join("\n") },
         { label: t("copyLinks"), text: () => items.map(({ id }) => assetLink(id, connection)).join("\n") },

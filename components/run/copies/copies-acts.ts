@@ -8,7 +8,7 @@ import { askAfter } from "../press-outcome";
 import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";
 import { type RunStore } from "../run-store";
-import { tabShelf } from "../shelf";
+import { tabStorage } from "../tab-storage";
 import { keepCopies, keptCopies } from "./copies-note";
 import { type CopiesOrder, planOf, plannedOf } from "./copies-plan";
 import { type CopiesAct, type CopiesSet, isOpen } from "./copies-state";
@@ -24,7 +24,7 @@ const running = new WeakMap<RunStore, Running>();
 export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
   const tell = (act: CopiesAct) => {
     store.dispatch({ type: "copies", act });
-    keepCopies(tabShelf, store.get().copies);
+    keepCopies(tabStorage, store.get().copies);
   };
 
   async function send(set: CopiesSet, planned: readonly Planned[]): Promise<void> {
@@ -63,7 +63,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
         canGoOn: true,
       };
       tell({ act: "begun", set });
-      keepPlan(tabShelf, plan);
+      keepPlan(tabStorage, plan);
       await send(set, plannedOf(plan));
     },
     /** What is under way comes to its end. */
@@ -86,15 +86,15 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
       if (copies && jobIds.length > 0) tell({ act: "cancelled", id: copies.id, jobIds });
     },
     leave() {
-      forgetPlan(tabShelf);
+      forgetPlan(tabStorage);
       tell({ act: "left" });
     },
     /** After a reload: asks after what was under way, and sends nothing by itself. */
     async recall(): Promise<void> {
       if (store.get().copies) return;
-      const set = keptCopies(tabShelf, pressed.memberId);
+      const set = keptCopies(tabStorage, pressed.memberId);
       if (!set) return;
-      const plan = keptPlan(tabShelf, set);
+      const plan = keptPlan(tabStorage, set);
       if (plan) running.set(store, { planned: plannedOf(plan), stop: new AbortController() });
       tell({ act: "begun", set: { ...set, canGoOn: plan !== undefined } });
       for (const { key, isBegun, outcome } of set.copies) {

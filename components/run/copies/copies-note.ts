@@ -4,23 +4,23 @@
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { objectOf, parseJson, textOf, numberOf, isObject } from "@/lib/contract/json";
 import { isPressKey } from "@/lib/contract/press";
-import { forgetText, keepText, keptText, type Shelf } from "../shelf";
+import { forgetText, keepText, keptText, type TabStorage } from "../tab-storage";
 import { type CopiesSet, type Copy } from "./copies-state";
 import { mostCopies } from "./variation";
 
 const KEY = "lightdesk.run.copies";
 
-export function keepCopies(shelf: Shelf, set: CopiesSet | undefined): void {
-  if (!set) return forgetText(shelf, KEY);
+export function keepCopies(storage: TabStorage, set: CopiesSet | undefined): void {
+  if (!set) return forgetText(storage, KEY);
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
   const note = { memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), isOver: ending !== undefined };
   // Where nothing is kept a reload tells nothing of them; the jobs carry their labels all the same.
-  keepText(shelf, KEY, writeExactJson(note));
+  keepText(storage, KEY, writeExactJson(note));
 }
 
 /** After a reload: what was in the middle counts as left. */
-export function keptCopies(shelf: Shelf, memberId: string): CopiesSet | undefined {
-  const note = objectOf(parseJson(keptText(shelf, KEY)));
+export function keptCopies(storage: TabStorage, memberId: string): CopiesSet | undefined {
+  const note = objectOf(parseJson(keptText(storage, KEY)));
   const [workflowId, atMs] = [textOf(note?.workflowId), numberOf(note?.atMs)];
   if (note?.memberId !== memberId || workflowId === undefined || atMs === undefined || !Array.isArray(note.copies)) return undefined;
   const copies = note.copies.slice(0, mostCopies).flatMap(fromNote);

@@ -7,14 +7,14 @@ import { isObject, objectOf, parseJson } from "@/lib/contract/json";
 import { draftLimit, readEdit } from "../draft";
 import { openWorkflow } from "../open-workflow";
 import { type Edit } from "../run-state";
-import { forgetText, keepText, keptText, type Shelf } from "../shelf";
+import { forgetText, keepText, keptText, type TabStorage } from "../tab-storage";
 import { type CopiesPlan } from "./copies-plan";
 import { type CopiesSet } from "./copies-state";
 
 const KEY = "lightdesk.run.copies.plan";
 
-export function keepPlan(shelf: Shelf, { workflow, copies }: CopiesPlan): void {
-  forgetPlan(shelf);
+export function keepPlan(storage: TabStorage, { workflow, copies }: CopiesPlan): void {
+  forgetPlan(storage);
   if (workflow.advanced?.extra?.trim()) return;
   const kept = {
     workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
@@ -23,16 +23,16 @@ export function keepPlan(shelf: Shelf, { workflow, copies }: CopiesPlan): void {
   };
   const text = writeExactJson(kept);
   // Where it is not kept the rest cannot be sent after a reload, and the page says so.
-  if (text.length <= draftLimit) keepText(shelf, KEY, text);
+  if (text.length <= draftLimit) keepText(storage, KEY, text);
 }
 
-export function forgetPlan(shelf: Shelf): void {
-  forgetText(shelf, KEY);
+export function forgetPlan(storage: TabStorage): void {
+  forgetText(storage, KEY);
 }
 
 /** Undefined where it was not kept, or is that of other copies. */
-export function keptPlan(shelf: Shelf, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
-  const kept = objectOf(parseJson(keptText(shelf, KEY)));
+export function keptPlan(storage: TabStorage, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
+  const kept = objectOf(parseJson(keptText(storage, KEY)));
   const opened = kept && openWorkflow(writeExactJson(kept.workflow));
   if (!opened?.ok || !Array.isArray(kept?.copies)) return undefined;
   const edits = new Map(kept.copies.flatMap(readCopy));

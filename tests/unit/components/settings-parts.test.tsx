@@ -123,6 +123,14 @@ describe("the audit log", () => {
     expect(screen.getAllByRole("link", { name: "a-1" })).toHaveLength(1);
   });
 
+  it("says in words what the log notes of a file that was only looked for, and nothing where Done says it", async () => {
+    const sought = { ...entry, action: "createAssetFromHash", outcome: "unknown hash" };
+    await show(screenOf([sought, { ...entry, id: 6, action: "manageHistory", outcome: "code=OK" }]));
+    const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
+    expect(first).toMatch(/Done.*not stored yet, nothing was added$/);
+    expect(second).toMatch(/Done$/);
+  });
+
   it("leads to the job or the asset that came of it, and names a file as one", async () => {
     const uploaded = { ...entry, id: 6, action: "uploadAsset", outcome: "id=a-2 name=my own cat.png created_new=true" };
     const deleted = { ...entry, id: 5, action: "deleteAsset", target: "a-3", outcome: undefined };

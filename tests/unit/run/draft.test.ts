@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/draft";
-import { type Shelf } from "@/components/run/shelf";
+import { type TabStorage } from "@/components/run/tab-storage";
 import { openWorkflow } from "@/components/run/open-workflow";
 import { emptyRun, isUnsent, type OpenWorkflow, type RunAction, runReducer, type RunState } from "@/components/run/run-state";
 import { sampleText } from "./files";
 
-function shelfWith(entries: [string, string][] = []) {
+function storageWith(entries: [string, string][] = []) {
   const kept = new Map(entries);
-  const shelf: Shelf = () => ({
+  const storage: TabStorage = () => ({
     getItem: (key) => kept.get(key) ?? null,
     setItem: (key, text) => void kept.set(key, text),
     removeItem: (key) => void kept.delete(key),
   });
-  return { shelf, kept };
+  return { storage, kept };
 }
 
 const open = (text: string, fileName?: string): RunAction => {
@@ -32,34 +32,34 @@ function openedOf(...actions: RunAction[]): OpenWorkflow {
 
 describe("what was open when the page was reloaded", () => {
   it("comes back with its name, its id and everything typed, and with what it was before that", () => {
-    const { shelf } = shelfWith();
+    const { storage } = storageWith();
     const opened = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
-    expect(keepDraft(shelf, "ada", opened)).toBe(true);
-    const draft = readDraft(shelf, "ada");
+    expect(keepDraft(storage, "ada", opened)).toBe(true);
+    const draft = readDraft(storage, "ada");
     expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
   });
 
   it("still calls a picture as its owner does", () => {
-    const { shelf } = shelfWith();
+    const { storage } = storageWith();
     const named: RunAction = { type: "named", serial: 1, value: "4be1.png", name: "mine.png" };
     const picture: RunAction = { type: "edited", serial: 1, nodeId: "1", name: "image", value: "4be1.png" };
-    keepDraft(shelf, "ada", openedOf(open(sampleText("02-poster-from-photo")), named, picture));
-    const draft = readDraft(shelf, "ada");
+    keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), named, picture));
+    const draft = readDraft(storage, "ada");
     const opened = draft && through(emptyRun, { type: "restored", ...draft }).opened;
     expect(opened?.graph["1"]?.inputs.image).toBe("4be1.png");
     expect(opened?.ownNames).toEqual({ "4be1.png": "mine.png" });
   });
 
   it("comes back as unchanged where nothing was typed", () => {
-    const { shelf } = shelfWith();
+    const { storage } = storageWith();
     const opened = openedOf(open(sampleText("05-slow")));
-    keepDraft(shelf, "ada", opened);
-    const draft = readDraft(shelf, "ada");
+    keepDraft(storage, "ada", opened);
+    const draft = readDraft(storage, "ada");
     expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
   });
 
   it("has no inputs of a choice that was left", () => {
-    const { shelf } = shelfWith();
+    const { storage } = storageWith();
     const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
     const options = [
       { key: "width", inputs: size("width") },
@@ -68,35 +68,35 @@ describe("what was open when the page was reloaded", () => {
     const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
     const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
     const chosen: RunAction = { type: "edited", serial: 1, nodeId: "1", name: "resize_type", value: "longer", catalogue };
-    keepDraft(shelf, "ada", openedOf(open(JSON.stringify(graph)), chosen));
-    const draft = readDraft(shelf, "ada");
+    keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chosen));
+    const draft = readDraft(storage, "ada");
     const opened = draft && through(emptyRun, { type: "restored", ...draft }).opened;
     expect(opened?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
     expect(opened?.original["1"]?.inputs).toEqual(graph["1"].inputs);
   });
 
   it("keeps the drawing and the id that the file brought along", () => {
-    const { shelf } = shelfWith();
+    const { storage } = storageWith();
     const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
     const opened = openedOf(
       open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
     );
-    keepDraft(shelf, "ada", opened);
-    expect(readDraft(shelf, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: opened.extraData });
+    keepDraft(storage, "ada", opened);
+    expect(readDraft(storage, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: opened.extraData });
   });
 
   it("never takes the place of what is open already", () => {
-    const { shelf } = shelfWith();
-    keepDraft(shelf, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
-    const draft = readDraft(shelf, "ada");
+    const { storage } = storageWith();
+    keepDraft(storage, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
+    const draft = readDraft(storage, "ada");
     const state = through(emptyRun, open(sampleText("01-invert"), "mine.json"));
     expect(draft && through(state, { type: "restored", ...draft })).toBe(state);
   });
 
   it("is forgotten before another member sees it", () => {
-    const { shelf, kept } = shelfWith();
-    keepDraft(shelf, "ada", openedOf(open(sampleText("01-invert"))));
-    expect(readDraft(shelf, "grace")).toBeUndefined();
+    const { storage, kept } = storageWith();
+    keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
+    expect(readDraft(storage, "grace")).toBeUndefined();
     expect(kept.size).toBe(0);
   });
 
@@ -109,11 +109,11 @@ describe("what was open when the page was reloaded", () => {
           fc.json().map((json) => `{"memberId":"ada","workflow":${json},"inputs":${json}}`),
         ),
         (text) => {
-          expect(readDraft(shelfWith([["lightdesk.run", text]]).shelf, "ada")?.inputs ?? {}).toEqual(expect.any(Object));
+          expect(readDraft(storageWith([["lightdesk.run", text]]).storage, "ada")?.inputs ?? {}).toEqual(expect.any(Object));
         },
       ),
     );
-    const forbidden: Shelf = () => {
+    const forbidden: TabStorage = () => {
       throw new DOMException("no", "SecurityError");
     };
     expect(readDraft(forbidden, "ada")).toBeUndefined();
@@ -122,9 +122,9 @@ describe("what was open when the page was reloaded", () => {
   });
 
   it("is not kept where it is too large, and no older one is left in its place", () => {
-    const { shelf, kept } = shelfWith();
-    keepDraft(shelf, "ada", openedOf(open(sampleText("01-invert"))));
-    expect(keepDraft(shelf, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
+    const { storage, kept } = storageWith();
+    keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
+    expect(keepDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
     expect(kept.size).toBe(0);
   });
 });

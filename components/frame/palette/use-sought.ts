@@ -1,0 +1,31 @@
+"use client";
+
+import { useEffect, useEffectEvent, useState } from "react";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Result } from "@/lib/shared/result";
+
+/** Nobody is asked for each letter that is being typed. */
+const PAUSE_MS = 200;
+
+/** What the answer to `path` is read as, a moment after the typing rests. What was found stays while the next is looked for; without a path there is nothing. */
+export function useSought<Answer, Found>(
+  path: `/${string}` | undefined,
+  read: (result: Result<Answer, ApiFailure>) => Found,
+): Found | undefined {
+  const [found, setFound] = useState<Found>();
+  const onAnswer = useEffectEvent((result: Result<Answer, ApiFailure>) => setFound(read(result)));
+  useEffect(() => {
+    if (path === undefined) return;
+    const leaving = new AbortController();
+    const timer = setTimeout(async () => {
+      const result = await callApi<Answer>(path, { signal: leaving.signal });
+      if (!leaving.signal.aborted) onAnswer(result);
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [path]);
+  return path === undefined ? undefined : found;
+}
