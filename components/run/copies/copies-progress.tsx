@@ -28,7 +28,7 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
   );
 }
 
-export function TallyWords({ tally }: { tally: Tally }) {
+function TallyWords({ tally }: { tally: Tally }) {
   const t = useTranslations("run.copies.tally");
   return tally.map(({ kind, count }) => t(kind, { count })).join(" · ");
 }
