@@ -4,25 +4,27 @@ import { startStandIn } from "./service";
 
 export type FlakyService = {
   url: string;
-  /** Every request from now on is answered by this; without it the line is whole again, and what was held goes through. */
-  spoil(fault?: RequestListener): void;
+  /** Every request from now on, or those that `only` names, is answered by this; without it the line is whole again, and what was held goes through. */
+  spoil(fault?: RequestListener, only?: (request: IncomingMessage) => boolean): void;
   hold(): void;
   stop(): Promise<void>;
 };
 
 export async function startFlakyService(serviceUrl: string): Promise<FlakyService> {
   let fault: RequestListener | undefined;
+  let isSpoilt = (_request: IncomingMessage) => true;
   let isHeld = false;
   let waiting: (() => void)[] = [];
   const standIn = await startStandIn((request, response) => {
     if (isHeld) waiting.push(() => pass(serviceUrl, request, response));
-    else if (fault) fault(request, response);
+    else if (fault && isSpoilt(request)) fault(request, response);
     else pass(serviceUrl, request, response);
   });
   return {
     ...standIn,
-    spoil(next) {
+    spoil(next, only = () => true) {
       fault = next;
+      isSpoilt = only;
       isHeld = false;
       for (const go of waiting) go();
       waiting = [];
@@ -48,6 +50,22 @@ export const cut: RequestListener = (_request, response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "4096" });
   response.write('{"jobs":[', () => response.destroy());
 };
+
+/** The service does it, and its answer never arrives. */
+export const unanswered =
+  (serviceUrl: string): RequestListener =>
+  (request, response) => {
+    const { method, headers } = request;
+    const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), {
+      method,
+      headers: { ...headers, host: new URL(serviceUrl).host },
+    });
+    onward.once("response", (answer) => answer.resume().once("end", () => response.destroy()));
+    onward.once("error", () => response.destroy());
+    request.pipe(onward);
+  };
+
+export const silent: RequestListener = () => undefined;
 
 export const answering =
   (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>
