@@ -23,3 +23,21 @@ export async function offerHash<T>(
   const answer = await callApi<{ asset?: T | null }>(path, { method: "POST", json: offer, signal, cache: "no-store" });
   return answer.ok ? ok(answer.value?.asset ?? undefined) : answer;
 }
+
+/** As many of the newest as are looked through for what may just have been made. */
+const NEWEST = 50;
+
+/** After an offer without a clear answer: the asset that has come of it, null where none has, undefined where nobody can say. */
+export async function findOffered<T extends { asset_hash?: string }>(
+  { hash, name }: HashOffer,
+  { connection }: { connection?: string },
+): Promise<T | null | undefined> {
+  const path = withQuery("/api/assets", { sort: "created_at", order: "desc", limit: NEWEST, connection });
+  const answer = await callApi<{ assets?: (T & { name?: string })[] }>(path, { cache: "no-store" });
+  if (!answer.ok || !answer.value.assets) return undefined;
+  const { assets } = answer.value;
+  const found = assets.find((asset) => asset.asset_hash === hash && (name === undefined || asset.name === name));
+  // Where the service names content by another kind of hash, or by none, nothing follows from its absence.
+  const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);
+  return found ?? (isComparable ? null : undefined);
+}

@@ -1,0 +1,47 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { HashDialog } from "@/components/uploads/hash-dialog";
+import { standInForDialogs } from "@/tests/support/jsdom-parts";
+import { renderInApp } from "../components/render";
+
+const hash = `blake3:${"ab".repeat(32)}`;
+beforeEach(standInForDialogs);
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+/** The offer's answer is cut; `listed` is what the newest assets then are. */
+async function offer(listed: unknown) {
+  const sent: string[] = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+    sent.push(`${init.method ?? "GET"} ${path.split("?")[0]}`);
+    if (init.method === "POST") return Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
+    return listed === undefined
+      ? Response.json({ code: "UPSTREAM_ERROR", message: "" }, { status: 502 })
+      : Response.json({ assets: listed });
+  });
+  renderInApp(<HashDialog connection="c" onClose={() => undefined} />);
+  fireEvent.change(screen.getByLabelText("Hash of the content"), { target: { value: hash } });
+  fireEvent.change(screen.getByLabelText(/^Tags/), { target: { value: "input" } });
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Add" })));
+  return sent;
+}
+const once = ["POST /api/console/known-content", "GET /api/assets"];
+
+it("an asset from a hash whose answer was cut is looked up, and told as made where it is there", async () => {
+  expect(await offer([{ id: "a", name: "found.png", asset_hash: hash }])).toEqual(once);
+  expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
+  expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
+});
+
+it("it is told as not made where the service has no such asset, and as unsure where nobody can say", async () => {
+  expect(await offer([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(once);
+  expect(screen.getByText("No asset was created.")).toBeDefined();
+  for (const listed of [[{ id: "b", name: "other.png" }], undefined]) {
+    cleanup();
+    expect(await offer(listed)).toEqual(once);
+    expect(screen.getByText(/^The asset may or may not have been created/)).toBeDefined();
+  }
+});
