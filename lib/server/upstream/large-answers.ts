@@ -15,8 +15,8 @@ const MOST_WAITING_BYTES = 256 * 1024 ** 2;
 /** An answer of 64 MiB takes ten times as much while it is looked through. */
 const HEAP_MB = 1024;
 const IDLE_MS = 60_000;
-/** So deep what came back is known again: names are put on rows, which makes new ones of them. */
-const KNOWN_DEPTH = 3;
+/** Longer lists hold no jobs. */
+const MOST_ROWS = 2000;
 
 export type LargeAnswers = {
   /** Rejects when the signal is aborted. */
@@ -76,10 +76,18 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
     }
   }
 
-  function remember(value: unknown, mark: { isClean: boolean }, depth: number): void {
-    if (typeof value !== "object" || value === null) return;
+  /** The answer, its fields, and where one is a list, its rows and their fields: names are put on rows, which makes new ones of them. */
+  function remember(value: unknown, mark: { isClean: boolean }): void {
+    for (const field of marked(value, mark)) {
+      const isRows = Array.isArray(field) && field.length <= MOST_ROWS;
+      for (const row of marked(field, mark, isRows)) for (const part of marked(row, mark)) marked(part, mark, false);
+    }
+  }
+
+  function marked(value: unknown, mark: { isClean: boolean }, andInside = true): unknown[] {
+    if (typeof value !== "object" || value === null) return [];
     known.set(value, mark);
-    if (depth < KNOWN_DEPTH) for (const inner of Object.values(value)) remember(inner, mark, depth + 1);
+    return andInside ? Object.values(value) : [];
   }
 
   return {
@@ -91,7 +99,7 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
         return await inTurn(async () => {
           signal.throwIfAborted();
           const { read, isClean } = await inThread(bytes, how, signal);
-          if (read.ok) remember(read.value, { isClean }, 0);
+          if (read.ok) remember(read.value, { isClean });
           return read;
         });
       } finally {

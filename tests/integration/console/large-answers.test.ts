@@ -42,7 +42,7 @@ const entries = (count: number) => Object.fromEntries(Array.from({ length: count
 
 test.each([
   ["of one long text", { note: "comfyui-".repeat((15 * MIB) / 8) }],
-  ["of many fields", entries(200_000)],
+  ["of many fields", entries(100_000)],
   ["of many texts", { list: Array.from({ length: 1_000_000 }, (_, index) => `text ${index % 1000}`) }],
 ])("a job %s is read elsewhere, and others are answered before it is", async (_, extraData) => {
   const { sent, open } = await connect(jobWith(extraData));
@@ -56,7 +56,7 @@ test.each([
   expect([small.status, answer.status]).toEqual([200, 200]);
   expect(order).toEqual(["small", "large"]);
   expect(longest()).toBeLessThan(MIB);
-  expect((await answer.text()).length).toBeGreaterThan(3 * MIB);
+  expect((await answer.text()).length).toBeGreaterThan(MIB);
 });
 
 test("what is read elsewhere is as clean as what is not, and keeps its digits", async () => {
@@ -83,7 +83,7 @@ test.each([
     `{"id":"job-1","status":"completed","list":[${"[],".repeat(1_100_000)}[]]}`,
     "too large",
   ],
-  ["has more names than anybody can look through", jobWith(entries(310_000)), "too large"],
+  ["has more names than anybody can look through", jobWith(entries(130_000)), "too large"],
 ])("a large answer that %s is told as such, and the next one is read", async (_, text, why) => {
   const { open } = await connect(text);
   const answer = await open();
@@ -94,7 +94,7 @@ test.each([
 });
 
 test("whoever gives up a large answer ends the work on it, and the next one is read", async () => {
-  const { sent, open } = await connect(jobWith(entries(200_000)));
+  const { sent, open } = await connect(jobWith(entries(100_000)));
   const leaving = new AbortController();
   const connection = await harness.connect(servers[0]?.url ?? "", KEY);
   const left = harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer", signal: leaving.signal });
