@@ -10,10 +10,9 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
-import { findOffered, offerHash } from "@/lib/browser/offer-hash";
+import { offerHash } from "@/lib/browser/offer-hash";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { mayHaveStarted } from "@/lib/contract/press";
 import { type DraftFaults, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
 import { readHash } from "./read-hash";
@@ -28,8 +27,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
   const [faults, setFaults] = useState<DraftFaults & { hash?: true; noTags?: true }>({});
   const [failure, setFailure] = useState<ApiFailure>();
   const [made, setMade] = useState<StoredAsset>();
-  const [isUnknown, setUnknown] = useState(false);
-  const [doubt, setDoubt] = useState<"notMade" | "unsure">();
+  const [notMade, setNotMade] = useState<"unknown" | "notMade" | "unsure">();
   const [isBusy, setBusy] = useState(false);
 
   async function add() {
@@ -40,16 +38,12 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     if (!hash || !about.ok || noTags) return;
     setBusy(true);
     setFailure(undefined);
-    setDoubt(undefined);
-    setUnknown(false);
+    setNotMade(undefined);
     setMade(undefined);
     const { name, tags, metadata, previewId } = about.value;
     const body = { hash, tags, ...(name !== "" && { name }), ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
     const answer = await offerHash<StoredAsset>(body, { connection });
-    // It may have been made all the same: that is looked up, and nothing is sent twice.
-    const isUnsure = !answer.ok && (answer.failure.status === 0 || mayHaveStarted(answer.failure));
-    const found = isUnsure ? await findOffered<StoredAsset>(body, { connection }) : undefined;
-    const asset = answer.ok ? answer.value : (found ?? undefined);
+    const asset = answer.ok && answer.value.kind === "made" ? answer.value.asset : undefined;
     const written =
       asset && previewId !== undefined
         ? await callApi(withQuery(`/api/assets/${encodeURIComponent(asset.id)}`, { connection }), {
@@ -58,13 +52,15 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
           })
         : answer;
     setBusy(false);
-    setDoubt(isUnsure && !found ? (found === null ? "notMade" : "unsure") : undefined);
-    setUnknown(answer.ok && !asset);
     if (asset) {
       setMade(asset);
       tellStored();
     }
-    if (!written.ok && !(found && written === answer)) setFailure(written.failure);
+    if (answer.ok && answer.value.kind !== "made") {
+      setNotMade(answer.value.kind);
+      if ("failure" in answer.value) setFailure(answer.value.failure);
+    }
+    if (!written.ok) setFailure(written.failure);
   }
 
   const isAbsent = failure?.status === 405 || failure?.status === 501;
@@ -92,8 +88,9 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
         <AboutForm draft={draft} faults={faults} onChange={setDraft} withName isNameless />
         {faults.noTags ? <p className="text-sm text-bad">{t("tagsNeeded")}</p> : null}
         <div aria-live="polite">
-          {isUnknown || isAbsent ? <p className="rounded-md bg-bad-soft px-3 py-2">{t(isAbsent ? "absent" : "unknown")}</p> : null}
-          {doubt ? <p className="mb-2">{t(doubt)}</p> : null}
+          {notMade || isAbsent ? (
+            <p className="mb-2 rounded-md bg-bad-soft px-3 py-2">{t(isAbsent ? "absent" : (notMade ?? "unknown"))}</p>
+          ) : null}
           {failure && !isAbsent ? <FailureMessage failure={failure} /> : null}
           {made ? (
             <p className="rounded-md bg-ok-soft px-3 py-2">

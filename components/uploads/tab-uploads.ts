@@ -20,9 +20,12 @@ export const tabUploads = createUploadStore(
   {
     hash: hashPool,
     byId: (id, asking) => call<StoredAsset>(asking, assetPath(id), {}),
-    fromHash(hash, file, about, asking) {
+    async fromHash(hash, file, about, asking) {
       const offer = { hash: `blake3:${hash}`, tags: about.tags, ...(file.type && { mime_type: file.type }), ...written(file, about) };
-      return waiting(asking, () => offerHash<StoredAsset>(offer, asking));
+      const offered = await waiting(asking, () => offerHash<StoredAsset>(offer, asking));
+      if (!offered.ok) return offered;
+      if (offered.value.kind === "unsure" && offered.value.failure) return failed(offered.value.failure);
+      return ok(offered.value.kind === "made" ? offered.value.asset : undefined);
     },
     send: ({ id, file, about }, { onProgress, ...asking }) => {
       const { connection, signal } = asking;

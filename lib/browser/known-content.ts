@@ -15,5 +15,5 @@ export async function findKnownContent(file: File, { tags, connection, signal }:
   const hash = `blake3:${outcome.hash}`;
   const offer = { hash, tags, name: file.name, ...(file.type && { mime_type: file.type }) };
   const known = await offerHash<{ asset_hash?: string }>(offer, { connection, signal });
-  return known.ok && known.value?.asset_hash === hash ? outcome.hash : undefined;
+  return known.ok && known.value.kind === "made" && known.value.asset.asset_hash === hash ? outcome.hash : undefined;
 }

@@ -1,6 +1,8 @@
 // Asks for an asset of content that the service may have, by its hash alone.
-// Guarantees: a hash that the service does not know is `undefined` and no failure, so that a browser logs no error for each new file.
+// Guarantees: a hash that the service does not know is no failure, so that a browser logs no error for each new file; an offer without a
+// clear answer is looked up among the newest assets. Must never: offer twice.
 
+import { mayHaveStarted } from "@/lib/contract/press";
 import { ok, type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { type ApiFailure } from "./read-failure";
@@ -15,22 +17,40 @@ export type HashOffer = {
   user_metadata?: Readonly<Record<string, unknown>>;
 };
 
-export async function offerHash<T>(
+export type Offered<T> =
+  | { kind: "made"; asset: T }
+  /** The service has no such content. */
+  | { kind: "unknown" }
+  /** No clear answer came. `failure`: where none came at all. */
+  | { kind: "notMade" | "unsure"; failure?: ApiFailure };
+
+export async function offerHash<T extends { asset_hash?: string }>(
   offer: HashOffer,
   { connection, signal }: { connection?: string; signal?: AbortSignal },
-): Promise<Result<T | undefined, ApiFailure>> {
+): Promise<Result<Offered<T>, ApiFailure>> {
   const path = withQuery("/api/console/known-content", { connection });
-  const answer = await callApi<{ asset?: T | null }>(path, { method: "POST", json: offer, signal, cache: "no-store" });
-  return answer.ok ? ok(answer.value?.asset ?? undefined) : answer;
+  const answer = await callApi<{ asset?: T | null; isUnclear?: boolean }>(path, {
+    method: "POST",
+    json: offer,
+    signal,
+    cache: "no-store",
+  });
+  if (answer.ok && answer.value.asset) return ok({ kind: "made", asset: answer.value.asset });
+  if (answer.ok && !answer.value.isUnclear) return ok({ kind: "unknown" });
+  const failure = answer.ok ? undefined : answer.failure;
+  const isRefused = failure && failure.status !== 0 && !mayHaveStarted(failure);
+  if (!answer.ok && (isRefused || signal?.aborted)) return answer;
+  const found = await findOffered<T>(offer, connection);
+  return ok(found ? { kind: "made", asset: found } : { kind: found === null ? "notMade" : "unsure", failure });
 }
 
 /** As many of the newest as are looked through for what may just have been made. */
 const NEWEST = 50;
 
-/** After an offer without a clear answer: the asset that has come of it, null where none has, undefined where nobody can say. */
-export async function findOffered<T extends { asset_hash?: string }>(
+/** The asset that has come of it, null where none has, undefined where the service cannot tell. */
+async function findOffered<T extends { asset_hash?: string }>(
   { hash, name }: HashOffer,
-  { connection }: { connection?: string },
+  connection: string | undefined,
 ): Promise<T | null | undefined> {
   const path = withQuery("/api/assets", { sort: "created_at", order: "desc", limit: NEWEST, connection });
   const answer = await callApi<{ assets?: (T & { name?: string })[] }>(path, { cache: "no-store" });

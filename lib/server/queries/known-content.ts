@@ -14,7 +14,10 @@ import { openConnection } from "../connections/access";
 
 const { createAssetFromHash } = operations;
 
-export async function createOfKnownContent({ request, viewer, note }: Asked): Promise<Result<{ asset: Asset | null }, Failure>> {
+/** `isUnclear`: the service accepted the hash, and named another one or none. */
+type KnownContent = { asset: Asset | null; isUnclear?: true };
+
+export async function createOfKnownContent({ request, viewer, note }: Asked): Promise<Result<KnownContent, Failure>> {
   const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   note({ connectionId: access.value.connection.id });
@@ -22,8 +25,8 @@ export async function createOfKnownContent({ request, viewer, note }: Asked): Pr
   if (!json.ok) return json;
   const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: request.signal });
   if (!made.ok && made.failure.status !== 404) return failed(toBrowser(made.failure, access.value));
-  // An answer that does not name the offered hash proves nothing: the file is sent then.
+  // An answer that does not name the offered hash proves nothing.
   const asset = made.ok && made.value.asset_hash === json.value.hash ? toBrowser(made.value, access.value) : null;
   note({ outcome: asset ? outcomeOf(asset) : "unknown hash" });
-  return ok({ asset });
+  return ok({ asset, ...(made.ok && !asset && { isUnclear: true as const }) });
 }

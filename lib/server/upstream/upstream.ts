@@ -106,14 +106,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  /** One 404 of a job that may be running is asked again; it counts only while the service finds anything at all. */
+  /** One 404 of a job or an asset that may be on screen is asked again; it counts only while the service finds anything at all. */
   async function confirmed(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
     const result = await exchange(operation, input);
-    if (operation.name !== "getJob" || result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
+    const listing = listingOf.get(operation);
+    if (!listing || result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
     if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
     const again = await exchange(operation, input);
     if (again.ok || again.failure.status !== 404) return again;
-    const list = await exchange(operations.listJobs, { query: { offset: 0, limit: 1 }, signal: input.signal });
+    const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal });
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
   }
 
@@ -133,6 +134,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
   };
 }
+
+const listingOf: ReadonlyMap<Operation, Operation> = new Map<Operation, Operation>([
+  [operations.getJob, operations.listJobs],
+  [operations.getAsset, operations.listAssets],
+]);
 
 function mostRowsOf({ query }: CallInput): number | undefined {
   const most = query?.max_items;

@@ -1,5 +1,5 @@
 // What a service refuses in words that nobody knows, or at a place where they mean something else: the console falls back to the status.
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 
@@ -70,21 +70,29 @@ test("a job in a state that nobody knows stands in the queue", async () => {
 const running = { id: "job-1", status: "in_progress", create_time: 1_767_225_600_000, update_time: 1_767_225_600_000 };
 const noJobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
 
-test("one 404 of a job is asked again before it counts", async () => {
-  let misses = 1;
-  const ask = await connect((_, response) => (misses-- > 0 ? answerJson(response, {}, 404) : answerJson(response, running)));
-  expect((await ask("/api/jobs/job-1")).status).toBe(200);
-});
+const asset = { id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"] };
+const noAssets = { assets: [], total: 0, has_more: false };
 
-test("a job's 404 counts while the list answers, and not where nothing is found at all", async () => {
-  let isOut = false;
-  const ask = await connect((seen: Seen, response) => {
-    if (!isOut && seen.url.startsWith("/api/jobs?")) answerJson(response, noJobs);
-    else answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+describe.each([
+  { what: "a job", list: "/api/jobs", id: "job-1", item: running, none: noJobs },
+  { what: "an asset", list: "/api/assets", id: asset.id, item: asset, none: noAssets },
+])("$what", ({ list, id, item, none }) => {
+  test("one 404 of it is asked again before it counts", async () => {
+    let misses = 1;
+    const ask = await connect((_, response) => (misses-- > 0 ? answerJson(response, {}, 404) : answerJson(response, item)));
+    expect((await ask(`${list}/${id}`)).status).toBe(200);
   });
-  expect(await (await ask("/api/jobs/job-1")).json()).toMatchObject({ code: "NOT_FOUND" });
-  isOut = true;
-  expect(await (await ask("/api/jobs/job-1")).json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
+
+  test("its 404 counts while the list answers, and not where nothing is found at all", async () => {
+    let isOut = false;
+    const ask = await connect((seen: Seen, response) => {
+      if (!isOut && seen.url.startsWith(`${list}?`)) answerJson(response, none);
+      else answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+    });
+    expect(await (await ask(`${list}/${id}`)).json()).toMatchObject({ code: "NOT_FOUND" });
+    isOut = true;
+    expect(await (await ask(`${list}/${id}`)).json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
+  });
 });
 
 test("a history that overlooks how much was asked for is clipped to it", async () => {
@@ -104,7 +112,7 @@ test.each([undefined, `blake3:${"b".repeat(64)}`])(
     const offer = () => ask("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
     expect(await (await offer()).json()).toMatchObject({ asset: { name: "a.png" } });
     hash = named;
-    expect(await (await offer()).json()).toEqual({ asset: null });
+    expect(await (await offer()).json()).toEqual({ asset: null, isUnclear: true });
   },
 );
 

@@ -12,12 +12,15 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The offer's answer is cut; `listed` is what the newest assets then are. */
-async function offer(listed: unknown) {
+const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
+const answersAnother = () => Response.json({ asset: null, isUnclear: true });
+
+/** `listed` is what the newest assets are after the answer. */
+async function offer(listed: unknown, answer = cut) {
   const sent: string[] = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
     sent.push(`${init.method ?? "GET"} ${path.split("?")[0]}`);
-    if (init.method === "POST") return Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
+    if (init.method === "POST") return answer();
     return listed === undefined
       ? Response.json({ code: "UPSTREAM_ERROR", message: "" }, { status: 502 })
       : Response.json({ assets: listed });
@@ -44,4 +47,13 @@ it("it is told as not made where the service has no such asset, and as unsure wh
     expect(await offer(listed)).toEqual(once);
     expect(screen.getByText(/^The asset may or may not have been created/)).toBeDefined();
   }
+});
+
+it("an answer that names another hash is looked up as well, and never told as content that the service has not", async () => {
+  expect(await offer([{ id: "a", name: "found.png", asset_hash: hash }], answersAnother)).toEqual(once);
+  expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
+  cleanup();
+  expect(await offer([{ id: "b", name: "other.png" }], answersAnother)).toEqual(once);
+  expect(screen.getByText(/^The asset may or may not have been created/)).toBeDefined();
+  expect(screen.queryByText(/has no content with this hash/)).toBeNull();
 });

@@ -20,7 +20,7 @@ beforeEach(() => {
   sent = [];
   vi.stubGlobal("Worker", ThisThread);
   vi.stubGlobal("fetch", async (path: string, { body }: RequestInit) => {
-    sent.push([path, JSON.parse(String(body))]);
+    if (body) sent.push([path, JSON.parse(String(body))]);
     return answer();
   });
 });
