@@ -199,6 +199,8 @@ it("says why a cancelling failed, and tries it again", async () => {
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
   press("Cancel job wait-1");
   await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  // What looks the job up is fetched by the first act without an answer.
+  await act(() => vi.dynamicImportSettled());
   expect(screen.getByText("1 without a clear answer")).toBeDefined();
   expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();
   network.isBroken = false;
