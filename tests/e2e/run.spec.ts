@@ -11,7 +11,7 @@ const sample = readFileSync(join(process.cwd(), "public", "samples", "01-invert.
 async function openSample(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/run`);
   await page.getByRole("button", { name: /^Invert/ }).click();
-  await expect(page.getByRole("heading", { name: "Invert" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Invert", exact: true })).toBeVisible();
 }
 
 const runButton = (page: Page) => page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });

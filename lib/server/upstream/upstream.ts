@@ -109,7 +109,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   /** One 404 of a job or an asset that may be on screen is asked again; it counts only while the service finds anything at all. */
   async function confirmed(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
     const result = await exchange(operation, input);
-    const listing = listingOf.get(operation);
+    const listing = listingOf.get(operation.name);
     if (!listing || result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
     if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
     const again = await exchange(operation, input);
@@ -135,9 +135,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
-const listingOf: ReadonlyMap<Operation, Operation> = new Map<Operation, Operation>([
-  [operations.getJob, operations.listJobs],
-  [operations.getAsset, operations.listAssets],
+/** By name: the server's bundles each have operations of their own. */
+const listingOf: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  [operations.getJob.name, operations.listJobs],
+  [operations.getAsset.name, operations.listAssets],
 ]);
 
 function mostRowsOf({ query }: CallInput): number | undefined {
