@@ -1,10 +1,14 @@
-// Which pictures of this tab are fetched now: a few, so that pictures which never come keep no connection from what the page itself asks.
+// Which pictures of this tab are fetched now: few while one is late, so that pictures which never come leave connections to the page itself.
 // Guarantees: whoever is gone, or not near what is seen, gives its turn back; one that waits has no address, so that nothing fetches it.
 
-/** A browser opens six connections to a host. */
-const MOST = 4;
+/** More than the six connections that a browser opens to a host: it has the next one ready, and prefers what is in view. */
+const MOST = 24;
+/** While one of them is late, so that the page itself is answered meanwhile. */
+const MOST_BESIDE_LATE = 4;
+const LATE_MS = 1_000;
 
-const underWay = new Set<HTMLImageElement>();
+const underWay = new Map<HTMLImageElement, ReturnType<typeof setTimeout>>();
+const late = new Set<HTMLImageElement>();
 const waiting = new Set<HTMLImageElement>();
 const addresses = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
 const near = new WeakMap<Element, (isNear: boolean) => void>();
@@ -14,14 +18,14 @@ let observer: IntersectionObserver | undefined;
 export function inTurn(image: HTMLImageElement): () => void {
   const leave = () => {
     waiting.delete(image);
-    if (underWay.delete(image)) next();
+    if (end(image)) next();
   };
   const come = (isNear: boolean) => {
     if (image.complete && image.hasAttribute("src")) return;
     if (!isNear) takeAway(image);
     if (!isNear) return leave();
     if (underWay.has(image) || waiting.has(image)) return;
-    if (underWay.size >= MOST) takeAway(image);
+    if (underWay.size >= most()) takeAway(image);
     waiting.add(image);
     next();
   };
@@ -50,12 +54,34 @@ function told({ target, isIntersecting }: IntersectionObserverEntry): void {
   near.get(target)?.(isIntersecting);
 }
 
+const most = () => (late.size > 0 ? MOST_BESIDE_LATE : MOST);
+
 function next(): void {
   for (const image of waiting) {
-    if (underWay.size >= MOST) return;
+    if (underWay.size >= most()) return;
     waiting.delete(image);
-    underWay.add(image);
+    underWay.set(
+      image,
+      setTimeout(() => isLate(image), LATE_MS),
+    );
     putBack(image);
+  }
+}
+
+/** False where it was not under way. */
+function end(image: HTMLImageElement): boolean {
+  clearTimeout(underWay.get(image));
+  late.delete(image);
+  return underWay.delete(image);
+}
+
+/** The newest of those that are too many wait again. */
+function isLate(image: HTMLImageElement): void {
+  late.add(image);
+  for (const one of [...underWay.keys()].slice(MOST_BESIDE_LATE)) {
+    end(one);
+    takeAway(one);
+    waiting.add(one);
   }
 }
 

@@ -29,17 +29,33 @@ const image = (name: string) => screen.getByRole("img", { name });
 /** As a browser tells an image of it. */
 const lose = (name: string) => fireEvent.error(image(name));
 
-test("four pictures are fetched at once; one that came, failed or left makes room for the next", () => {
-  const names = ["a1", "a2", "a3", "a4", "a5", "a6", "a7"];
+const named = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+const of = (names: readonly string[]) => names.map((name) => `/${name}?connection=${name[0]}`);
+
+test("so many pictures are fetched at once; one that came, failed or left makes room for the next", () => {
+  const names = named("a", 27);
   const { rerender } = render(<>{names.map(picture)}</>);
-  expect(fetched()).toEqual(["a1", "a2", "a3", "a4"].map((name) => `/${name}?connection=a`));
+  expect(fetched()).toEqual(of(names.slice(0, 24)));
   fireEvent.load(image("a1"));
-  expect(image("a5").getAttribute("src")).toBe("/a5?connection=a");
+  expect(image("a25").getAttribute("src")).toBe("/a25?connection=a");
   rerender(<>{names.filter((name) => name !== "a2").map(picture)}</>);
-  expect(image("a6").getAttribute("src")).toBe("/a6?connection=a");
-  expect(image("a7").getAttribute("src")).toBeNull();
+  expect(image("a26").getAttribute("src")).toBe("/a26?connection=a");
+  expect(image("a27").getAttribute("src")).toBeNull();
   lose("a3");
-  expect(image("a7").getAttribute("src")).toBe("/a7?connection=a");
+  expect(image("a27").getAttribute("src")).toBe("/a27?connection=a");
+});
+
+test("while one is late four are fetched, and more again once it came", async () => {
+  const names = named("g", 7);
+  render(<>{names.map(picture)}</>);
+  await vi.advanceTimersByTimeAsync(999);
+  expect(fetched()).toEqual(of(names));
+  await vi.advanceTimersByTimeAsync(1);
+  expect(fetched()).toEqual(of(names.slice(0, 4)));
+  fireEvent.load(image("g1"));
+  expect(fetched()).toEqual(of(names.slice(0, 5)));
+  for (const name of ["g2", "g3", "g4"]) fireEvent.load(image(name));
+  expect(fetched()).toEqual(of(names));
 });
 
 test("one asks for all that an outage took, when its service said; its answer brings all of that connection back", async () => {
