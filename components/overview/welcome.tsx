@@ -48,6 +48,7 @@ export function Welcome({ canRun, canManage }: WelcomeProps) {
       </section>
       <div className="grid gap-3 md:grid-cols-[2fr_1fr_1fr]">
         <OwnWorkflow
+          canRun={canRun}
           onFiles={(files) => {
             requestRun({ files });
             toRun();
@@ -70,7 +71,7 @@ export function Welcome({ canRun, canManage }: WelcomeProps) {
   );
 }
 
-function OwnWorkflow({ onFiles }: { onFiles: (files: File[]) => void }) {
+function OwnWorkflow({ canRun, onFiles }: { canRun: boolean; onFiles: (files: File[]) => void }) {
   const t = useTranslations("overview.welcome.own");
   const input = useRef<HTMLInputElement>(null);
   const { isOver, props } = useDropTarget(onFiles);
@@ -78,7 +79,7 @@ function OwnWorkflow({ onFiles }: { onFiles: (files: File[]) => void }) {
     <Step
       icon={FileJson2}
       title={t("title")}
-      text={t("text")}
+      text={t("text", { canRun: canRun ? "yes" : "no" })}
       drop={props}
       className={cn("border-dashed", isOver ? "border-accent bg-accent-soft" : plainStep)}
     >

@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
-import { useEffect, useId, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { useRefreshCounts } from "@/components/frame/counts-context";
 import { JobLines } from "@/components/job-acts/job-lines";
@@ -68,8 +68,9 @@ export function NewestJob({ receipt, fallbackName, sent }: NewestJobProps) {
   // Some services forget a job that is cancelled while it waits.
   const state = isGone ? (receipt?.jobId === cancelledId ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
-  // What became of an earlier job was read by whoever started this one.
-  const works = work.works.filter(({ phase }) => phase.kind !== "done" || phase.items.some(({ id }) => id === receipt?.jobId));
+  // What had ended was read by whoever starts the next job; what is still held for an earlier one is told.
+  const dismissRead = useEffectEvent(() => work.dismissEnded());
+  useEffect(() => dismissRead(), [receipt?.jobId]);
   const { tone, style, ink } = looks[state];
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -86,12 +87,12 @@ export function NewestJob({ receipt, fallbackName, sent }: NewestJobProps) {
       data-job={receipt?.jobId}
       className={cn(
         "z-10 flex flex-col gap-2",
-        receipt
+        receipt || work.works.length > 0
           ? "sticky bottom-[calc(104px+env(safe-area-inset-bottom))] mx-2 md:bottom-3 md:mr-5 md:ml-auto md:w-[min(680px,calc(100%-40px))]"
           : "sr-only",
       )}
     >
-      <JobLines acts={{ ...work, works }} connection={connection} onStopped={() => void refresh()} />
+      <JobLines acts={work} connection={connection} onStopped={() => void refresh()} />
       <div className={cn("flex flex-col rounded-lg bg-surface text-ink shadow-xl", receipt && ["border", style])}>
         <div className="flex min-h-12 flex-wrap items-center gap-x-2.5 gap-y-2 px-3.5 py-2">
           {receipt ? (

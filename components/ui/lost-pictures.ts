@@ -59,7 +59,8 @@ async function askThrough(waiting: Set<Lost>): Promise<void> {
       continue;
     }
     if (status === 200 && isNews(lost.address)) lost.back();
-    else if (status !== 204) lost.missing();
+    // Bytes that came and cannot be shown come no better.
+    else if (status !== 204 && status !== 200) lost.missing();
     if (failed === 0) continue;
     for (const { back } of waiting) back();
     waiting.clear();

@@ -3,6 +3,7 @@
 // clear answer is looked up among the newest assets. Must never: offer twice.
 
 import { mayHaveStarted } from "@/lib/contract/press";
+import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { type ApiFailure } from "./read-failure";
@@ -29,6 +30,7 @@ export async function offerHash<T extends { asset_hash?: string }>(
   { connection, signal }: { connection?: string; signal?: AbortSignal },
 ): Promise<Result<Offered<T>, ApiFailure>> {
   const path = withQuery("/api/console/known-content", { connection });
+  const begunMs = Date.now();
   const answer = await callApi<{ asset?: T | null; isUnclear?: boolean }>(path, {
     method: "POST",
     json: offer,
@@ -40,24 +42,32 @@ export async function offerHash<T extends { asset_hash?: string }>(
   const failure = answer.ok ? undefined : answer.failure;
   const isRefused = failure && failure.status !== 0 && !mayHaveStarted(failure);
   if (!answer.ok && (isRefused || signal?.aborted)) return answer;
-  const found = await findOffered<T>(offer, connection);
+  const found = await findOffered<T>(offer, { connection, begunMs });
   return ok(found ? { kind: "made", asset: found } : { kind: found === null ? "notMade" : "unsure", failure });
 }
 
 /** As many of the newest as are looked through for what may just have been made. */
 const NEWEST = 50;
+/** Clocks differ. */
+const CLOCKS_MS = 60_000;
 
-/** The asset that has come of it, null where none has, undefined where the service cannot tell. */
+type Listed = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
+
+/** The asset that has come of it, null where none has, undefined where the service cannot tell, or has the content from before. */
 async function findOffered<T extends { asset_hash?: string }>(
-  { hash, name }: HashOffer,
-  connection: string | undefined,
+  { hash, name, tags }: HashOffer,
+  { connection, begunMs }: { connection: string | undefined; begunMs: number },
 ): Promise<T | null | undefined> {
-  const path = withQuery("/api/assets", { sort: "created_at", order: "desc", limit: NEWEST, connection });
-  const answer = await callApi<{ assets?: (T & { name?: string })[] }>(path, { cache: "no-store" });
+  const path = withQuery("/api/assets", { sort: "updated_at", order: "desc", limit: NEWEST, connection });
+  const answer = await callApi<{ assets?: (T & Listed)[] }>(path, { cache: "no-store" });
   if (!answer.ok || !answer.value.assets) return undefined;
   const { assets } = answer.value;
-  const found = assets.find((asset) => asset.asset_hash === hash && (name === undefined || asset.name === name));
+  const same = assets.filter((asset) => asset.asset_hash === hash);
+  const isFresh = ({ created_at: created, updated_at: updated }: Listed) =>
+    Math.max(toMilliseconds(created) ?? 0, toMilliseconds(updated) ?? 0) > begunMs - CLOCKS_MS;
+  const isOurs = (asset: Listed) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
+  const found = same.find((asset) => isOurs(asset) && isFresh(asset));
   // Where the service names content by another kind of hash, or by none, nothing follows from its absence.
   const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);
-  return found ?? (isComparable ? null : undefined);
+  return found ?? (isComparable && same.length === 0 ? null : undefined);
 }

@@ -14,7 +14,7 @@ const pages = [
   { name: "a job", path: ({ job }: Made) => `/jobs/${job}`, ready: "Timeline" },
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
   { name: "History", path: () => "/history", ready: "Removing a job" },
-  { name: "Assets", path: () => "/assets", ready: "photo.png" },
+  { name: "Assets", path: () => "/assets?name_contains=photo.png", ready: "photo.png" },
   { name: "the editor of masks", path: ({ picture }: Made) => `/assets/${picture}/mask`, ready: "0% painted" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },

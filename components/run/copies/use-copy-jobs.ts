@@ -15,6 +15,7 @@ const MOST_ROWS = 1000;
 /** Other runs of the same workflow may lie between the copies. */
 const OTHERS = 50;
 
+type Listed = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
 type Answer = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
 /** `known`: the jobs of the copies at the newest answer; the next question is asked after they were accepted. */
 type Seen = { answer?: Answer; known: ReadonlySet<string>; jobs: CopyJobs };
@@ -26,7 +27,7 @@ export function useCopyJobs(set: CopiesSet) {
     set.connection === undefined || ids.length === 0
       ? undefined
       : withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection });
-  const read = useCallback((answer: Pick<JobsAnswer, "jobs">) => toAnswer(answer, limit), [limit]);
+  const read = useCallback((answer: Listed) => toAnswer(answer, limit), [limit]);
   const [seen, setSeen] = useState<Seen>({ known: new Set(), jobs: new Map() });
   const motion = (answer: Answer) => motionOf(set, ids, new Map([...seen.jobs, ...answer.jobs]));
   const poll = usePoll(path, { read, motion });
@@ -50,14 +51,16 @@ function acceptedIds({ copies }: CopiesSet): string[] {
   return copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
 }
 
-function toAnswer({ jobs: items }: Pick<JobsAnswer, "jobs">, limit: number): Answer {
+function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: number): Answer {
   const views = items.map((item) => toJobView(item));
   const jobs = views.map(({ id, word, state, terminal, progress, createdAtMs }): [string, CopyJob] => [
     id,
     { word, state, hasEnded: terminal, createdAtMs, progress: progress?.value },
   ]);
-  const oldestMs = Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));
-  return { jobs: new Map(jobs), isWhole: items.length < limit, oldestMs };
+  // A service may give fewer than were asked for, and a row that cannot be read may be any of them.
+  const isCut = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
+  const oldestMs = unreadable > 0 ? Infinity : Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));
+  return { jobs: new Map(jobs), isWhole: !isCut && unreadable === 0, oldestMs };
 }
 
 function motionOf({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): Motion {

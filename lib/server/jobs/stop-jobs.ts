@@ -21,10 +21,17 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
   if (!jobs.ok) return failed(toBrowser(jobs.failure, access));
   const running = new Set(jobs.value.jobs.map((job) => job.id));
   const receipt: StopReceipt = { stopped: [], stopping: [], over: ids.filter((id) => !running.has(id)), unable: [], together: 0 };
+  let isSilent = false;
   for (const id of ids.filter((one) => running.has(one))) {
+    if (isSilent) {
+      receipt.unable.push(id);
+      continue;
+    }
     const outcome = await stop(access, id, running.size, signal);
     if (!outcome.ok && mayHaveStarted(outcome.failure)) {
       receipt.unsure = [...(receipt.unsure ?? []), id];
+      // Each of the others would wait as long for nothing.
+      isSilent = outcome.failure.code === "UPSTREAM_TIMEOUT";
       continue;
     }
     // What was stopped before this one must be told; the rest is as it was.

@@ -53,7 +53,9 @@ async function reachedMs(id: string, { jobs, pagination }: JobsAnswer): Promise<
   if (!isCut) return undefined;
   // Until the list has been read backwards there is what the page has.
   const times = jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
-  return Math.min(sinceMs ?? Number.POSITIVE_INFINITY, ...times);
+  const oldestMs = Math.min(sinceMs ?? Number.POSITIVE_INFINITY, ...times);
+  // Without one dated job nothing is known of how far it reaches: the days show what was counted.
+  return Number.isFinite(oldestMs) ? oldestMs : undefined;
 }
 
 /** `ms`: of the quarter of an hour in which they came. */

@@ -106,8 +106,9 @@ async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<R
 }
 
 type Patience = {
-  /** One exchange, or the reading of one body, which touches with every byte. */
-  wait<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>): Promise<Result<T, Failure>>;
+  /** One exchange, or the reading of one body, which touches with every byte. `isForeign`: another host's, which says nothing of the service. */
+  wait<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>, isForeign?: boolean): Promise<Result<T, Failure>>;
+  /** The service itself. */
   wasLate(): boolean;
 };
 
@@ -117,13 +118,13 @@ function patienceWith({ connection: { baseUrl }, upstreamOptions: { limits } }: 
   const silentMs = isEmbedded(baseUrl) ? wholeMs : Math.min(SILENT_MS, wholeMs);
   let wasLate = false;
   return {
-    async wait(work) {
+    async wait(work, isForeign = false) {
       const whole = createDeadline(wholeMs, signal);
       const silence = createDeadline(silentMs, whole.signal);
       try {
         const result = await work(silence.signal, silence.touch);
         if (result.ok || !(silence.expired || whole.expired)) return result;
-        wasLate = true;
+        wasLate ||= !isForeign;
         return failed(timedOut(baseUrl, silence.expired ? silentMs : wholeMs));
       } finally {
         whole.clear();
@@ -139,12 +140,21 @@ async function drawnOrFile(access: Access, wanted: Opening): Promise<Result<Uint
   const made = await drawn(access, wanted);
   const { source } = wanted.found;
   if (made.ok || wanted.signal.aborted || !source?.preview_url || !source.mime_type?.startsWith("image/")) return made;
-  // After a silence of the very service that has the file, too, nothing more is asked of it.
-  if (wanted.patience.wasLate() && isOwn(access, source.preview_url)) return made;
+  // A service that is out, or asks to wait, is not asked for more.
+  if (wanted.patience.wasLate() || (isOwn(access, source.preview_url) && isPassing.has(made.failure.status))) return made;
   const ofFile = await drawn(access, { ...wanted, subject: fileOf(source) });
   // Final is only what both have said.
   const isFinal = made.failure === noPicture || made.failure === noPreview;
-  return ofFile.ok || (isFinal && ofFile.failure.status >= 500) ? ofFile : made;
+  return ofFile.ok || (isFinal && !saysNo(ofFile.failure)) ? ofFile : made;
+}
+
+/** Without an answer, or with one that speaks of the moment. */
+const isPassing: ReadonlySet<number> = new Set([0, 401, 429, 502, 503, 504]);
+
+/** The file is there and none that can be drawn, or is not there: no outage. */
+function saysNo(failure: Failure): boolean {
+  if (failure === nothing) return false;
+  return (failure.status >= 400 && failure.status < 500 && !isPassing.has(failure.status)) || failure.status === 501;
 }
 
 function isOwn({ connection: { baseUrl } }: Access, previewUrl: string): boolean {
@@ -168,16 +178,21 @@ async function drawn(access: Access, wanted: Opening): Promise<Result<Uint8Array
   return ok(better.ok ? better.value.thumbnail : thumbnail);
 }
 
-async function shrunk({ connection: { baseUrl } }: Access, wanted: Opening, opened: Result<Response, Failure>, edge = wanted.edge) {
+async function shrunk(access: Access, wanted: Opening, opened: Result<Response, Failure>, edge = wanted.edge) {
   if (!opened.ok) return opened;
+  const { baseUrl } = access.connection;
+  const previewUrl = "asset" in wanted.subject ? wanted.found.source?.preview_url : undefined;
+  const isForeign = !!previewUrl && !isOwn(access, previewUrl);
   const { headers, status, body } = opened.value;
   const length = headers.get("content-length");
   const isSmall = Number(length ?? Infinity) <= SMALL_BYTES;
   const work = async () => {
-    const read = await wanted.patience.wait((signal, touch) =>
-      readBytes(body && watched(body, touch), isSmall ? SMALL_BYTES : MOST_BYTES, signal).then(ok, (error: unknown) =>
-        failed(unreachable(baseUrl, error)),
-      ),
+    const read = await wanted.patience.wait(
+      (signal, touch) =>
+        readBytes(body && watched(body, touch), isSmall ? SMALL_BYTES : MOST_BYTES, signal).then(ok, (error: unknown) =>
+          failed(unreachable(baseUrl, error)),
+        ),
+      isForeign,
     );
     if (!read.ok) return read;
     const made = read.value && (await toThumbnail(read.value, { ...wanted, edge }));
@@ -243,5 +258,5 @@ async function preview(access: Access, previewUrl: string, opening: Opening): Pr
     if (filename) return view(access, { ...file, filename }, opening);
   }
   const options = { ...access.upstreamOptions, limitMs: LIMIT_MS, now: Date.now };
-  return opening.patience.wait((signal) => openAddress(options, url, { signal }));
+  return opening.patience.wait((signal) => openAddress(options, url, { signal }), url.origin !== base.origin);
 }

@@ -113,7 +113,14 @@ test("what is no picture is final only when a whole file said so; a page, a cut 
 });
 
 test("where the preview of a picture is of no use its file is drawn, and of what is no picture nothing more is asked", async () => {
-  const previews = { error: "/shown/error", page: "/shown/page", gone: "/shown/gone", film: "/shown/error" };
+  const previews = {
+    error: "/shown/error",
+    page: "/shown/page",
+    gone: "/shown/gone",
+    film: "/shown/error",
+    broken: "/shown/broken",
+    limited: "/shown/limited",
+  };
   const service = await startLittleServer(({ url }, response) => {
     const at = new URL(url, "http://x");
     const id = /^\/api\/assets\/(\w+)$/.exec(at.pathname)?.[1];
@@ -128,6 +135,9 @@ test("where the preview of a picture is of no use its file is drawn, and of what
     }
     if (at.pathname === "/shown/error") return void response.writeHead(500).end();
     if (at.pathname === "/shown/page") return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
+    if (at.pathname === "/shown/broken") return void response.writeHead(200, { "content-length": 4 }).end("nope");
+    if (at.pathname === "/shown/limited") return answerJson(response, { code: "RATE_LIMITED", message: "slower" }, 429);
+    if (url.includes("broken.png")) return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
     if (at.pathname === "/shown/gone") return void response.writeHead(404).end();
     response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
@@ -138,6 +148,9 @@ test("where the preview of a picture is of no use its file is drawn, and of what
   };
   for (const asset of ["error", "page", "gone"]) expect(await told(asset)).toEqual([asset, 200]);
   expect(await told("film")).toEqual(["film", 502]);
-  expect(service.seen.filter(({ url }) => url.includes("film.png"))).toEqual([]);
+  // Its file did not come: that is no word on what it is.
+  expect(await told("broken")).toEqual(["broken", 502]);
+  expect(await told("limited")).toEqual(["limited", 429]);
+  expect(service.seen.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);
   await service.close();
 });

@@ -59,18 +59,20 @@ describe("the picture of an asset", () => {
   it("that nobody can read says so, and one that only did not come does not", async () => {
     const answers = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
     vi.stubGlobal("fetch", answers);
+    // Beside it a lost picture is asked for again in a while.
+    const looked = () => answers.mock.calls.filter(([, init]) => init?.cache === "only-if-cached").length;
     fireEvent.error(picture({}));
     expect(await screen.findByText("This picture cannot be read")).toBeTruthy();
-    expect(answers.mock.calls[0]?.[1]).toMatchObject({ cache: "only-if-cached" });
+    expect(looked()).toBe(1);
     cleanup();
     // What a browser may read all the same is not called so.
     fireEvent.error(picture({ name: "plan.svg" }));
     await vi.waitFor(() => expect(screen.getByRole("img", { name: "it" }).textContent).toBe("SVG"));
     cleanup();
-    expect(answers).toHaveBeenCalledTimes(1);
+    expect(looked()).toBe(1);
     answers.mockRejectedValue(new TypeError("not in the cache"));
     fireEvent.error(picture({}));
-    await vi.waitFor(() => expect(answers).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(looked()).toBe(2));
     expect(screen.getByRole("img", { name: "it" }).textContent).toBe("PNG");
     vi.unstubAllGlobals();
   });

@@ -12,6 +12,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+const made = { id: "a", name: "found.png", asset_hash: hash, tags: ["input"], created_at: new Date().toISOString() };
 const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
 const answersAnother = () => Response.json({ asset: null, isUnclear: true });
 
@@ -34,7 +35,7 @@ async function offer(listed: unknown, answer = cut) {
 const once = ["POST /api/console/known-content", "GET /api/assets"];
 
 it("an asset from a hash whose answer was cut is looked up, and told as made where it is there", async () => {
-  expect(await offer([{ id: "a", name: "found.png", asset_hash: hash }])).toEqual(once);
+  expect(await offer([made])).toEqual(once);
   expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
   expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
 });
@@ -42,7 +43,8 @@ it("an asset from a hash whose answer was cut is looked up, and told as made whe
 it("it is told as not made where the service has no such asset, and as unsure where nobody can say", async () => {
   expect(await offer([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(once);
   expect(screen.getByText("No asset was created.")).toBeDefined();
-  for (const listed of [[{ id: "b", name: "other.png" }], undefined]) {
+  const older = { ...made, created_at: "2026-01-01T00:00:00Z" };
+  for (const listed of [[{ id: "b", name: "other.png" }], [older], [{ ...made, tags: ["output"] }], undefined]) {
     cleanup();
     expect(await offer(listed)).toEqual(once);
     expect(screen.getByText(/^The asset may or may not have been created/)).toBeDefined();
@@ -50,7 +52,7 @@ it("it is told as not made where the service has no such asset, and as unsure wh
 });
 
 it("an answer that names another hash is looked up as well, and never told as content that the service has not", async () => {
-  expect(await offer([{ id: "a", name: "found.png", asset_hash: hash }], answersAnother)).toEqual(once);
+  expect(await offer([made], answersAnother)).toEqual(once);
   expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
   cleanup();
   expect(await offer([{ id: "b", name: "other.png" }], answersAnother)).toEqual(once);
