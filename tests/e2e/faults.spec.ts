@@ -2,9 +2,8 @@
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { type Desk } from "./support/desk";
-import { answering, cut, type FlakyService, startFlakyService } from "./support/flaky-service";
+import { answering, connectOver, cut, startFlakyService } from "./support/flaky-service";
 import { slowGraph, submit } from "./support/jobs";
-import { type PortService } from "./support/service";
 import { expect, test } from "./support/test";
 
 type Said = Exclude<keyof typeof messages, "whose" | "at" | "said" | "wait" | "signIn" | "openSettings">;
@@ -28,15 +27,6 @@ const faults = [
   { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", whose: "service" },
   { name: "another shape", fault: answering(200, "application/json", '{"jobs":"none"}'), code: "UPSTREAM_UNREADABLE", whose: "service" },
 ] as const satisfies readonly { name: string; fault: unknown; code: Said; whose: Whose }[];
-
-/** The connection's id; the service is reached through a line that can be spoilt. */
-async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
-  const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
-  const answer = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  expect(answer.status(), await answer.text()).toBe(201);
-  const { connection }: { connection: { id: string } } = await answer.json();
-  return connection.id;
-}
 
 /** What failed, whose fault it is, what to do. */
 async function expectSaid(page: Page, code: Said, whose: Whose): Promise<void> {

@@ -2,20 +2,11 @@
 import { type IncomingMessage } from "node:http";
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
-import { type Desk } from "./support/desk";
-import { answering, type FlakyService, silent, startFlakyService, unanswered } from "./support/flaky-service";
+import { answering, connectOver, type FlakyService, silent, startFlakyService, unanswered } from "./support/flaky-service";
 import { slowGraph, submit } from "./support/jobs";
-import { type PortService } from "./support/service";
 import { goTo } from "./support/steps";
 import { expect, test } from "./support/test";
 
-async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
-  const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
-  const answer = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  expect(answer.status(), await answer.text()).toBe(201);
-  const { connection }: { connection: { id: string } } = await answer.json();
-  return connection.id;
-}
 const pathOf = ({ url = "" }: IncomingMessage) => new URL(url, "http://x").pathname;
 const at = (path: string) => (request: IncomingMessage) => pathOf(request) === path;
 const refusing = (status: number, more: Record<string, string> = {}, message = "because of a reason of its own") =>

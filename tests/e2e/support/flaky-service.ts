@@ -1,6 +1,8 @@
 // A real service behind a line that a test can spoil: held, cut in the middle, or answered by somebody else in its place.
 import { type IncomingMessage, request as httpRequest, type RequestListener, type ServerResponse } from "node:http";
-import { startStandIn } from "./service";
+import { expect, type Page } from "@playwright/test";
+import { type Desk } from "./desk";
+import { type PortService, startStandIn } from "./service";
 
 export type FlakyService = {
   url: string;
@@ -31,6 +33,15 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
     },
     hold: () => void (isHeld = true),
   };
+}
+
+/** The connection's id; the service is reached through a line that can be spoilt. */
+export async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
+  const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
+  const answer = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  expect(answer.status(), await answer.text()).toBe(201);
+  const { connection }: { connection: { id: string } } = await answer.json();
+  return connection.id;
 }
 
 function pass(serviceUrl: string, request: IncomingMessage, response: ServerResponse): void {
