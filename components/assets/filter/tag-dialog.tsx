@@ -32,7 +32,9 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
   const wanted = typed.trim();
   const listed = useTags(connectionId, wanted.includes(",") ? "" : wanted);
   const refined = useRefinedTags(connectionId, query);
-  const offered = offer({ listed: listed.tags, refined: refined.tags, seen, query, wanted });
+  // Lines that come one after the other would move under the pointer.
+  const isAsking = connectionId !== undefined && (listed.state === "asking" || refined.state === "asking");
+  const offered = isAsking ? [] : offer({ listed: listed.tags, refined: refined.tags, seen, query, wanted });
   const only = onlyTag(
     wanted,
     offered.map(({ name }) => name),
@@ -68,7 +70,8 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
         ))}
       </ul>
       {offered.length > SHOWN ? <p className="mt-2 text-sm text-ink-3">{t("more", { count: offered.length - SHOWN })}</p> : null}
-      {offered.length === 0 && !isTypable && listed.state !== "asking" ? <p className="mt-2">{t("none")}</p> : null}
+      {isAsking ? <p className="mt-2">{common("loading")}</p> : null}
+      {offered.length === 0 && !isTypable && !isAsking ? <p className="mt-2">{t("none")}</p> : null}
     </Dialog>
   );
 }

@@ -1,8 +1,8 @@
 // A real service behind a line that a test can spoil: held, cut in the middle, or answered by somebody else in its place.
-import { type IncomingMessage, request as httpRequest, type RequestListener, type ServerResponse } from "node:http";
+import { type IncomingMessage, type RequestListener } from "node:http";
 import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";
-import { type PortService, startStandIn } from "./service";
+import { passOn, type PortService, startStandIn } from "./service";
 
 export type FlakyService = {
   url: string;
@@ -18,9 +18,10 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
   let isHeld = false;
   let waiting: (() => void)[] = [];
   const standIn = await startStandIn((request, response) => {
-    if (isHeld) waiting.push(() => pass(serviceUrl, request, response));
+    const pass = () => passOn(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
+    if (isHeld) waiting.push(pass);
     else if (fault && isSpoilt(request)) fault(request, response);
-    else pass(serviceUrl, request, response);
+    else pass();
   });
   return {
     ...standIn,
@@ -44,17 +45,8 @@ export async function connectOver(page: Page, desk: Desk, service: PortService, 
   return connection.id;
 }
 
-function pass(serviceUrl: string, request: IncomingMessage, response: ServerResponse): void {
-  const { method, headers } = request;
-  const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method, headers: { ...headers, host: new URL(serviceUrl).host } });
-  onward.once("response", (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
-  });
-  // Whoever asked may have gone meanwhile.
-  onward.once("error", () => response.destroy());
-  request.pipe(onward);
-}
+/** The service itself, by the name that it has for itself. */
+const asItself = (serviceUrl: string, request: IncomingMessage) => ({ ...request.headers, host: new URL(serviceUrl).host });
 
 /** The beginning of an answer, and then nothing any more. */
 export const cut: RequestListener = (_request, response) => {
@@ -65,16 +57,11 @@ export const cut: RequestListener = (_request, response) => {
 /** The service does it, and its answer never arrives. */
 export const unanswered =
   (serviceUrl: string): RequestListener =>
-  (request, response) => {
-    const { method, headers } = request;
-    const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), {
-      method,
-      headers: { ...headers, host: new URL(serviceUrl).host },
+  (request, response) =>
+    passOn(serviceUrl, request, response, {
+      headers: asItself(serviceUrl, request),
+      answered: (answer) => void answer.resume().once("end", () => response.destroy()),
     });
-    onward.once("response", (answer) => answer.resume().once("end", () => response.destroy()));
-    onward.once("error", () => response.destroy());
-    request.pipe(onward);
-  };
 
 export const silent: RequestListener = () => undefined;
 

@@ -1,6 +1,6 @@
 // The interface alone on a port, as `npm run service` runs it, and stand-ins for services that misbehave.
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, request as httpRequest, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,4 +40,18 @@ export async function startStandIn(answer: RequestListener): Promise<{ url: stri
       server.closeAllConnections();
     });
   return { url: `http://127.0.0.1:${port}`, stop };
+}
+
+/** What a door in front of a service passes on. A connection for each: one that is kept may be closed in the moment in which it is used again. */
+export function passOn(
+  serviceUrl: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { headers = request.headers, answered }: { headers?: IncomingMessage["headers"]; answered?: (answer: IncomingMessage) => void } = {},
+): void {
+  const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
+  onward.once("response", answered ?? ((answer) => answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers))));
+  // Whoever asked may have gone meanwhile.
+  onward.once("error", () => response.destroy());
+  request.pipe(onward);
 }

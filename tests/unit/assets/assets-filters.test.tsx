@@ -1,12 +1,17 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { AssetsFilters } from "@/components/assets/filter/assets-filters";
+import { TagDialog } from "@/components/assets/filter/tag-dialog";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
+import { standInForDialogs } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 
-afterEach(cleanup);
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
 
 function Filters({ excluded }: { excluded: string }) {
   const [query, setQuery] = useState(() => assetsQuerySchema.parse({ exclude_tags: excluded }));
@@ -35,4 +40,17 @@ it("a tag of the interface keeps the focus with its third press, also where room
   expect(document.activeElement).toBe(link);
   // Widths are the stylesheet's, which jsdom does not read: nothing hides what has the focus.
   expect(link.className.split(" ").filter((name) => name.endsWith(":hidden") && !name.includes("not-focus:"))).toEqual([]);
+});
+
+it("offers tags once all answers are there, so that no line moves under the pointer", async () => {
+  standInForDialogs();
+  const answers: ((body: unknown) => void)[] = [];
+  vi.stubGlobal("fetch", () => new Promise((resolve) => answers.push((body) => resolve(Response.json(body)))));
+  renderInApp(<TagDialog query={assetsQuerySchema.parse({})} connectionId="a" seen={["seen"]} onChange={() => {}} onClose={() => {}} />);
+  const lines = () => screen.queryAllByRole("listitem", { hidden: true }).length;
+  expect(screen.getByText("Loading")).toBeTruthy();
+  await act(async () => answers[0]?.(null));
+  expect(lines()).toBe(0);
+  await act(async () => answers[1]?.({ tag_counts: { listed: 2 } }));
+  await vi.waitFor(() => expect(lines()).toBe(2));
 });
