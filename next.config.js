@@ -22,6 +22,8 @@ const config = {
   images: { unoptimized: true },
   // A request costs more than the bytes that two pages do not share.
   experimental: { turbopackChunking: { priorityRoutes: [/^\/jobs$/], firstPageLoadPriority: 0.8 } },
+  // Where a browser looks before it has read the page's own link.
+  rewrites: async () => [{ source: "/favicon.ico", destination: "/icon.svg" }],
   headers: async () => [
     { source: "/:path*", headers: securityHeaders },
     { source: "/_next/static/chunks/:name(turbopack-worker-.*)", headers: workerHeaders },

@@ -57,6 +57,26 @@ test("while the code of the table is on its way the page stays, with rows to com
   await expect(page.getByRole("row").filter({ hasText: "wall_002.png" })).toBeVisible();
 });
 
+test("a picture that is lost while its tile is pressed does not take the press with it", async ({ page, ownDesk }) => {
+  await somePictures(page, ownDesk, 1);
+  let lose = () => undefined as void;
+  const held = new Promise<void>((resolve) => (lose = resolve));
+  await page.route("**/api/console/thumbnail?*", async (route) => {
+    await held;
+    await route.fulfill({ status: 204 });
+  });
+  await page.goto(`${ownDesk.url}/assets?include_public=false`, { waitUntil: "domcontentloaded" });
+  const only = tile(page, "wall_000.png");
+  const picture = only.locator("img");
+  await expect(picture).toHaveAttribute("src", /thumbnail/);
+  await picture.hover({ force: true });
+  await page.mouse.down();
+  lose();
+  await expect(picture).toBeHidden();
+  await page.mouse.up();
+  await expect(page.getByRole("complementary", { name: "Asset wall_000.png" })).toBeVisible();
+});
+
 test("the wall is scrolled, filtered, selected and tagged, and its address brings all of it back", async ({ page, ownDesk }) => {
   await somePictures(page, ownDesk, 130);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);

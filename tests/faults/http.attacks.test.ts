@@ -148,6 +148,7 @@ describe("the console", () => {
       "/jobs/x.png",
       "/jobs/x.json",
       "/icon.svg",
+      "/favicon.ico",
       "/samples/photo.png",
       "/nothing",
       "/api/health",
@@ -158,6 +159,9 @@ describe("the console", () => {
       expect(policy, path).toMatch(/default-src '(self|none)'/);
       expect(policy.match(/default-src/g), path).toHaveLength(1);
     }
+    // Asked for by a browser that has not read the page's link yet.
+    const icon = await fetch(`${url}/favicon.ico`);
+    expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
     const missing = await fetch(`${url}/set-up/x.png`);
     expect(missing.headers.get("content-security-policy")).toContain("'nonce-");
   });
