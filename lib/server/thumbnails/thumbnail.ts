@@ -11,7 +11,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { createTurns, type Turns } from "@/lib/shared/turns";
 import { type Access } from "../connections/access";
 import { createDeadline } from "../upstream/deadline";
-import { callerWentAway, timedOut, unreachable, unreadable } from "../upstream/failures";
+import { callerWentAway, timedOut, unreachable, unreadable, wasSilent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { openAddress } from "../upstream/open-bytes";
 import { isEmbedded } from "../upstream/send";
@@ -106,26 +106,34 @@ async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<R
 }
 
 type Patience = {
-  /** One exchange, or the reading of one body, which touches with every byte. `isForeign`: another host's, which says nothing of the service. */
-  wait<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>, isForeign?: boolean): Promise<Result<T, Failure>>;
+  /** One exchange, with its limits. Its answer is passed on also where it asks to wait: that is no silence. */
+  ask<T>(exchange: (limits: { exchangeMs: number; attempts: 1 }) => Promise<Result<T, Failure>>, of?: Origin): Promise<Result<T, Failure>>;
+  /** The reading of one body, which touches with every byte. */
+  read<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>, of?: Origin): Promise<Result<T, Failure>>;
   /** The service itself. */
   wasLate(): boolean;
 };
+/** `isForeign`: another host's, which says nothing of the service. */
+type Origin = { isForeign: boolean };
 
 function patienceWith({ connection: { baseUrl }, upstreamOptions: { limits } }: Access, signal: AbortSignal): Patience {
   const wholeMs = Math.min(LIMIT_MS, limits?.readMs ?? LIMIT_MS);
   // What is drawn in this process says nothing until it is drawn.
   const silentMs = isEmbedded(baseUrl) ? wholeMs : Math.min(SILENT_MS, wholeMs);
   let wasLate = false;
+  const noted = <T>(result: Result<T, Failure>, of?: Origin) => {
+    wasLate ||= !result.ok && wasSilent(result.failure) && !of?.isForeign;
+    return result;
+  };
   return {
-    async wait(work, isForeign = false) {
+    ask: async (exchange, of) => noted(await exchange({ exchangeMs: silentMs, attempts: 1 }), of),
+    async read(work, of) {
       const whole = createDeadline(wholeMs, signal);
       const silence = createDeadline(silentMs, whole.signal);
       try {
         const result = await work(silence.signal, silence.touch);
         if (result.ok || !(silence.expired || whole.expired)) return result;
-        wasLate ||= !isForeign;
-        return failed(timedOut(baseUrl, silence.expired ? silentMs : wholeMs));
+        return noted(failed(timedOut(baseUrl, silence.expired ? silentMs : wholeMs)), of);
       } finally {
         whole.clear();
         silence.clear();
@@ -187,12 +195,12 @@ async function shrunk(access: Access, wanted: Opening, opened: Result<Response, 
   const length = headers.get("content-length");
   const isSmall = Number(length ?? Infinity) <= SMALL_BYTES;
   const work = async () => {
-    const read = await wanted.patience.wait(
+    const read = await wanted.patience.read(
       (signal, touch) =>
         readBytes(body && watched(body, touch), isSmall ? SMALL_BYTES : MOST_BYTES, signal).then(ok, (error: unknown) =>
           failed(unreachable(baseUrl, error)),
         ),
-      isForeign,
+      { isForeign },
     );
     if (!read.ok) return read;
     const made = read.value && (await toThumbnail(read.value, { ...wanted, edge }));
@@ -215,8 +223,8 @@ async function open(access: Access, opening: Opening): Promise<Result<Response, 
   if (seen && !hasPicture(seen)) return failed(noPreview);
   const shown = seen && (await openPicture(access, seen, opening));
   if (shown && (shown.ok || !isOutdated.has(shown.failure.status))) return shown;
-  const asset = await opening.patience.wait((signal) =>
-    access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal }),
+  const asset = await opening.patience.ask((limits) =>
+    access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal: opening.signal, limits }),
   );
   return asset.ok ? openPicture(access, asset.value, opening) : asset;
 }
@@ -236,9 +244,9 @@ async function openPicture(access: Access, source: PictureSource, opening: Openi
 async function view(
   access: Access,
   file: { filename: string; subfolder: string; type: string },
-  { edge, patience }: Opening,
+  { edge, patience, signal }: Opening,
 ): Promise<Result<Response, Failure>> {
-  const ask = (query: CallInput["query"]) => patience.wait((signal) => access.upstream.forward(operations.view, { query, signal }));
+  const ask = (query: CallInput["query"]) => patience.ask((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
   if (edge <= MOST_SHRUNK) {
     const answer = await ask({ ...file, res: edge });
     if (answer.ok || !tooMuchToShrink.has(answer.failure.status)) return answer;
@@ -257,6 +265,7 @@ async function preview(access: Access, previewUrl: string, opening: Opening): Pr
     const file = { subfolder: url.searchParams.get("subfolder") ?? "", type: url.searchParams.get("type") ?? "output" };
     if (filename) return view(access, { ...file, filename }, opening);
   }
-  const options = { ...access.upstreamOptions, limitMs: LIMIT_MS, now: Date.now };
-  return opening.patience.wait((signal) => openAddress(options, url, { signal }), url.origin !== base.origin);
+  const options = { ...access.upstreamOptions, now: Date.now };
+  const open = (limitMs: number) => openAddress({ ...options, limitMs }, url, { signal: opening.signal });
+  return opening.patience.ask(({ exchangeMs }) => open(exchangeMs), { isForeign: url.origin !== base.origin });
 }

@@ -18,6 +18,11 @@ export function timedOut(baseUrl: string, limitMs: number): Failure {
   };
 }
 
+/** No answer came. A service that answers 504 has answered. */
+export function wasSilent({ code, status }: Failure): boolean {
+  return code === "UPSTREAM_TIMEOUT" && status === 0;
+}
+
 export function unreadable(baseUrl: string, status: number, why: string): Failure {
   return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${why}.`, status };
 }

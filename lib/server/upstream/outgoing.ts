@@ -15,6 +15,8 @@ export type CallInput = {
   /** For bytes: range and cache validators. */
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
+  /** In place of the client's own: the time of one exchange, and how often a read is tried where the service asks to wait. */
+  limits?: { exchangeMs?: number; attempts?: number };
 };
 
 /** "." and ".." would climb in the address however they are encoded: no service has an item of that name. */

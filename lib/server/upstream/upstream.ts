@@ -65,7 +65,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   async function once(operation: Operation, input: CallInput): Promise<Result<Answered, Failure>> {
     const reads = operation.method === "GET" || operation.method === "HEAD";
-    const limitMs = reads ? limits.readMs : limits.writeMs;
+    const limitMs = input.limits?.exchangeMs ?? (reads ? limits.readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
@@ -96,10 +96,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   async function exchange(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
     if (!isAddressable(input)) return failed(notAddressable());
+    const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
       const result = await once(operation, input);
       if (result.ok) options.onAnswer?.(operation, result.value.value);
-      if (result.ok || operation.method !== "GET" || attempt >= limits.attempts) return result;
+      if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
       if (waitMs === undefined || waitMs > limits.longestWaitMs) return result;
       if (!(await waited(waitMs, input.signal))) return failed(callerWentAway());
@@ -114,7 +115,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
     const again = await exchange(operation, input);
     if (again.ok || again.failure.status !== 404) return again;
-    const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal });
+    const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits });
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
   }
 
@@ -130,7 +131,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     exchange: confirmed,
     forward: async (operation, input = {}) => {
       if (!isAddressable(input)) return failed(notAddressable());
-      return openBytes({ ...options, limitMs: limits.readMs, now }, operation, input);
+      return openBytes({ ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now }, operation, input);
     },
   };
 }

@@ -10,7 +10,7 @@ let png: Buffer;
 let nowMs = Date.now();
 beforeAll(async () => {
   // The limit of a read stands in for the three seconds, which are never more than it.
-  harness = await createHarness({ upstreamLimits: { readMs: 300, attempts: 1 }, now: () => nowMs });
+  harness = await createHarness({ upstreamLimits: { readMs: 300, firstRetryMs: 400 }, now: () => nowMs });
   png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
     .png()
     .toBuffer();
@@ -69,6 +69,35 @@ test("any other answer of the service lets a picture be asked for at once, and o
   world.isSilent = false;
   expect((await at("/api/jobs?limit=1")).status).toBe(200);
   expect((await ask("i.png")).status).toBe(200);
+  await service.close();
+});
+
+test("a service that asks to wait is not silent: who asks hears for how long, and the service is asked again by whoever comes next", async () => {
+  let refusal = { code: "RATE_LIMITED", status: 429 };
+  const service = await startLittleServer(({ url }, response) => {
+    if (url.startsWith("/api/view")) return void response.writeHead(200, { "content-type": "image/png" }).end(png);
+    answerJson(response, { code: refusal.code, message: "slower" }, refusal.status, { "retry-after": "1" });
+  });
+  const connection = await harness.connect(service.url, "k");
+  const ask = async (subject: string) => {
+    const { status, headers } = await harness.request(`/api/console/thumbnail?connection=${connection}&${subject}`, { as: "viewer" });
+    return [status, headers.get("retry-after"), service.seen.length];
+  };
+  for (let each = 1; each <= 5; each += 1) expect(await ask(`asset=limited${each}`)).toEqual([429, "1", each]);
+  refusal = { code: "SERVICE_UNAVAILABLE", status: 503 };
+  for (let each = 6; each <= 10; each += 1) expect(await ask(`asset=out${each}`)).toEqual([503, "1", each]);
+  expect(await ask("filename=here.png")).toEqual([200, null, 11]);
+  await service.close();
+});
+
+test("an asset that is looked for once more is no silence, however long that takes in all", async () => {
+  const service = await startLittleServer(({ url }, response) => {
+    if (url.startsWith("/api/assets?")) return answerJson(response, { assets: [], total: 0, has_more: false });
+    answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+  });
+  const connection = await harness.connect(service.url, "k");
+  const ask = (asset: string) => harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
+  expect((await ask("gone")).status).toBe(404);
   await service.close();
 });
 
