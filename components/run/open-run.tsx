@@ -29,6 +29,7 @@ import { RunSplit } from "./run-split";
 import { type Advanced, type OpenWorkflow } from "./run-state";
 import { newSeeds } from "./seeds";
 import { SentTexts } from "./sent-texts";
+import { TabTitle } from "./tab-title";
 import { useFollowedNode } from "./use-followed-node";
 import { type RunPlace, useOpenForm } from "./use-open-form";
 import { type useRun } from "./use-run";
@@ -49,17 +50,6 @@ const noneAdvanced: Advanced = {};
 /** After a reload other words are drawn than before it. */
 const someDraw = () => Math.floor(Math.random() * 2 ** 31);
 
-/** Of several tabs each is known by its workflow. */
-function useTabTitle(name: string) {
-  useEffect(() => {
-    const before = document.title;
-    document.title = `${name} · ${before}`;
-    return () => {
-      document.title = before;
-    };
-  }, [name]);
-}
-
 export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
@@ -71,7 +61,6 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
     place,
   );
   const name = opened.name || t("pasted");
-  useTabTitle(name);
   const whyNot = useId();
   const isWide = useWide();
   // Beside the form from the start where both have room; in its place only when asked for.
@@ -129,6 +118,7 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
   const row = { picture, settings, onEdit, onRunning };
   return (
     <SentTexts value={texts}>
+      <TabTitle name={name} />
       <RunHeader
         opened={opened}
         name={name}

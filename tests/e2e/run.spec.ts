@@ -101,3 +101,31 @@ test("a stored file and a picture that a service saved open as forms", async ({ 
   await page.getByTestId("workflow-file").first().setInputFiles({ name: "made-here.png", mimeType: "image/png", buffer: picture });
   await expect(page.getByRole("heading", { name: "made-here" })).toBeVisible();
 });
+
+test("the tab is called as the page that is open, with the workflow's name on Run alone, there and back", async ({
+  signedIn: page,
+  desk,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await openSample(page, desk.url);
+  const navigation = page.getByRole("navigation", { name: "Main" });
+  for (const round of [1, 2, 3]) {
+    for (const [link, title] of [
+      [/^Jobs/, "Jobs · Lightdesk"],
+      [/^Run/, "Invert · Run a workflow · Lightdesk"],
+      [/^Assets/, "Assets · Lightdesk"],
+      [/^Run/, "Invert · Run a workflow · Lightdesk"],
+    ] as const) {
+      await test.step(`${title}, round ${round}`, async () => {
+        await navigation.getByRole("link", { name: link }).click();
+        await expect(page.getByRole("heading", { name: title.split(" · ")[0], level: 1 })).toBeVisible();
+        await page.waitForLoadState("networkidle");
+        await expect(page).toHaveTitle(title);
+      });
+    }
+  }
+  await page.reload();
+  await expect(page).toHaveTitle("Invert · Run a workflow · Lightdesk");
+  await page.getByRole("button", { name: "Close the workflow" }).click();
+  await expect(page).toHaveTitle("Run a workflow · Lightdesk");
+});

@@ -1,0 +1,25 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useEffect, useRef } from "react";
+
+/**
+ * Of several tabs each is known by its workflow. A browser shows the first title in the head; the page's own is another one there, which may
+ * come or change at any time, so that neither is ever written over the other.
+ */
+export function TabTitle({ name }: { name: string }) {
+  const t = useTranslations("run");
+  const product = useTranslations("frame")("product");
+  const own = useRef<HTMLTitleElement>(null);
+  useEffect(() => {
+    const lead = () => {
+      const first = document.head.querySelector("title");
+      if (own.current && first && first !== own.current) first.before(own.current);
+    };
+    lead();
+    const titles = new MutationObserver(lead);
+    titles.observe(document.head, { childList: true });
+    return () => titles.disconnect();
+  }, []);
+  return <title ref={own}>{`${name} · ${t("title")} · ${product}`}</title>;
+}
