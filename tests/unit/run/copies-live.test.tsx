@@ -7,15 +7,17 @@ import { HELD_MS } from "@/components/ui/use-held";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
 import { renderPage } from "./render";
 
-type Row = { id: string; status: string; progress?: { value: number } };
+type Row = { id: string; status: string; progress?: { value: number }; create_time?: number };
 let rows: readonly Row[] | Response = [];
+/** What the answer says beside its rows. */
+let more: { pagination?: Record<string, unknown>; unreadable?: number } = {};
 let asked: string[] = [];
 let posted: unknown[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
   [asked, posted] = [[], []];
-  cancelled = [];
+  [cancelled, more] = [[], {}];
   // The service of this page, which is none of ours.
   vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
     if (init?.method === "POST") {
@@ -23,7 +25,7 @@ beforeEach(() => {
       return Response.json({ deleted: ["three"], cleared: false });
     }
     asked.push(path);
-    return rows instanceof Response ? rows.clone() : Response.json({ jobs: rows, pagination: { total: rows.length } });
+    return rows instanceof Response ? rows.clone() : Response.json({ jobs: rows, pagination: { total: rows.length }, ...more });
   });
 });
 afterEach(() => {
@@ -136,6 +138,22 @@ describe("the jobs of copies", () => {
     rows = Array.from({ length: 51 }, (_, at) => ({ id: `other ${at}`, status: "completed" }));
     await pass(BUSY_MS + 100);
     expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
+  });
+
+  it.each([
+    ["that says there are more", 1, { pagination: { total: 2, has_more: true } }],
+    ["that counts more jobs than it gives", 1, { pagination: { total: 9 } }],
+    ["with a row that nobody can read", 3, { pagination: { total: 1 }, unreadable: 1 }],
+  ])("are not called gone by a short list %s, and are by a whole one", async (_, create_time, beside) => {
+    const other = { id: "other", status: "completed", create_time: 2 };
+    rows = [{ id: "one", status: "pending", create_time }, other];
+    await show([accepted("one")], "c1");
+    [rows, more] = [[other], beside];
+    await pass(BUSY_MS + 100);
+    expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
+    more = {};
+    await pass(BUSY_MS + 100);
+    expect(lines().map((line) => line.textContent)).toEqual(["copy oneGoneone"]);
   });
 
   it("are held to be cancelled only as far as they may still wait, by the one way in which jobs are ended", async () => {

@@ -7,7 +7,7 @@ import { NewestJob } from "@/components/run/started-job";
 import { HELD_MS } from "@/components/ui/use-held";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { renderPage } from "./render";
+import { inPage, renderPage } from "./render";
 
 let jobs: readonly Record<string, unknown>[] = [];
 /** Undefined: the service has no such job. */
@@ -40,12 +40,16 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const show = (sent?: Graph) =>
-  renderPage(
-    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-      <NewestJob receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" sent={sent} />
-    </ConnectionProvider>,
-  );
+const strip = (jobId: string | undefined, sent?: Graph) => (
+  <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+    <NewestJob
+      receipt={jobId === undefined ? undefined : { jobId, name: "Poster", atMs: 0, nodesRefused: 0 }}
+      fallbackName="Pasted"
+      sent={sent}
+    />
+  </ConnectionProvider>
+);
+const show = (sent?: Graph) => renderPage(strip("mine", sent));
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("what became of the job that was just started is told and shown, and asked for until it has ended", async () => {
@@ -166,4 +170,28 @@ it("a waiting job that leaves the service with its cancellation was cancelled", 
   await pass(BUSY_MS);
   expect(screen.getByText("The job was cancelled")).toBeTruthy();
   expect(screen.getByText("1 cancelled")).toBeTruthy();
+});
+
+it("a cancel that is still held when the next job starts is carried out and told; one that had been told is not told again", async () => {
+  jobs = [{ id: "mine", status: "pending" }];
+  answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
+  const page = show();
+  await pass(0);
+  fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+  // The next one is on its way, which takes the strip of the first away.
+  page.rerender(inPage(strip(undefined)));
+  expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
+  jobs = [
+    { id: "next", status: "pending" },
+    { id: "mine", status: "cancelled" },
+  ];
+  page.rerender(inPage(strip("next")));
+  expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
+  await pass(HELD_MS);
+  expect(posted).toEqual([{ delete: ["mine"] }]);
+  expect(screen.getByText("1 cancelled")).toBeTruthy();
+  expect(screen.getByText("The job is in the queue")).toBeTruthy();
+  page.rerender(inPage(strip("third")));
+  await pass(0);
+  expect(screen.queryByText("1 cancelled")).toBeNull();
 });
