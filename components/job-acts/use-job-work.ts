@@ -17,6 +17,8 @@ export type JobAct = "cancel" | "remove" | "runAgain";
 type Choices<Query> = {
   connection: string | undefined;
   onDone: (act: JobAct, entries: readonly ReceiptEntry[]) => void;
+  /** In its place where the page is gone by then: for what outlives the page. */
+  onLeft?: (entries: readonly ReceiptEntry[]) => void;
   /** Taken back while they were held. */
   onBack?: (jobs: readonly KnownJob[]) => void;
   runAgain?: (jobs: readonly KnownJob[], work: Work) => Promise<ReceiptEntry[]>;
@@ -24,7 +26,7 @@ type Choices<Query> = {
 };
 
 /** Cancelling, removing and running jobs again, from whatever page. */
-export function useJobWork<Query = never>({ connection, onDone, onBack, runAgain, walk }: Choices<Query>) {
+export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, runAgain, walk }: Choices<Query>) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const told = useTold();
@@ -42,6 +44,7 @@ export function useJobWork<Query = never>({ connection, onDone, onBack, runAgain
       onBack?.(items);
     },
     onLeft: (entries) => {
+      onLeft?.(entries);
       const { text, tone } = told(entries);
       const cause = causeOf(entries);
       showToast({ tone, text: cause ? `${text}: ${failureText(errors, cause)}` : text });

@@ -6,6 +6,7 @@ import { useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { JobLines } from "@/components/job-acts/job-lines";
+import { type ReceiptEntry } from "@/components/job-acts/receipt-entry";
 import { useJobWork } from "@/components/job-acts/use-job-work";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
@@ -32,13 +33,17 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   const hrefs = useJobHrefs(set.connection);
   const live = useCopyJobs(set);
   const refreshCounts = useRefreshCounts();
+  const tellCancelled = (entries: readonly ReceiptEntry[]) => {
+    void refreshCounts();
+    work.cancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));
+  };
   const ending = useJobWork({
     connection: set.connection,
     onDone: (_act, entries) => {
-      void refreshCounts();
-      work.cancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));
+      tellCancelled(entries);
       void live.refresh();
     },
+    onLeft: tellCancelled,
   });
   const isSending = set.ending === undefined;
   const waiting = set.copies.flatMap(({ label, outcome }) => {

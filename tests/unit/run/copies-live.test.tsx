@@ -170,4 +170,14 @@ describe("the jobs of copies", () => {
     expect(cancelled).toEqual(["three"]);
     expect(screen.getByText("1 cancelled")).toBeDefined();
   });
+
+  it("that were cancelled in the moment in which the page was left are known as that when it is back", async () => {
+    rows = [{ id: "three", status: "pending" }];
+    await show([accepted("three")], "c1");
+    fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
+    cleanup();
+    await pass(0);
+    expect(posted).toEqual([{ delete: ["three"] }]);
+    expect(cancelled).toEqual(["three"]);
+  });
 });
