@@ -11,7 +11,7 @@ import { ProblemList } from "./problem-list";
 
 const MOST_SHOWN = 12;
 
-type FaultsCardProps = { id?: string; faults: Faults; form: readonly FormNode[]; onAnyway: () => void };
+type FaultsCardProps = { id?: string; faults: Faults; form: readonly FormNode[]; onAnyway?: () => void };
 
 /** Why a workflow that is open cannot run, node by node. Only what the list of the service's nodes says can be overruled: it may be out of date. */
 export function FaultsCard({ id, faults, form, onAnyway }: FaultsCardProps) {
@@ -45,7 +45,7 @@ export function FaultsCard({ id, faults, form, onAnyway }: FaultsCardProps) {
               ))}
               {nodes.length > MOST_SHOWN ? <li>{t("more", { count: nodes.length - MOST_SHOWN })}</li> : null}
             </ul>
-            {faults.isSure ? null : <Button onClick={onAnyway}>{t("anyway")}</Button>}
+            {faults.isSure || !onAnyway ? null : <Button onClick={onAnyway}>{t("anyway")}</Button>}
           </>
         }
       />

@@ -68,9 +68,11 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
           onChange(chosen);
         }}
       />
-      <Button size="small" busy={state.kind === "sending"} onClick={() => chooser.current?.click()}>
-        {t(media)}
-      </Button>
+      {picture.canSend ? (
+        <Button size="small" busy={state.kind === "sending"} onClick={() => chooser.current?.click()}>
+          {t(media)}
+        </Button>
+      ) : null}
       <input
         ref={chooser}
         type="file"

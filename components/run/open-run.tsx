@@ -36,7 +36,6 @@ import { type useRun } from "./use-run";
 import { useWide } from "./use-wide";
 
 type OpenRunProps = {
-  canRun: boolean;
   run: ReturnType<typeof useRun>;
   opened: OpenWorkflow;
   ports: RunPorts;
@@ -50,9 +49,10 @@ const noneAdvanced: Advanced = {};
 /** After a reload other words are drawn than before it. */
 const someDraw = () => Math.floor(Math.random() * 2 ** 31);
 
-export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenRunProps) {
+export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps) {
   const t = useTranslations("run");
   const { state, dispatch } = run;
+  const { canRun } = place;
   const { serial, graph, advanced = noneAdvanced } = opened;
   const { info, isMissing, readAgain, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning } = useOpenForm(
     run,
@@ -156,7 +156,9 @@ export function OpenRun({ canRun, run, opened, ports, place, ways, note }: OpenR
             className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
           >
             {note}
-            {faults ? <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={() => press(true)} /> : null}
+            {faults ? (
+              <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => press(true) : undefined} />
+            ) : null}
             {state.brought ? (
               <BroughtNote
                 brought={state.brought}

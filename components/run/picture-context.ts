@@ -8,6 +8,8 @@ export type PictureContext = {
   isLocal?: boolean;
   listAssets: RunPorts["listAssets"];
   storedName: RunPorts["storedName"];
+  /** False for whoever may bring nothing to the service: then no picture can be put in the place of another. */
+  canSend: boolean;
   sendPicture: SendPicture;
   decode?: Decode;
   /** What its owner calls a picture, by the name that is sent. */

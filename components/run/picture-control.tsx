@@ -32,7 +32,7 @@ type PictureControlProps = ControlProps & {
 /** The picture that a node loads: shown, replaced by a drop or a choice, and still there when the new one does not arrive. */
 export function PictureControl({ nodeTitle, options = [], picture, onRunning, value, onChange, ...control }: PictureControlProps) {
   const t = useTranslations("run.picture");
-  const { connection, sendPicture, decode, ownNames, onNamed } = picture;
+  const { connection, canSend, sendPicture, decode, ownNames, onNamed } = picture;
   const hasNoAssets = useConnection()?.hasNoAssets === true;
   const [isPicking, setPicking] = useState(false);
   const onSent = (sentAs: string, file: File) => {
@@ -55,7 +55,7 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
   const { isOver, props } = useDropTarget(take);
 
   return (
-    <div {...props} className={cn("flex flex-wrap gap-3 rounded-md", isOver && "outline-2 outline-offset-4 outline-accent")}>
+    <div {...(canSend && props)} className={cn("flex flex-wrap gap-3 rounded-md", isOver && "outline-2 outline-offset-4 outline-accent")}>
       <span className="relative shrink-0">
         <Picture
           src={pictureSource(state, name, connection)}
@@ -81,10 +81,12 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
           onChange={onChange}
         />
         <span className="flex flex-wrap items-center gap-2">
-          <Button size="small" onClick={() => chooser.current?.click()}>
-            {name === "" ? t("choose") : t("replace")}
-          </Button>
-          {hasNoAssets ? null : (
+          {canSend ? (
+            <Button size="small" onClick={() => chooser.current?.click()}>
+              {name === "" ? t("choose") : t("replace")}
+            </Button>
+          ) : null}
+          {hasNoAssets || !canSend ? null : (
             <Button size="small" onClick={() => setPicking(true)}>
               {t("fromAssets")}
             </Button>
@@ -97,7 +99,7 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
               onChange(chosen);
             }}
           />
-          {name === "" ? null : (
+          {name === "" || !canSend ? null : (
             <MaskButton
               file={toFileRef(name)}
               title={ownName ?? name}
@@ -110,7 +112,7 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
               }}
             />
           )}
-          <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span>
+          {canSend ? <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span> : null}
           <input
             ref={chooser}
             type="file"

@@ -90,7 +90,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   if (opened) {
     return (
       <Suspense fallback={<RunSkeleton />}>
-        <OpenRun canRun={canRun} run={run} opened={opened} ports={ports} place={{ id, isLocal }} ways={ways} note={note} />
+        <OpenRun run={run} opened={opened} ports={ports} place={{ id, isLocal, canRun }} ways={ways} note={note} />
       </Suspense>
     );
   }

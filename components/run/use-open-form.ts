@@ -14,10 +14,10 @@ import { type useRun } from "./use-run";
 import { valueChecker } from "./values";
 import { useWorkflowMemory } from "./use-workflow-memory";
 
-export type RunPlace = { id?: string; isLocal?: boolean };
+export type RunPlace = { id?: string; isLocal?: boolean; canRun: boolean };
 
 /** The opened workflow as its form: fields, what is wrong with them, and what each of them needs to be edited. */
-export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, isLocal }: RunPlace) {
+export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, isLocal, canRun }: RunPlace) {
   const { state, dispatch } = run;
   const { serial, original, order, graph, ownNames } = opened;
   const { info, isMissing, readAgain } = useCatalogue(id, true);
@@ -40,6 +40,7 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
     () => ({
       connection: id,
       isLocal: isLocal === true,
+      canSend: canRun,
       sendPicture: ports.sendPicture,
       listAssets: ports.listAssets,
       storedName: ports.storedName,
@@ -47,7 +48,7 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
       ownNames,
       onNamed,
     }),
-    [id, isLocal, ports, ownNames, onNamed],
+    [id, isLocal, canRun, ports, ownNames, onNamed],
   );
   const onEdit = useCallback(
     (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value, catalogue: info }),

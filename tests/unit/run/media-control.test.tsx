@@ -17,6 +17,7 @@ it("a film on its way can be stopped: nothing is changed, and Run is free again"
     listAssets: async () => nobody,
     storedName: async () => undefined,
     onNamed: () => undefined,
+    canSend: true,
     sendPicture: (_file, { signal, onProgress }) =>
       new Promise((resolve) => {
         onProgress(0.25);

@@ -44,9 +44,9 @@ export async function openText(text: string) {
   await screen.findAllByRole("button", { name: "Run" });
 }
 
-export async function drop(name: string, content: string | Uint8Array, type = "application/json") {
+export async function drop(name: string, content: string | Uint8Array, type = "application/json", on: Element | Window = window) {
   const file = new File([content], name, { type });
-  await act(async () => void fireEvent.drop(window, { dataTransfer: { types: ["Files"], files: [file] } }));
+  await act(async () => void fireEvent.drop(on, { dataTransfer: { types: ["Files"], files: [file] } }));
 }
 
 export const field = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });

@@ -65,6 +65,7 @@ function show({ first = "photo.png", storedName = async () => undefined }: { fir
         picture={{
           ownNames: names,
           onNamed: (sentAs, own) => setNames((known) => ({ ...known, [sentAs]: own })),
+          canSend: true,
           sendPicture,
           decode,
           listAssets,

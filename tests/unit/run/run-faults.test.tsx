@@ -1,13 +1,9 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { SWRConfig } from "swr";
 import { afterEach, expect, it, vi } from "vitest";
-import { RunScreen } from "@/components/run/run-screen";
-import { createRunStore } from "@/components/run/run-store";
 import { ok } from "@/lib/shared/result";
 import { catalogue, refusals } from "./files";
 import { drop, field, openText, portsTo, pressRun, runButton, show } from "./page";
-import { renderPage } from "./render";
 
 afterEach(() => {
   cleanup();
@@ -53,22 +49,23 @@ it("a link to nothing stands at its field, and opening another file forgets it",
   expect(screen.queryByRole("alert")).toBeNull();
 });
 
-it("a class that the service's list lacks blocks too, until somebody who knows better sends it all the same", async () => {
+it("a class that the service's list lacks blocks too, until somebody who may run and knows better sends it all the same", async () => {
   vi.stubGlobal("fetch", async (path: unknown) =>
     String(path).includes("object_info") ? Response.json(catalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
   );
   const { ports, sent } = desk();
-  renderPage(
-    <SWRConfig value={{ provider: () => new Map() }}>
-      <RunScreen canRun memberId="ada" store={createRunStore()} ports={ports} />
-    </SWRConfig>,
-  );
-  await openText(
-    JSON.stringify({
-      "1": { class_type: "KSamplerDeluxe", inputs: { steps: 5 } },
-      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
-    }),
-  );
+  const text = JSON.stringify({
+    "1": { class_type: "KSamplerDeluxe", inputs: { steps: 5 } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
+  });
+  const viewer = show(ports, false);
+  await openText(text);
+  await screen.findByText(/prevents this workflow from running/);
+  expect(screen.queryByRole("button", { name: "Run anyway" })).toBeNull();
+  viewer.unmount();
+  sessionStorage.clear();
+  show(ports);
+  await openText(text);
   const anyway = await screen.findByRole("button", { name: "Run anyway" });
   pressRun();
   expect(sent()).toBe(0);

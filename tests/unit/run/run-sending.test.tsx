@@ -3,12 +3,13 @@ import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
 import { CountsProvider, useCounts } from "@/components/frame/counts-context";
+import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { refusals, sampleText } from "./files";
-import { field, openText, portsTo, pressRun, runButton, show, type PromptServer } from "./page";
+import { drop, field, openText, portsTo, pressRun, runButton, show, type PromptServer } from "./page";
 import { startPromptServer } from "./prompt-server";
 import { renderPage } from "./render";
 
@@ -135,6 +136,29 @@ describe("running", () => {
     expect(screen.queryByRole("button", { name: "Sending" })).toBeNull();
     expect(runButton().getAttribute("aria-busy")).toBeNull();
     expect(service.received).toHaveLength(0);
+  });
+
+  it("offers a viewer nothing that the service would refuse them: no picture is replaced or drawn on, and none that is dropped is sent", async () => {
+    const sent: string[] = [];
+    const sendPicture: RunPorts["sendPicture"] = async ({ name }) => {
+      sent.push(name);
+      return ok({ name });
+    };
+    const ports = portsTo(service, { sendPicture, decode: async () => undefined });
+    const offered = ["Replace", "From assets", "Draw a mask"];
+    const here = () => offered.filter((name) => screen.queryByRole("button", { name }));
+    const page = show(ports, false);
+    await openText(sampleText("02-poster-from-photo"));
+    expect(here()).toEqual([]);
+    expect(screen.queryByText("Drop a picture here")).toBeNull();
+    expect(field("Picture name").value).toBe("photo.png");
+    await drop("mine.png", "x", "image/png", screen.getByRole("img", { name: "Picture of Photo" }));
+    expect((await screen.findByRole("alert")).textContent).toMatch(/mine.png was not opened/);
+    expect(sent).toEqual([]);
+    page.unmount();
+    show(ports);
+    await screen.findAllByRole("button", { name: "Run" });
+    expect(here()).toEqual(offered);
   });
 
   it("without the right to it says whose matter that is, and keeps everything", async () => {
