@@ -6,15 +6,16 @@ import useSWRImmutable from "swr/immutable";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { Compare } from "@/components/viewer/compare";
-import { MOST_COMPARED } from "@/components/viewer/viewer-item";
+import { MOST_COMPARED, type ReadWorkflow } from "@/components/viewer/viewer-item";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { ok, type Result } from "@/lib/shared/result";
 import { assetPath } from "./asset-calls";
-import { workflowsOf } from "./read-workflow";
 import { toViewerItem } from "./viewer-item-of";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobDetail } from "@/lib/contract/schemas/job";
 
 type AssetsCompareProps = {
   /** As the address has them. */
@@ -64,4 +65,11 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
 async function readAsset(id: string, connection: string | undefined): Promise<Result<AssetView, ApiFailure>> {
   const result = await callApi<Asset>(assetPath(id, connection));
   return result.ok ? ok(toAssetView(result.value)) : result;
+}
+
+function workflowsOf(connectionId: string | undefined): ReadWorkflow {
+  return async (jobId) => {
+    const job = await callApi<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection: connectionId }));
+    return job.ok ? ok(job.value.workflow) : job;
+  };
 }

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { faultyField } from "@/components/frame/faulty-field";
 import { NewPasswordInput } from "@/components/frame/new-password-input";
-import { Button } from "@/components/ui/button";
+import { Button, buttonStyle } from "@/components/ui/button";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
@@ -13,7 +13,9 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { fieldText } from "@/components/ui/field-text";
-import { SetUpRefusal } from "./set-up-refusal";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
 
 const fields = ["name", "email", "password"] as const;
 
@@ -62,5 +64,24 @@ export function SetUpForm({ token }: { token: string }) {
         {isBusy ? t("busy") : t("submit")}
       </Button>
     </form>
+  );
+}
+
+/** A spent link and an owner who exists already are no faults to mend here: both lead to the sign-in. */
+function SetUpRefusal({ failure }: { failure: ApiFailure }) {
+  const t = useTranslations("auth.setUp");
+  const isSpent = failure.code === "UNAUTHORIZED" || failure.code === "CONFLICT";
+  if (!isSpent) return <FailureMessage failure={failure} />;
+  const key = failure.code === "CONFLICT" ? "taken" : "spent";
+  return (
+    <FailureNotice
+      title={t(`${key}.title`)}
+      next={t(`${key}.text`)}
+      actions={
+        <Link href="/sign-in" className={buttonStyle()}>
+          {t("toSignIn")}
+        </Link>
+      }
+    />
   );
 }

@@ -1,16 +1,15 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useState, useEffect } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
 import { type Tone } from "@/components/ui/tone";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { MovingLine } from "./moving-line";
 import { type EntryLook, ReceiptDialog } from "./receipt-dialog";
 import { type WorkOf, type WorkPhase } from "./use-bulk-work";
-import { useKeepFromEscape } from "./use-keep-from-escape";
 import { WorkLine, WorkLines } from "./work-line";
+import { ProgressBar } from "@/components/ui/progress-bar";
 
 type Of<Phase, Kind> = Extract<Phase, { kind: Kind }>;
 
@@ -127,4 +126,40 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, wo
     case "broken":
       return <WorkLine tone="bad" text={say.failureText(phase.failure)} onDismiss={dismiss} />;
   }
+}
+
+/** Esc lets go of the selection, and with it of what became of it: not of what is under way. */
+function useKeepFromEscape(isMoving: boolean): void {
+  useEffect(() => {
+    if (!isMoving) return;
+    const keep = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]")) event.preventDefault();
+    };
+    window.addEventListener("keydown", keep, true);
+    return () => window.removeEventListener("keydown", keep, true);
+  }, [isMoving]);
+}
+
+type MovingLineProps = {
+  text: string;
+  /** How much is done, from 0 to 1; absent where nobody knows yet. */
+  share?: number;
+  /** The service asked to wait. */
+  waitMs?: number;
+  isStopping: boolean;
+  onStop: () => void;
+  words: { progress: string; stop: string; stopping: string; waiting: (seconds: number) => string };
+};
+
+/** Work on many things, while it goes on. */
+function MovingLine({ text, share, waitMs, isStopping, onStop, words }: MovingLineProps) {
+  const wait = waitMs === undefined ? "" : ` · ${words.waiting(Math.ceil(waitMs / 1000))}`;
+  return (
+    <WorkLine tone="run" text={text + wait}>
+      {share === undefined ? null : <ProgressBar value={share} label={words.progress} />}
+      <Button size="small" busy={isStopping} onClick={onStop}>
+        {isStopping ? words.stopping : words.stop}
+      </Button>
+    </WorkLine>
+  );
 }

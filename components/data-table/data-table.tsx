@@ -1,14 +1,16 @@
 "use client";
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
-import { type MouseEvent, useMemo, useRef } from "react";
+import { type MouseEvent, useMemo, useRef, type RefObject, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { drawnColumns } from "./drawn-columns";
 import { features, type Features, type Sizing, type Sorting } from "./features";
-import { GroupedBody, PlainBody } from "./table-body";
 import { TableHead } from "./table-head";
-import { type RowMarks } from "./table-row";
+import { type RowMarks, drawRow, type RowLook } from "./table-row";
 import { useRowKeys } from "./use-row-keys";
+import { RowsOf } from "./row-group";
+import { type Grouped, groupRows } from "./row-groups";
+import { useRowWindow } from "./use-row-window";
 
 type DataTableProps<Row extends RowData> = {
   /** Read out before the table; not shown. */
@@ -86,4 +88,37 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
 
 function hasWidths(sizing: Sizing | undefined): boolean {
   return sizing !== undefined && Object.keys(sizing.widths).length > 0;
+}
+
+type TableBodyProps<Row extends RowData> = {
+  rows: readonly Row[];
+  look: RowLook<Row>;
+  /** Where `rows` begin in a longer list. */
+  listFirst: number;
+};
+
+function PlainBody<Row extends RowData>({ rows, look, listFirst }: TableBodyProps<Row>) {
+  return <tbody>{rows.map((row, at) => drawRow(row, look, listFirst + at))}</tbody>;
+}
+
+type GroupedBodyProps<Row extends RowData> = TableBodyProps<Row> & {
+  element: RefObject<HTMLTableElement | null>;
+  lightText: (row: Row) => string;
+};
+
+/** The rows near the screen, whole, and the others as text. Scrolling draws groups of them and nothing else of the page. */
+function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, lightText }: GroupedBodyProps<Row>) {
+  const grouped = useGrouped(rows, look.rowId);
+  const rowWindow = useRowWindow(element, grouped);
+  return grouped.groups.map((group) => (
+    <RowsOf key={group.key} group={group} rowWindow={rowWindow} look={look} lightText={lightText} listFirst={listFirst} />
+  ));
+}
+
+function useGrouped<Row>(rows: readonly Row[], idOf: (row: Row) => string): Grouped<Row> {
+  const [held, setHeld] = useState(() => groupRows(rows, idOf));
+  if (held.rows === rows) return held;
+  const next = groupRows(rows, idOf, held);
+  setHeld(next);
+  return next;
 }

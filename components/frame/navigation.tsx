@@ -1,6 +1,6 @@
 "use client";
 
-import { usePathname } from "next/navigation";
+import { usePathname, useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
@@ -9,7 +9,9 @@ import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useLinkedConnection } from "./connection-context";
 import { useCounts } from "./counts-context";
 import { destinationsOf, isWithin } from "./destinations";
-import { useStayWhenAway } from "./use-stay-when-away";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 
 /** The list in the sidebar, with counts where they are known. */
 export function Navigation() {
@@ -80,4 +82,22 @@ export function BottomNavigation() {
       })}
     </ul>
   );
+}
+
+/**
+ * For a link's `onNavigate`: while the console does not answer, the page stays as it is, since to follow the link would end on the browser's own
+ * error page and lose what was typed. It asks first, as the console may be back.
+ */
+function useStayWhenAway(): (event: { preventDefault: () => void }, href: string) => void {
+  const t = useTranslations("frame");
+  const { heard } = useCounts();
+  const router = useRouter();
+  return (event, href) => {
+    if (heard !== CONSOLE_UNREACHABLE && navigator.onLine) return;
+    event.preventDefault();
+    void callApi("/api/health").then(({ ok }) => {
+      if (ok) router.push(href);
+      else showToast({ tone: "bad", text: t("away") });
+    });
+  };
 }

@@ -7,10 +7,14 @@ import { ConnectionProvider, type CurrentConnection } from "./connection-context
 import { CountsProvider } from "./counts-context";
 import { KeepConnection } from "./keep-connection";
 import { MemberProvider } from "./member-context";
-import { type FrameMember, MemberRow } from "./member-row";
 import { BottomNavigation, Navigation } from "./navigation";
 import { PaletteButton } from "./palette-button";
 import { Shortcuts } from "./shortcuts";
+import { Avatar } from "@/components/ui/avatar";
+import { Link } from "@/components/ui/link";
+import { type Role } from "@/lib/contract/roles";
+import { SignOutButton } from "./sign-out-button";
+import { ThemeSwitch } from "./theme-switch";
 
 type ShellProps = { member: FrameMember; connections: readonly ConnectionView[]; currentId?: string; children: ReactNode };
 
@@ -67,5 +71,29 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
         <Shortcuts />
       </MemberProvider>
     </ConnectionProvider>
+  );
+}
+
+type FrameMember = { name: string; role: Role };
+
+function MemberRow({ member }: { member: FrameMember }) {
+  const t = useTranslations("frame.member");
+  return (
+    <div className="flex items-center gap-1 px-1 py-1.5 text-ink-2">
+      <Link
+        href="/settings/account"
+        aria-label={`${member.name}, ${t(`role.${member.role}`)}`}
+        title={member.name}
+        className="flex min-w-0 flex-1 items-center gap-2 rounded-md hover:text-ink"
+      >
+        <Avatar name={member.name} />
+        <span className="hidden min-w-0 leading-tight md:block">
+          <span className="block truncate">{member.name}</span>
+          <span className="block truncate text-sm text-ink-3">{t(`role.${member.role}`)}</span>
+        </span>
+      </Link>
+      <ThemeSwitch />
+      <SignOutButton />
+    </div>
   );
 }

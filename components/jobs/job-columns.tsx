@@ -5,13 +5,16 @@ import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { Cut, cutWhereLong } from "@/components/ui/cut";
 import { plainPicture } from "@/components/ui/plain-picture";
-import { thumbnailUrl } from "@/lib/browser/urls";
+import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type ColumnChoice, isValueId, shownColumns, valueOf } from "./column-choice";
 import { type CellWords, ranCell, stateCell, submittedCell, whatCell } from "./job-cells";
 import { jobLooks } from "./job-looks";
 import { type JobRow } from "./job-row";
 import { copyButton, rowHref, rowLink } from "./job-row-link";
-import { ValueCell } from "./job-value-cell";
+import { useEffect, useRef, useState } from "react";
+import { useTranslations } from "next-intl";
+import useSWR from "swr";
+import { readInputs } from "./job-inputs";
 
 const column = columnsFor<JobRow>();
 
@@ -121,4 +124,35 @@ function namedColumns(words: CellWords, { connection, linked }: Where, isSized: 
       cell: ({ row }) => ranCell({ row: row.original, words, hrefOf }),
     }),
   };
+}
+
+type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
+
+/** One input of one node. The job's details are asked for once it has been in view, and once for all columns of values. */
+function ValueCell({ id, connection, node, input }: ValueCellProps) {
+  const t = useTranslations("jobs");
+  const place = useRef<HTMLSpanElement>(null);
+  const [wasSeen, setSeen] = useState(false);
+  useEffect(() => {
+    const element = place.current;
+    if (!element || wasSeen) return;
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) setSeen(true);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [wasSeen]);
+  const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
+  const { data, error } = useSWR(wasSeen ? ["inputs", path] : null, () => readInputs(path), {
+    // What was submitted does not change.
+    revalidateIfStale: false,
+    revalidateOnFocus: false,
+    revalidateOnReconnect: false,
+  });
+  const value = data?.[node]?.[input];
+  return (
+    <span ref={place} className="relative block" title={error ? t("valueFailed") : undefined}>
+      {value === undefined ? data || error ? t("nothing") : " " : <Cut text={value} />}
+    </span>
+  );
 }

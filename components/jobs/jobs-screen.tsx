@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import dynamic from "next/dynamic";
-import { use, useEffect, useState } from "react";
+import { use, useEffect, useState, useCallback, useMemo } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
 import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";
@@ -19,12 +19,12 @@ import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { buttonStyle } from "@/components/ui/button";
 import { Link } from "@/components/ui/link";
-import { type Stamped } from "@/lib/browser/use-poll";
+import { type Stamped, initialOf, type Poll, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Result } from "@/lib/shared/result";
-import { type JobRow, type JobsView } from "./job-row";
-import { jobsHref, type JobsLinks } from "./jobs-address";
+import { type JobRow, type JobsView, toJobsView } from "./job-row";
+import { jobsHref, type JobsLinks, jobsApiPath, readJobsQuery } from "./jobs-address";
 import { JobsBeside } from "./jobs-beside";
 import { JobsFilters } from "./jobs-filters";
 import { JobsSelected } from "./jobs-selected";
@@ -32,8 +32,41 @@ import { JobsTable } from "./jobs-table";
 import { JobsTools } from "./jobs-tools";
 import { useColumnChoice } from "./use-column-choice";
 import { useJobsPlace } from "./use-jobs-place";
-import { useJobsQuestion } from "./use-jobs-question";
-import { useOpenJob } from "./use-open-job";
+import { useOpened } from "@/components/frame/use-opened";
+import { withQuery } from "@/lib/browser/urls";
+import { useSearchParams } from "next/navigation";
+
+type Asking = {
+  /** As the server read the address, and what it found. */
+  query: JobSearchQuery;
+  first: Result<Stamped<JobsView>, Failure>;
+  connectionId: string | undefined;
+};
+type Shown = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
+
+const motionOf = (view: JobsView) => (view.rows.some(({ state }) => state === "in_progress" || state === "pending") ? "moving" : "still");
+
+/** The question of the address, and the newest answer: until the first one to another question is here, the last one to the question before it. */
+function useJobsQuestion({ query, first, connectionId }: Asking): { question: JobSearchQuery; poll: Poll<JobsView>; shown?: Shown } {
+  const question = useQuestion(query);
+  const path = connectionId ? jobsApiPath(question, connectionId) : undefined;
+  const known = question === query ? initialOf(first) : {};
+  const poll = usePoll(path, { ...known, read: toJobsView, motion: motionOf, isAskedAnew: true });
+  const { value: view, atMs, failure } = poll;
+  const [last, setLast] = useState<Shown>();
+  if (view === undefined) return { question, poll, shown: failure ? undefined : last };
+  if (last?.view === view && last.query === question) return { question, poll, shown: last };
+  const shown = { query: question, view, atMs };
+  setLast(shown);
+  return { question, poll, shown };
+}
+
+/** The same object while the address asks for the same list, and the server's own where it is the one that it read. */
+function useQuestion(query: JobSearchQuery): JobSearchQuery {
+  const search = useSearchParams().toString();
+  const href = useMemo(() => jobsHref(readJobsQuery(new URLSearchParams(search))), [search]);
+  return useMemo(() => (href === jobsHref(query) ? query : readJobsQuery(new URL(href, "http://page").searchParams)), [href, query]);
+}
 
 // With a fallback of its own: without one the whole page would be hidden until it is there, and the field that is typed in lose the focus.
 const JobsEmpty = dynamic(() => import("./jobs-empty").then((module) => module.JobsEmpty), { loading: () => null });
@@ -136,4 +169,10 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
       ) : null}
     </>
   );
+}
+
+/** The job that `?job=` names, open beside the list. */
+function useOpenJob(linked: string | undefined) {
+  const pageOf = useCallback((id: string) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked }), [linked]);
+  return useOpened("job", pageOf);
 }

@@ -1,7 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { use } from "react";
+import { use, useState } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { SelectionBar } from "@/components/data-table/selection-bar";
 import { LowerEdge } from "@/components/data-table/work-line";
@@ -26,9 +26,11 @@ import { type Result } from "@/lib/shared/result";
 import { ClearQueue } from "./clear-queue";
 import { queueColumns } from "./queue-columns";
 import { type QueueList, type QueueRow, toQueueList } from "./queue-rows";
-import { type Receipt, receiptSentence } from "./receipt";
-import { useClearing } from "./use-clearing";
+import { type Receipt, receiptSentence, receiptOfClear } from "./receipt";
 import { useStarts } from "./use-starts";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 
 type QueueScreenProps = {
   /** `?connection=` of the address, where it has one. */
@@ -138,4 +140,24 @@ function ClearReceipt({ receipt, waiting, onDismiss }: { receipt: Receipt; waiti
   const { key, values } = receiptSentence(receipt, waiting);
   const isDone = receipt.kind === "told" && receipt.cancelled > 0;
   return <ReceiptLine tone={isDone ? "ok" : "off"} text={t(key, values)} onDismiss={onDismiss} />;
+}
+
+/** All that wait, also those beyond the list; behind a question, which says itself why there is no answer. */
+function useClearing(connection: string | undefined, refresh: () => Promise<unknown>) {
+  const [isBusy, setBusy] = useState(false);
+  const [receipt, setReceipt] = useState<Receipt>();
+  async function clear(count: number): Promise<ApiFailure | undefined> {
+    setBusy(true);
+    const result = await callApi<QueueAnswer>(withQuery("/api/queue", { connection }), { method: "POST", json: { clear: true } });
+    setBusy(false);
+    if (!result.ok) return result.failure;
+    const told = receiptOfClear(count, result.value);
+    const refreshed = refresh();
+    // Where the service names nothing, the list after it is all that is known.
+    if (told.kind === "untold") await refreshed;
+    setReceipt(told);
+    await refreshed;
+    return undefined;
+  }
+  return { isBusy, receipt, clear, dismiss: () => setReceipt(undefined) };
 }

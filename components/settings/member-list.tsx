@@ -13,7 +13,8 @@ import { MemberItem } from "./member-item";
 import { type GivenRole, mayChange, rolesToGive, type SettingsViewer } from "./member-rights";
 import { RemovalDialog } from "./removal-dialog";
 import { RoleDialog } from "./role-dialog";
-import { useMemberActs } from "./use-member-acts";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type MemberListProps = { viewer: SettingsViewer; members: Promise<Result<MemberView[], Failure>> };
 
@@ -65,4 +66,30 @@ export function MemberList({ viewer, members }: MemberListProps) {
       </RemovalDialog>
     </>
   );
+}
+
+/** Changing and removing members, one at a time; the list is read anew after each, whatever came of it. */
+function useMemberActs() {
+  const router = useRouter();
+  const [busyWith, setBusyWith] = useState<string>();
+  const [failure, setFailure] = useState<ApiFailure>();
+
+  async function call(id: string, init: { method: "PUT" | "DELETE"; json?: unknown }): Promise<boolean> {
+    setBusyWith(id);
+    setFailure(undefined);
+    const result = await callApi(`/api/console/members/${encodeURIComponent(id)}`, init);
+    setBusyWith(undefined);
+    if (!result.ok) setFailure(result.failure);
+    // Somebody else may have changed or removed them meanwhile. Without a session there is nothing to read, and the page stays.
+    if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
+    return result.ok;
+  }
+
+  return {
+    busyWith,
+    failure,
+    /** True when it is done. */
+    giveRole: ({ id }: MemberView, role: GivenRole) => call(id, { method: "PUT", json: { role } }),
+    remove: ({ id }: MemberView) => call(id, { method: "DELETE" }),
+  };
 }

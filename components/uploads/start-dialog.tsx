@@ -1,7 +1,7 @@
 "use client";
 
 import { useLocale, useTranslations } from "next-intl";
-import { useState } from "react";
+import { useState, useEffect } from "react";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
@@ -15,7 +15,9 @@ import { AboutForm } from "./about-form";
 import { tabUploads } from "./tab-uploads";
 import { keepHabits, readHabits, usualHabits } from "./upload-habits";
 import { type NewUpload } from "./upload-store";
-import { useUploadLimit } from "./use-upload-limit";
+import { callApi } from "@/lib/browser/api";
+import { withQuery } from "@/lib/browser/urls";
+import { numberOf } from "@/lib/contract/json";
 
 const SHOWN = 4;
 const folderUses = ["none", "tags", "name"] as const;
@@ -118,4 +120,19 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
       </form>
     </Dialog>
   );
+}
+
+/** The largest file that the service takes; undefined where it does not say. */
+function useUploadLimit(connection: string | undefined): number | undefined {
+  const [limit, setLimit] = useState<number>();
+  useEffect(() => {
+    const asking = new AbortController();
+    void callApi<{ max_upload_size?: unknown } | null>(withQuery("/api/console/optional/features", { connection }), {
+      signal: asking.signal,
+    }).then((answer) => {
+      if (!asking.signal.aborted) setLimit(answer.ok ? numberOf(answer.value?.max_upload_size) : undefined);
+    });
+    return () => asking.abort();
+  }, [connection]);
+  return limit;
 }

@@ -15,9 +15,13 @@ import { useFileDownload, useHandsOutFiles } from "../use-file-download";
 import { type AssetAct, type Entry } from "./asset-acts";
 import { BulkConfirm } from "./bulk-confirm";
 import { AssetLines } from "./asset-lines";
-import { useArchive } from "./use-archive";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
 import { useTold } from "./use-told";
+import { failureText } from "@/components/frame/failure-text";
+import { callApi } from "@/lib/browser/api";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { type ArchiveAnswer } from "@/lib/contract/archive";
+import { assetsApiPath } from "../assets-address";
 
 type BulkBarProps = {
   selected: Selected;
@@ -137,4 +141,30 @@ export function BulkBar({
       <BulkConfirm asked={bulk.asked} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );
+}
+
+/** Many files as one: the choice is kept by the console, and the file streams to the disk by a plain link. */
+function useArchive(connectionId: string | undefined) {
+  const t = useTranslations("assets.bulk");
+  const errors = useTranslations("errors");
+  const [isAsking, setAsking] = useState(false);
+  async function download(selected: Selected): Promise<void> {
+    if (isAsking) return;
+    setAsking(true);
+    const json =
+      selected.kind === "named"
+        ? { ids: selected.assets.map(({ id }) => id) }
+        : { query: assetsApiPath({ ...selected.query, offset: 0 }, undefined).split("?")[1] ?? "" };
+    const path = withQuery("/api/console/archive", { connection: connectionId });
+    const chosen = await callApi<ArchiveAnswer>(path, { method: "POST", json });
+    setAsking(false);
+    if (!chosen.ok) return showToast({ tone: "bad", text: failureText(errors, chosen.failure) });
+    const { id, count, isCut } = chosen.value;
+    const link = document.createElement("a");
+    link.href = apiPath(`/api/console/archive/${encodeURIComponent(id)}`);
+    link.download = "";
+    link.click();
+    if (isCut) showToast({ tone: "wait", text: t("archiveCut", { count: count ?? 0 }) });
+  }
+  return { download, isAsking };
 }

@@ -4,7 +4,33 @@ import { useLocale, useTranslations } from "next-intl";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { extensionOf } from "../extension-of";
-import { usePictureSize } from "./use-picture-size";
+import useSWRImmutable from "swr/immutable";
+import { type Size } from "@/components/ui/viewport";
+import { useSeenSize } from "@/components/viewer/seen-sizes";
+import { readFirstBytes } from "@/lib/browser/first-bytes";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { assetFileUrl } from "../asset-urls";
+import { useHandsOutFiles } from "../use-file-download";
+
+/** Where the bytes of a photograph's own thumbnail end, mostly. */
+const MOST_BYTES = 64 * 1024;
+
+/** Its pixels: as it was seen in full, else as its metadata says, else as its file begins. Only that beginning is fetched, where `mayAsk`. */
+function usePictureSize(asset: AssetView, connectionId: string | undefined, mayAsk: boolean): Size | undefined {
+  const { kind, width, height, sizeBytes } = asset;
+  const file = assetFileUrl(asset, connectionId);
+  const seen = useSeenSize(file);
+  const told = width === undefined || height === undefined ? undefined : { width, height };
+  const isAsked = mayAsk && kind === "image" && sizeBytes !== 0 && !seen && !told && connectionId !== undefined;
+  const hasFiles = useHandsOutFiles(isAsked ? connectionId : undefined, file);
+  const { data } = useSWRImmutable(isAsked && hasFiles ? ["picture.size", file] : null, () => readSize(file));
+  return seen ?? told ?? data;
+}
+
+async function readSize(file: string): Promise<Size | undefined> {
+  const read = await readFirstBytes(file, MOST_BYTES);
+  return read.ok ? pictureSizeOf(read.value.bytes) : undefined;
+}
 
 type AssetSummaryProps = {
   asset: AssetView;

@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useRef, useState } from "react";
+import { useRef, useState, useEffect, useEffectEvent } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { type PlaceOf } from "@/components/frame/use-place";
 import { chipStyle } from "@/components/ui/chip";
@@ -11,7 +11,41 @@ import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { ownTags, shownTags, tagState, withNextTagState } from "../assets-address";
 import { readFilter } from "./metadata-rows";
-import { NameField } from "./name-field";
+import { Input } from "@/components/ui/input";
+
+const TYPING_MS = 300;
+
+/** Asks when the typing pauses. */
+function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
+  const t = useTranslations("assets.filter");
+  const [draft, setDraft] = useState(name);
+  const [asked, setAsked] = useState(name);
+  // Back and a pressed chip change the address without this field.
+  if (name !== asked) {
+    setAsked(name);
+    setDraft(name);
+  }
+  const ask = useEffectEvent((text: string) => {
+    setAsked(text);
+    onName(text);
+  });
+  useEffect(() => {
+    if (draft.trim() === name) return;
+    const timer = setTimeout(() => ask(draft.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [draft, name]);
+  return (
+    <Input
+      type="search"
+      aria-label={t("name")}
+      placeholder={t("namePlaceholder")}
+      value={draft}
+      maxLength={500}
+      onChange={({ target }) => setDraft(target.value)}
+      className="w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]"
+    />
+  );
+}
 
 const TagDialog = dynamic(() => import("./tag-dialog").then((module) => module.TagDialog), { ssr: false });
 const MetadataDialog = dynamic(() => import("./metadata-dialog").then((module) => module.MetadataDialog), { ssr: false });

@@ -10,11 +10,30 @@ import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/use-copy";
 import { type JobRow } from "../job-row";
-import { BulkConfirm } from "./bulk-confirm";
 import { type BulkSelection, chosenJobs } from "./bulk-selection";
-import { type ExportFormat, exportHref } from "./export-address";
-import { saveNamed } from "./save-named";
-import { useBulk } from "./use-bulk";
+import { useBulk, type Asked } from "./use-bulk";
+import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { saveFile } from "@/lib/browser/save-file";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { MOST_AT_ONCE } from "./walk-jobs";
+
+type ExportFormat = "csv" | "json";
+
+/** An address is bounded: proxies in front of a console refuse longer ones. */
+const MOST_IDS_IN_ADDRESS = 150;
+
+/** A link that saves: the file streams to the disk and passes through no script. Undefined where too many jobs are named. */
+function exportHref(selection: BulkSelection, format: ExportFormat, connection: string | undefined): string | undefined {
+  if (selection.kind === "matching") {
+    const { offset: _offset, limit: _limit, ...filters } = selection.query;
+    return apiPath(withQuery("/api/console/jobs/export", { ...filters, format, connection }));
+  }
+  if (selection.ids.length > MOST_IDS_IN_ADDRESS) return undefined;
+  return apiPath(withQuery("/api/console/jobs/export", { ids: selection.ids, format, connection }));
+}
 
 type BulkBarProps = {
   selection: BulkSelection;
@@ -100,5 +119,52 @@ function ExportLink({ href, label, onSave }: { href: string | undefined; label: 
     <a href={href} download className={selectionItem}>
       {label}
     </a>
+  );
+}
+
+/** The file of jobs whose ids no address holds: at most a page of them, so it may pass through the browser's memory. */
+async function saveNamed(ids: readonly string[], format: ExportFormat, connection: string | undefined): Promise<ApiFailure | undefined> {
+  try {
+    const response = await fetch(apiPath(withQuery("/api/console/jobs/export", { connection })), {
+      method: "POST",
+      credentials: "same-origin",
+      headers: { "content-type": "application/json" },
+      body: writeExactJson({ ids, format }),
+    });
+    if (!response.ok) return readFailure(response.status, response.headers.get("retry-after"), await response.text());
+    const name = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? `jobs.${format}`;
+    saveFile(name, await response.blob());
+    return undefined;
+  } catch (cause) {
+    return failureOfThrown(cause);
+  }
+}
+
+type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
+
+/** Asks by the number; a number that one press cannot reach is said before, not after. */
+function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
+  const t = useTranslations("acts");
+  if (!asked) return null;
+  const { act, count } = asked;
+  const meant = count === undefined ? undefined : Math.min(count, MOST_AT_ONCE);
+  const title = meant === undefined ? t(`ask.${act}.all`) : t(`ask.${act}.title`, { count: meant });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={title}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("ask.keep")}</Button>
+          <Button tone={act === "runAgain" ? "primary" : "danger"} onClick={onConfirm}>
+            {title}
+          </Button>
+        </>
+      }
+    >
+      <p>{t(`ask.${act}.text`)}</p>
+      {count === undefined || count > MOST_AT_ONCE ? <p className="mt-2">{t("ask.bound", { most: MOST_AT_ONCE })}</p> : null}
+    </Dialog>
   );
 }

@@ -3,12 +3,19 @@
 import { useState } from "react";
 import { type KnownJob, named } from "@/components/job-acts/end-jobs";
 import { type JobAct, useJobWork } from "@/components/job-acts/use-job-work";
-import { inBatches } from "@/lib/browser/in-batches";
-import { type Work } from "@/lib/browser/patient-call";
+import { inBatches, type BatchOutcome } from "@/lib/browser/in-batches";
+import { type Work, callPatiently, meetsAll } from "@/lib/browser/patient-call";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { narrowedTo } from "./bulk-selection";
-import { runAgain } from "./run-again";
 import { countJobs, walkJobs } from "./walk-jobs";
+import { newPressKey } from "@/lib/browser/press-key";
+import { withQuery } from "@/lib/browser/urls";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { objectOf } from "@/lib/contract/json";
+import { mayHaveStarted, PRESS_HEADER } from "@/lib/contract/press";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { toResubmission } from "../job-again";
+import { type Outcome, type ReceiptEntry } from "@/components/job-acts/receipt-entry";
 
 /** `count` is undefined where the service does not tell it; `query` where the jobs are not known by name yet. */
 export type Asked = { act: JobAct; count: number | undefined; jobs?: readonly KnownJob[]; query?: JobSearchQuery };
@@ -71,4 +78,28 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
 
 async function runEachAgain(jobs: readonly KnownJob[], work: Work) {
   return named(jobs, await inBatches(jobs, 1, ([job]) => runAgain(job?.id ?? "", work), work));
+}
+
+/** The job's own workflow once more. What left no clear answer is told as such and never sent again. */
+async function runAgain(id: string, work: Work): Promise<BatchOutcome<ReceiptEntry>> {
+  const { connection } = work;
+  const read = await callPatiently<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), {}, work);
+  if (!read.ok && read.failure.code === "CONSOLE_UNREACHABLE") return { entries: [{ id, outcome: "unsent" }], isOver: true };
+  if (!read.ok) return told(id, read.failure.status === 404 ? "missing" : "failed", read.failure);
+  const again = toResubmission(read.value.workflow);
+  if (again.kind !== "ready") return { entries: [{ id, outcome: again.kind === "masked" ? "secret" : "noWorkflow" }] };
+  if (work.signal.aborted) return { entries: [{ id, outcome: "notDone" }] };
+  const init = { method: "POST", json: again.submission, headers: { [PRESS_HEADER]: newPressKey() } };
+  const sent = await callPatiently<unknown>(withQuery("/api/prompt", { connection }), init, work);
+  if (!sent.ok) return told(id, isUnanswered(sent.failure) ? "unknown" : "refused", sent.failure);
+  const newId = objectOf(sent.value)?.prompt_id ?? objectOf(sent.value)?.job_id;
+  return { entries: [typeof newId === "string" ? { id, outcome: "ranAgain", newId } : { id, outcome: "unknown" }] };
+}
+
+function isUnanswered(failure: ApiFailure): boolean {
+  return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
+}
+
+function told(id: string, outcome: Outcome, failure: ApiFailure): BatchOutcome<ReceiptEntry> {
+  return { entries: [{ id, outcome, failure }], isOver: meetsAll(failure) };
 }

@@ -2,14 +2,14 @@
 
 import { ChevronLeft, ChevronRight, X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, type RefObject, useEffectEvent } from "react";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { JobPanelBody } from "./job-panel-body";
 import { JobPanelFrame } from "./job-panel-frame";
-import { usePanelKeys } from "./use-panel-keys";
+import { isFreeKey } from "@/components/ui/free-key";
 
 type JobPanelProps = {
   jobId: string;
@@ -85,4 +85,36 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
 function focusRow(id: string): void {
   const row = document.querySelector(`tr[data-row="${CSS.escape(id)}"]`);
   (row?.querySelector<HTMLElement>(".row-link") ?? row?.querySelector<HTMLElement>("a[href]"))?.focus();
+}
+
+type PanelKeys = { onClose: () => void; onNext?: () => void; onPrevious?: () => void };
+
+/** Heard before the list's own keys: while a job is open beside it, j and k go from job to job, and Esc closes the job before it lets go of a selection. */
+function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeys): void {
+  const act = useEffectEvent((event: KeyboardEvent): boolean => {
+    if (event.key === "Escape") {
+      onClose();
+      return true;
+    }
+    if (!isFreeKey(event)) return false;
+    // Arrows up and down scroll the panel; the others are free inside it.
+    const isInside = panel.current?.contains(document.activeElement) ?? false;
+    const step =
+      event.key === "j" || (isInside && event.key === "ArrowRight")
+        ? onNext
+        : event.key === "k" || (isInside && event.key === "ArrowLeft")
+          ? onPrevious
+          : undefined;
+    step?.();
+    return step !== undefined || event.key === "j" || event.key === "k";
+  });
+  useEffect(() => {
+    function onKey(event: KeyboardEvent) {
+      if (event.defaultPrevented || document.querySelector("dialog[open]") || !act(event)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+    window.addEventListener("keydown", onKey, true);
+    return () => window.removeEventListener("keydown", onKey, true);
+  }, []);
 }

@@ -9,9 +9,40 @@ import { type Asset } from "@/lib/contract/schemas/asset";
 import { maskText } from "@/lib/contract/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type Access } from "../connections/access";
-import { openAssetBytes } from "./asset-bytes";
 import { chosenAssets } from "./chosen-assets";
-import { createFileNames } from "./file-names";
+import { fileOfAsset, toAssetView } from "@/lib/contract/asset-view";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { type Result } from "@/lib/shared/result";
+import { composition } from "../composition";
+
+// Names of files inside an archive.
+// Guarantees: each name is given once, whatever letters' case a disk tells apart; none leaves the folder it is unpacked into.
+const LONGEST = 180;
+const fallback = "file";
+
+function createFileNames() {
+  const given = new Set<string>();
+  return (wanted: string): string => {
+    const { stem, ending } = parts(wanted);
+    for (let count = 1; ; count += 1) {
+      const name = count === 1 ? stem + ending : `${stem} (${count})${ending}`;
+      const key = name.toLowerCase();
+      if (given.has(key)) continue;
+      given.add(key);
+      return name;
+    }
+  };
+}
+
+/** Slashes, control characters, and what some systems refuse become underscores. */
+function parts(wanted: string): { stem: string; ending: string } {
+  const safe = wanted.replace(/[\\/:*?"<>|\p{Cc}\p{Surrogate}]/gu, "_").replace(/^[. ]+|[. ]+$/g, "");
+  const dot = safe.lastIndexOf(".");
+  const ending = dot > 0 && safe.length - dot <= 12 ? safe.slice(dot) : "";
+  const stem = [...safe.slice(0, safe.length - ending.length)].slice(0, LONGEST).join("");
+  return { stem: stem || fallback, ending };
+}
 
 const MISSING = "NOT INCLUDED.txt";
 
@@ -58,4 +89,15 @@ async function* entries(access: Access, { choice, now, signal }: EntryOptions): 
 
 function shownName({ display_name: displayName, name, id }: Asset): string {
   return maskText(displayName || name || id);
+}
+
+// The content of an asset as a stream, by whichever way its service has.
+// Guarantees: the extension first, then the file of its hash or name; a refusal of the last way is the answer.
+async function openAssetBytes(access: Access, asset: Asset, signal: AbortSignal): Promise<Result<Response, Failure>> {
+  if (composition().capabilities.knows(access.connection.id, "assets.content") !== false) {
+    const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal });
+    if (content.ok || ![404, 405, 501].includes(content.failure.status)) return content;
+  }
+  const query = { subfolder: "", ...fileOfAsset(toAssetView(asset)) };
+  return access.upstream.forward(operations.view, { query: { ...query, type: query.type ?? "input" }, signal });
 }

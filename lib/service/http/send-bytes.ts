@@ -9,7 +9,6 @@ import { isServedInline } from "../assets/media-type";
 import { ServiceError } from "../service-error";
 import { toRefusal } from "./error-answer";
 import { readWanted } from "./byte-range";
-import { contentDisposition, type Named } from "./content-disposition";
 
 export type Caching = {
   etag: string;
@@ -122,4 +121,20 @@ function toWeb(stream: Readable): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Under which name bytes are handed over, and whether a page may show them (RFC 6266). */
+type Named = { fileName: string; mediaType: string; disposition?: "attachment" | "inline" };
+
+/** A plain name for old readers, the real one beside it. */
+function contentDisposition(file: Named): string {
+  const kind = isServedInline(file.mediaType, file.fileName) ? (file.disposition ?? "inline") : "attachment";
+  // Half of a letter cannot be encoded, and a name is no path.
+  const name = file.fileName.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[/\\]/g, "_");
+  const plain = name.replace(/[^\x20-\x7e]|["%]/g, "_");
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, toPercent)}`;
+}
+
+function toPercent(letter: string): string {
+  return `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
 }

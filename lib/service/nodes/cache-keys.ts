@@ -4,11 +4,19 @@
 
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/exact-json";
-import { generation } from "./generation";
 import { inputOf, unwrapLiteral } from "./link";
 import { readLiteral } from "./literal";
 import { type PlannedNode } from "./plan";
 import { type RunRequest } from "./run";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import sharp from "sharp";
+
+/** In a worker: of the bundle that holds all nodes, and of the library that decodes and encodes for them. */
+const generation = createHash("sha256")
+  .update(readFileSync(fileURLToPath(import.meta.url)))
+  .update(writeExactJson(sharp.versions))
+  .digest("hex");
 
 /** Empty where the request names no cache. The order must be that of the plan. */
 export function createCacheKeys(order: readonly PlannedNode[], request: RunRequest): Map<string, string> {

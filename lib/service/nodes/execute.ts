@@ -2,20 +2,24 @@
 // Each finished node is reported with its files before the next one starts, so that a job that fails keeps what it made.
 // It must never leave a rejection behind: every end is an outcome.
 
-import { Cancelled } from "./cancellation";
-import { createContext } from "./context";
+import { Cancelled, type Cancellation } from "./cancellation";
 import { renumber } from "./display-name";
 import { type FailedNode, toExecutionError } from "./failure-report";
-import { gatherInputs } from "./gather-inputs";
-import { createInputs } from "./inputs";
+import { createInputs, type GivenInput } from "./inputs";
 import { createKeptValues, type KeptValues } from "./kept-values";
-import { type Execution, type NodeRun } from "./node-run";
 import { planRun, type PlannedNode } from "./plan";
 import { createProgressReporter } from "./progress";
-import { type NodeResultKept, planReuse } from "./reuse";
-import { type ProducedFile, type RunOutcome } from "./run";
-import { createFileSaver } from "./save-file";
+import { type NodeResultKept, planReuse, type Reuse } from "./reuse";
+import { type ProducedFile, type RunOutcome, type RunEvent, type RunRequest } from "./run";
+import { createFileSaver, type FileSaver } from "./save-file";
 import { checkTexts, createShownTexts } from "./text-bounds";
+import { inputOf, unwrapLiteral } from "./link";
+import { readLiteral } from "./literal";
+import { setTimeout } from "node:timers/promises";
+import { type NodeContext, NodeFailure } from "./definition";
+import { producedPath } from "./stored-outputs";
+import { type ImageFiles } from "./image-files";
+import { type NodeCache } from "./node-cache";
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   const { request, cancellation, send } = execution;
@@ -109,3 +113,72 @@ function failed(cause: unknown, { id, node, definition }: PlannedNode, given: Fa
   const failure = { id, classType: definition.name, given, kept: kept.entries(), ...(title === undefined ? {} : { title }) };
   return { kind: "error", error: toExecutionError(cause, failure) };
 }
+
+// The values a node is about to get: from the nodes it is linked to, and its own literals, read as its class declares them.
+// A literal that cannot be read is left out: the node then says which input it misses.
+function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, kept: KeptValues): Map<string, GivenInput> {
+  const given = new Map<string, GivenInput>();
+  for (const { name, type } of definition.inputs) {
+    const link = links.get(name);
+    const written = inputOf(node.inputs, name);
+    if (link) {
+      given.set(name, { value: kept.get(link.source)?.[link.index], type: sourceTypes.get(name) ?? "*" });
+    } else if (written !== undefined) {
+      const literal = readLiteral(type, unwrapLiteral(written));
+      if (literal.ok) given.set(name, { value: literal.value, type });
+    }
+  }
+  return given;
+}
+
+// What a node may do while it runs, bound to its job: claim pixels, wait, find an image file, write its own files.
+// Files are named by node and number inside the job's folder; nothing a user wrote becomes part of a path.
+type Saving = {
+  saver: FileSaver;
+  /** Takes what the node saves, as the runner is told. */
+  files: ProducedFile[];
+};
+
+function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Saving): NodeContext {
+  const { request, cancellation, kept } = run;
+  return {
+    claim: kept.claim,
+    tick: run.tick,
+    wait: (milliseconds) => setTimeout(milliseconds, undefined, { signal: cancellation.signal }),
+    imagePath(name) {
+      const file = Object.hasOwn(request.images, name) ? request.images[name] : undefined;
+      if (!file) throw new NodeFailure("FileNotFoundError", `There is no image file "${name}".`);
+      return file.path;
+    },
+    readPixels: (path) => run.imageFiles.read(path, kept.claim),
+    pngText: request.pngText,
+    nextNumber: run.nextNumber,
+    async save({ content, size, ...wish }) {
+      cancellation.check();
+      const index = files.length;
+      const path = producedPath(request.outputDir, planned, index, wish.extension);
+      const bytes = await saver.save(path, content);
+      files.push({ nodeId: planned.id, key: "images", index, path, ...bytes, ...wish, ...size });
+    },
+    now: () => new Date(),
+  };
+}
+
+/** What belongs to one execution, and to one node of it while it runs. */
+type Execution = {
+  request: RunRequest;
+  cancellation: Cancellation;
+  cache: NodeCache;
+  imageFiles: ImageFiles;
+  send: (event: RunEvent) => void;
+};
+
+type NodeRun = Execution & {
+  kept: KeptValues;
+  reuse: Reuse;
+  /** Counts from 1 for each prefix of the job. */
+  nextNumber: (prefix: string) => number;
+  /** Counts the texts that the job shows; throws beyond their bound. */
+  show: (texts: readonly string[]) => void;
+  tick: (part: number) => void;
+};
