@@ -17,9 +17,9 @@ export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownN
 
 /** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
 export function keepDraft(storage: TabStorage, memberId: string, opened: OpenWorkflow): boolean {
-  const { name, stored, original, extraData, ownNames } = opened;
+  const { name, workflowId, stored, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  const text = writeExactJson({ memberId, name, stored, workflow, inputs: changedInputs(opened), ownNames });
+  const text = writeExactJson({ memberId, name, workflowId, stored, workflow, inputs: changedInputs(opened), ownNames });
   if (text.length <= draftLimit && keepText(storage, KEY, text)) return true;
   forgetDraft(storage);
   return false;
@@ -32,7 +32,10 @@ export function forgetDraft(storage: TabStorage): void {
 export function readDraft(storage: TabStorage, memberId: string): Draft | undefined {
   const kept = objectOf(parseJson(keptText(storage, KEY)));
   if (!kept) return undefined;
-  const opened = kept.memberId === memberId ? openWorkflow(writeExactJson(kept.workflow)) : undefined;
+  const opened =
+    kept.memberId === memberId
+      ? openWorkflow(writeExactJson(kept.workflow), undefined, { workflowId: textOf(kept.workflowId) })
+      : undefined;
   if (!opened?.ok) {
     forgetDraft(storage);
     return undefined;

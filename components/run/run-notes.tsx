@@ -46,9 +46,10 @@ export function RunJob({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const { trouble, isSending, receipts, opened } = run.state;
-  return (
-    <NewestJob receipt={trouble || isSending ? undefined : newestOn(connection, receipts)} fallbackName={t("pasted")} sent={opened?.sent} />
-  );
+  const receipt = trouble || isSending ? undefined : newestOn(connection, receipts);
+  // After a reload what was sent is known no more; the workflow that is open calls its nodes the same.
+  const sent = opened && opened.workflowId === receipt?.workflowId ? (opened.sent ?? opened.graph) : undefined;
+  return <NewestJob receipt={receipt} fallbackName={t("pasted")} sent={sent} onCancelled={run.cancelled} />;
 }
 
 /** Run is pressed anywhere on the page: what stands at its top comes before the eyes and under the keys. */

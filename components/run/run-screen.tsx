@@ -61,7 +61,10 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   });
   useEffect(() => takeOver(), []);
   useNotedPress(store, memberId, (press) => void run.askAfter(press));
-  useRecall(() => void run.copies.recall());
+  useRecall(() => {
+    run.recall();
+    void run.copies.recall();
+  });
   const { copies } = run.state;
   useFollowCounts(`${run.state.receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind}`);
   useTopOnOpening(run.state.opened?.serial);

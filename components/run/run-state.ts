@@ -46,7 +46,16 @@ export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" |
 
 export type Edit = { nodeId: string; name: string; value: unknown };
 
-export type Receipt = { jobId: string; name: string; atMs: number; nodesRefused: number; connection?: string };
+export type Receipt = {
+  jobId: string;
+  name: string;
+  atMs: number;
+  nodesRefused: number;
+  /** It left the queue unrun; some services forget such a job. */
+  isCancelled?: boolean;
+  workflowId?: string;
+  connection?: string;
+};
 
 export type Trouble = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; press?: Press };
 
@@ -90,6 +99,9 @@ export type RunAction =
   | { type: "upload"; serial: number; key: string; isRunning: boolean }
   | { type: "sending" }
   | { type: "answered"; serial: number; outcome: RunOutcome; press?: Press; atMs: number }
+  /** After a reload. */
+  | { type: "recalled"; receipts: readonly Receipt[] }
+  | { type: "cancelled"; jobIds: readonly string[] }
   | { type: "trouble-left" }
   | { type: "brought"; brought: Brought | undefined }
   | { type: "copies"; act: CopiesAct }
@@ -98,7 +110,7 @@ export type RunAction =
 
 export const emptyRun: RunState = { errors: {}, receipts: [], isSending: false, uploading: [], attention: 0 };
 
-const MOST_RECEIPTS = 5;
+export const mostReceipts = 5;
 
 export function runReducer(state: RunState, action: RunAction): RunState {
   switch (action.type) {
@@ -177,6 +189,12 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       const opened = action.act.act === "begun" && state.opened ? { ...state.opened, sent: state.opened.graph } : state.opened;
       return { ...state, copies, opened };
     }
+    case "recalled":
+      return state.receipts.length > 0 ? state : { ...state, receipts: action.receipts };
+    case "cancelled": {
+      const receipts = state.receipts.map((one) => (action.jobIds.includes(one.jobId) ? { ...one, isCancelled: true } : one));
+      return { ...state, receipts };
+    }
     case "trouble-left":
       return { ...state, trouble: undefined };
   }
@@ -221,9 +239,15 @@ function answered(state: RunState, { serial, outcome, press, atMs }: Extract<Run
   const next = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind === "accepted") {
     const nodesRefused = Object.keys(outcome.errors).length;
-    const connection = press?.connection !== undefined && { connection: press.connection };
-    const receipt = { jobId: outcome.jobId, name: press?.name ?? state.opened?.name ?? "", atMs, nodesRefused, ...connection };
-    const receipts = [receipt, ...state.receipts].slice(0, MOST_RECEIPTS);
+    const receipt: Receipt = {
+      jobId: outcome.jobId,
+      name: press?.name ?? state.opened?.name ?? "",
+      atMs,
+      nodesRefused,
+      ...(press && { workflowId: press.workflowId }),
+      ...(press?.connection !== undefined && { connection: press.connection }),
+    };
+    const receipts = [receipt, ...state.receipts].slice(0, mostReceipts);
     const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
     return { ...next, opened, receipts, ...(isCurrent && nodesRefused > 0 && { errors: outcome.errors, attention: state.attention + 1 }) };
   }

@@ -5,10 +5,8 @@ import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
-import { useRefreshCounts } from "@/components/frame/counts-context";
 import { JobLines } from "@/components/job-acts/job-lines";
 import { useCanStop } from "@/components/job-acts/use-can-stop";
-import { useJobWork } from "@/components/job-acts/use-job-work";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -21,6 +19,7 @@ import { titleOf } from "./form-model";
 import { useJobHrefs } from "./job-link";
 import { own } from "./own";
 import { type Receipt } from "./run-state";
+import { useEndJobs } from "./use-end-jobs";
 import { type StartedJob, useStartedJob } from "./use-started-job";
 
 const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
@@ -44,29 +43,21 @@ type NewestJobProps = {
   fallbackName: string;
   /** What was sent last from the workflow that is open: it knows what a node is called. */
   sent?: Graph;
+  onCancelled: (jobIds: readonly string[]) => void;
 };
 
 /**
  * The newest job that this page started: where it stands, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
  * wherever the form is scrolled to. Its region stands from the start, so that a screen reader hears it fill.
  */
-export function NewestJob({ receipt, fallbackName, sent }: NewestJobProps) {
+export function NewestJob({ receipt, fallbackName, sent, onCancelled }: NewestJobProps) {
   const t = useTranslations("run.answer");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
   const { job, isGone, refresh } = useStartedJob(receipt?.jobId, connection);
-  const [cancelledId, setCancelledId] = useState<string>();
-  const refreshCounts = useRefreshCounts();
-  const work = useJobWork({
-    connection,
-    onDone: (_act, entries) => {
-      void refreshCounts();
-      setCancelledId(entries.find(({ outcome }) => outcome === "cancelled")?.id);
-      void refresh();
-    },
-  });
+  const work = useEndJobs({ connection, onCancelled, refresh });
   // Some services forget a job that is cancelled while it waits.
-  const state = isGone ? (receipt?.jobId === cancelledId ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
+  const state = isGone ? (receipt?.isCancelled ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
   // What had ended was read by whoever starts the next job; what is still held for an earlier one is told.
   const dismissRead = useEffectEvent(() => work.dismissEnded());

@@ -12,6 +12,7 @@ import { newPressKey } from "@/lib/browser/press-key";
 import { forgetPress, notePress, type Press } from "./press";
 import { askAfter, sendPress } from "./press-outcome";
 import { onlyPlace, type Placed } from "./picture-inputs";
+import { keepReceipts, keptReceipts } from "./receipts-note";
 import { type Refusal } from "./refusal";
 import { type RunPorts } from "./run-ports";
 import { emptyRun, type OpenedFile } from "./run-state";
@@ -51,6 +52,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     // An unknown press stays noted: a reload asks after it again.
     if (outcome.kind !== "unknown") forgetPress(tabStorage);
     store.dispatch({ type: "answered", serial, press, outcome, atMs: Date.now() });
+    keepReceipts(tabStorage, pressed.memberId, store.get().receipts);
   };
   /** Sends what is open, once: a second press while the first is on its way is nothing. */
   async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph) {
@@ -124,6 +126,14 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
       if (isSending) return;
       store.dispatch({ type: "sending" });
       answered(opened?.serial ?? 0, press, await askAfter(ports, press));
+    },
+    /** After a reload. */
+    recall() {
+      store.dispatch({ type: "recalled", receipts: keptReceipts(tabStorage, pressed.memberId) });
+    },
+    cancelled(jobIds: readonly string[]) {
+      store.dispatch({ type: "cancelled", jobIds });
+      keepReceipts(tabStorage, pressed.memberId, store.get().receipts);
     },
     leaveTrouble() {
       forgetPress(tabStorage);

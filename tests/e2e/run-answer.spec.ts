@@ -53,18 +53,24 @@ for (const { width, height } of [
   });
 }
 
-test("a running job is stopped on the Run page, and says so", async ({ signedIn: page, desk }) => {
+test("a running job is there again after a reload, is stopped on the Run page, and says so", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("slow.json", slowGraph(120, "-stopped-here")));
   await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
   const job = page.getByRole("region", { name: "The job that was started" });
   await expect(job.getByText("now First wait")).toBeVisible();
+  const opened = await job.getByRole("link", { name: /^Open job/ }).getAttribute("href");
+  await page.reload();
+  await expect(job.getByText("now First wait")).toBeVisible();
+  await expect(job.getByRole("link", { name: /^Open job/ })).toHaveAttribute("href", opened ?? "");
   const stop = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/jobs/stop"));
   await job.getByRole("button", { name: "Stop" }).click();
   await expect(job.getByRole("button", { name: "Undo" })).toBeVisible();
   expect((await stop).postDataJSON().ids).toHaveLength(1);
   await expect(job.getByText("The job was cancelled")).toBeVisible();
   await expect(job.getByRole("button", { name: "Stop" })).toHaveCount(0);
+  await page.reload();
+  await expect(job.getByText("The job was cancelled")).toBeVisible();
 });
 
 test("a run that is refused while the form is scrolled down says so before the eyes", async ({ signedIn: page, desk }) => {

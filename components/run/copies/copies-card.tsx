@@ -2,16 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { JobLines } from "@/components/job-acts/job-lines";
-import { type ReceiptEntry } from "@/components/job-acts/receipt-entry";
-import { useJobWork } from "@/components/job-acts/use-job-work";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { Link } from "@/components/ui/link";
 import { useJobHrefs } from "../job-link";
+import { useEndJobs } from "../use-end-jobs";
 import { CopiesProgress } from "./copies-progress";
 import { type CopiesSet, type CopyJobs, isOpen } from "./copies-state";
 import { CopyLine } from "./copy-line";
@@ -32,19 +30,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   const t = useTranslations("run.copies");
   const hrefs = useJobHrefs(set.connection);
   const live = useCopyJobs(set);
-  const refreshCounts = useRefreshCounts();
-  const tellCancelled = (entries: readonly ReceiptEntry[]) => {
-    void refreshCounts();
-    work.cancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));
-  };
-  const ending = useJobWork({
-    connection: set.connection,
-    onDone: (_act, entries) => {
-      tellCancelled(entries);
-      void live.refresh();
-    },
-    onLeft: tellCancelled,
-  });
+  const ending = useEndJobs({ connection: set.connection, onCancelled: work.cancelled, refresh: live.refresh });
   const isSending = set.ending === undefined;
   const waiting = set.copies.flatMap(({ label, outcome }) => {
     if (outcome?.kind !== "accepted" || outcome.isCancelled || ending.heldIds.has(outcome.jobId)) return [];

@@ -50,6 +50,15 @@ describe("what was open when the page was reloaded", () => {
     expect(opened?.ownNames).toEqual({ "4be1.png": "mine.png" });
   });
 
+  it("keeps the id under which a job ran whose workflow carries none, so that its runs stay together", () => {
+    const { storage } = storageWith();
+    const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
+    const file = openWorkflow(sampleText("01-invert"), undefined, { name: "hero", workflowId });
+    if (!file.ok) throw new Error("the workflow does not open");
+    keepDraft(storage, "ada", openedOf({ type: "opened", file: file.value }));
+    expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
+  });
+
   it("comes back as unchanged where nothing was typed", () => {
     const { storage } = storageWith();
     const opened = openedOf(open(sampleText("05-slow")));

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RunScreen } from "@/components/run/run-screen";
@@ -63,6 +63,41 @@ describe("a reload", () => {
     await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
     await screen.findByRole("link", { name: "Open job a" });
     expect(leave()).toBe(false);
+  });
+
+  /** Presses Run; the service answers with that job. */
+  async function runAs(id: string) {
+    pressRun();
+    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: id, node_errors: {} } }));
+    await screen.findByRole("link", { name: `Open job ${id}` });
+  }
+
+  it("brings back the newest job with its way to it, and those that were started before it", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    await runAs("first");
+    await runAs("second");
+    reload();
+    const strip = await screen.findByRole("region", { name: "The job that was started" });
+    expect(strip.dataset.job).toBe("second");
+    expect(strip.textContent).toContain("Pasted workflow");
+    expect(within(screen.getByRole("region", { name: "Started from this page" })).getByRole("link", { name: "first" })).toBeTruthy();
+    fireEvent.click(await screen.findByRole("button", { name: "Close the workflow" }));
+    reload();
+    expect(screen.getByRole("link", { name: "Open job second" })).toBeTruthy();
+    await openText(sampleText("01-invert"));
+    await runAs("third");
+    reload();
+    expect((await screen.findByRole("region", { name: "The job that was started" })).dataset.job).toBe("third");
+  });
+
+  it("brings back no job of another member", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    await runAs("first");
+    cleanup();
+    render(inPage(<RunScreen canRun memberId="bob" store={createRunStore()} ports={portsTo(service)} />));
+    expect(screen.queryByRole("link", { name: "Open job first" })).toBeNull();
   });
 
   it("is the same page for the server and for the browser that takes it over", async () => {

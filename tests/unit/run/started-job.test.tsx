@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
+import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
 import { NewestJob } from "@/components/run/started-job";
@@ -14,13 +15,15 @@ let jobs: readonly Record<string, unknown>[] = [];
 let detail: Record<string, unknown> | undefined = {};
 let asked: string[] = [];
 let posted: unknown[] = [];
+/** The jobs that the page heard were cancelled. */
+let told: string[] = [];
 /** By path, for what is not the jobs. */
 let answers: Record<string, unknown> = {};
 const BACKGROUND_MS = 10_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [asked, posted, answers] = [[], [], {}];
+  [asked, posted, told, answers] = [[], [], [], {}];
   // The service of this page, which is none of ours.
   vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
     if (init?.method === "POST") posted.push(JSON.parse(init.body ?? ""));
@@ -40,16 +43,25 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const strip = (jobId: string | undefined, sent?: Graph) => (
-  <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-    <NewestJob
-      receipt={jobId === undefined ? undefined : { jobId, name: "Poster", atMs: 0, nodesRefused: 0 }}
-      fallbackName="Pasted"
-      sent={sent}
-    />
-  </ConnectionProvider>
-);
-const show = (sent?: Graph) => renderPage(strip("mine", sent));
+function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
+  const [cancelled, setCancelled] = useState<readonly string[]>([]);
+  const receipt =
+    jobId === undefined ? undefined : { jobId, name: "Poster", atMs: 0, nodesRefused: 0, isCancelled: cancelled.includes(jobId) };
+  return (
+    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+      <NewestJob
+        receipt={receipt}
+        fallbackName="Pasted"
+        sent={sent}
+        onCancelled={(ids) => {
+          told.push(...ids);
+          setCancelled(ids);
+        }}
+      />
+    </ConnectionProvider>
+  );
+}
+const show = (sent?: Graph) => renderPage(<Strip jobId="mine" sent={sent} />);
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("what became of the job that was just started is told and shown, and asked for until it has ended", async () => {
@@ -103,7 +115,11 @@ it("the way to the job stays on the connection that the address names, as the jo
   renderPage(
     <SearchParamsContext value={new URLSearchParams("connection=studio")}>
       <ConnectionProvider currentId="laptop" connections={["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }))}>
-        <NewestJob receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }} fallbackName="Pasted" />
+        <NewestJob
+          receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }}
+          fallbackName="Pasted"
+          onCancelled={() => undefined}
+        />
       </ConnectionProvider>
     </SearchParamsContext>,
   );
@@ -179,19 +195,31 @@ it("a cancel that is still held when the next job starts is carried out and told
   await pass(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
   // The next one is on its way, which takes the strip of the first away.
-  page.rerender(inPage(strip(undefined)));
+  page.rerender(inPage(<Strip />));
   expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
   jobs = [
     { id: "next", status: "pending" },
     { id: "mine", status: "cancelled" },
   ];
-  page.rerender(inPage(strip("next")));
+  page.rerender(inPage(<Strip jobId="next" />));
   expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
   await pass(HELD_MS);
   expect(posted).toEqual([{ delete: ["mine"] }]);
   expect(screen.getByText("1 cancelled")).toBeTruthy();
   expect(screen.getByText("The job is in the queue")).toBeTruthy();
-  page.rerender(inPage(strip("third")));
+  page.rerender(inPage(<Strip jobId="third" />));
   await pass(0);
   expect(screen.queryByText("1 cancelled")).toBeNull();
+});
+
+it("a cancel that leaves with the page is heard by what outlives the page", async () => {
+  jobs = [{ id: "mine", status: "pending" }];
+  answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
+  show();
+  await pass(0);
+  fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+  cleanup();
+  await pass(0);
+  expect(posted).toEqual([{ delete: ["mine"] }]);
+  expect(told).toEqual(["mine"]);
 });

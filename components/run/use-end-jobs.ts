@@ -1,0 +1,29 @@
+"use client";
+
+import { useRefreshCounts } from "@/components/frame/counts-context";
+import { type ReceiptEntry } from "@/components/job-acts/receipt-entry";
+import { useJobWork } from "@/components/job-acts/use-job-work";
+
+type Choices = {
+  connection: string | undefined;
+  /** They left the queue unrun. Told also where the page was left meanwhile: some services forget such jobs. */
+  onCancelled: (jobIds: readonly string[]) => void;
+  refresh: () => Promise<unknown>;
+};
+
+/** Cancelling and stopping jobs that this page started. */
+export function useEndJobs({ connection, onCancelled, refresh }: Choices) {
+  const refreshCounts = useRefreshCounts();
+  const tell = (entries: readonly ReceiptEntry[]) => {
+    void refreshCounts();
+    onCancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));
+  };
+  return useJobWork({
+    connection,
+    onDone: (_act, entries) => {
+      tell(entries);
+      void refresh();
+    },
+    onLeft: tell,
+  });
+}
