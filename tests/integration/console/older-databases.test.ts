@@ -1,0 +1,70 @@
+// A console starts from the database of every version before it, and what people kept in it is there.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import SqliteDatabase from "better-sqlite3";
+import { Kysely, Migrator, SqliteDialect } from "kysely";
+import { expect, test } from "vitest";
+import { hashPassword, verifyPassword } from "@/lib/server/auth/passwords";
+import { startComposition } from "@/lib/server/composition";
+import { readEnv } from "@/lib/server/env";
+import { openApiKey } from "@/lib/server/keys/api-keys";
+import { seal } from "@/lib/server/keys/cipher";
+import { type KeyRing } from "@/lib/server/keys/key-ring";
+import { migrations } from "@/lib/server/store/migrations";
+import { PASSWORD } from "@/tests/support/harness";
+
+const passwordHash = hashPassword(PASSWORD);
+const logDestination = { write: () => undefined };
+
+/** As that version left it: its tables, and in those that the first one had, what a small team has. */
+async function writeOlder(file: string, version: string, ring: KeyRing): Promise<void> {
+  const sqlite = new SqliteDatabase(file);
+  const database = new Kysely<unknown>({ dialect: new SqliteDialect({ database: sqlite }) });
+  const known = Object.entries(migrations).filter(([name]) => name <= version);
+  const migrator = new Migrator({ db: database, provider: { getMigrations: () => Promise.resolve(Object.fromEntries(known)) } });
+  expect((await migrator.migrateToLatest()).error).toBeUndefined();
+  const insert = (table: string, row: Record<string, string | number | null>) => {
+    const columns = Object.keys(row);
+    sqlite.prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`).run(row);
+  };
+  insert("members", {
+    id: "m",
+    name: "Ada",
+    email: "ada@desk.test",
+    role: "owner",
+    password_hash: await passwordHash,
+    created_at: 1,
+  });
+  insert("connections", { id: "c", name: "Studio", base_url: "http://127.0.0.1:1", member_id: "m", created_at: 2 });
+  const { ringKeyId, ciphertext } = seal(ring, "api_keys/c/k", "a-key-of-the-studio");
+  insert("api_keys", { id: "k", connection_id: "c", ring_key_id: ringKeyId, ciphertext, fingerprint: "0123456789ab", created_at: 3 });
+  insert("workflow_names", { connection_id: "c", workflow_id: "w", name: "Portrait" });
+  // From the twelfth on a row of the log is hashed by whoever writes it.
+  if (version < "0012") insert("audit", { at: 4, request_id: "r", member_id: "m", member_name: "Ada", action: "signIn", status: 200 });
+  await database.destroy();
+}
+
+test.each(Object.keys(migrations))("a database of %s opens, with its member, connection, key, name and log", async (version) => {
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
+  const env = readEnv({ LIGHTDESK_DATA_DIR: folder });
+  const first = startComposition({ env, logDestination });
+  await first.ready;
+  await first.stop();
+  const file = join(folder, "console.sqlite");
+  for (const end of ["", "-wal", "-shm"]) await rm(file + end, { force: true });
+  await writeOlder(file, version, first.ring);
+
+  const console = startComposition({ env, logDestination });
+  await console.ready;
+  const { store, ring } = console;
+  const member = await store.members.getByEmail("ada@desk.test");
+  expect(member).toMatchObject({ id: "m", name: "Ada", role: "owner" });
+  expect(await verifyPassword(member?.passwordHash, PASSWORD)).toBe(true);
+  expect(await store.connections.getFor("m", "c")).toMatchObject({ name: "Studio", baseUrl: "http://127.0.0.1:1" });
+  expect((await store.keys.list()).map((stored) => openApiKey(ring, stored))).toEqual(["a-key-of-the-studio"]);
+  expect([...(await store.workflowNames.list("c", ["w"]))]).toEqual([["w", "Portrait"]]);
+  expect(await store.audit.verify()).toMatchObject({ rows: version < "0012" ? 1 : 0 });
+  await console.stop();
+  await rm(folder, { recursive: true });
+});
