@@ -10,7 +10,7 @@ import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { starting, stillStarting } from "@/lib/http/still-starting";
 import { LENGTH_HEADER } from "@/lib/server/bff/answers";
 import { isSecure } from "@/lib/server/auth/session-cookie";
-import { ADDRESS_HEADER } from "@/lib/server/bff/client-address";
+import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
 import { keptAdmission, runningComposition, waitForComposition } from "@/lib/server/running";
 import { type FeedAdmission } from "@/lib/shared/message-feed";

@@ -8,6 +8,9 @@ import { roles } from "./roles";
 import { type JobListItem } from "./schemas/job";
 import { commaList } from "./schemas/lenient";
 
+/** The parameter of an address that says which connection is meant. */
+export const CONNECTION_PARAMETER = "connection";
+
 /** What a connection said when it was last asked who the key belongs to. `strange`: something answers, but not as this interface; `failing`: it
  * answers with a failure of its own, which says nothing of the key; `unpaid`: the account is asked for money. */
 export const checkOutcomes = ["active", "waitlisted", "refused", "unpaid", "failing", "strange", "unreachable"] as const;

@@ -5,7 +5,9 @@ import { promisify } from "node:util";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-export type Cruise = { totalCruised: number; violations: { rule: { name: string }; from: string; to: string }[] };
+type Module = { source: string; dependencies: { resolved: string }[] };
+type Summary = { totalCruised: number; violations: { rule: { name: string }; from: string; to: string }[] };
+export type Cruise = Summary & { modules: Module[] };
 
 export async function cruise(tree: string, folders: readonly string[]): Promise<Cruise> {
   const tool = `${root}node_modules/dependency-cruiser/bin/dependency-cruise.mjs`;
@@ -15,6 +17,18 @@ export async function cruise(tree: string, folders: readonly string[]): Promise<
     if (error instanceof Error && "stdout" in error && typeof error.stdout === "string") return { stdout: error.stdout };
     throw error;
   });
-  const { summary }: { summary: Cruise } = JSON.parse(report.stdout);
-  return summary;
+  const { summary, modules }: { summary: Summary; modules: Module[] } = JSON.parse(report.stdout);
+  return { ...summary, modules };
+}
+
+/** Pairs of folders side by side in `room` that import each other; its own files belong to none of them. */
+export function circlesIn(room: string, modules: readonly Module[]): string[] {
+  const folderOf = (file: string) => new RegExp(`^${room}/([^/]+)/`).exec(file)?.[1];
+  const imports = new Set(
+    modules.flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => `${folderOf(source)} ${folderOf(resolved)}`)),
+  );
+  return [...imports].filter((pair) => {
+    const [from, to] = pair.split(" ");
+    return from !== "undefined" && to !== "undefined" && from !== to && imports.has(`${to} ${from}`);
+  });
 }

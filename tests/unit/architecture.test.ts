@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { cruise } from "../support/cruise";
+import { circlesIn, cruise } from "../support/cruise";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const rules: { forbidden: { name: string }[]; required: { name: string }[] } = createRequire(import.meta.url)(
@@ -12,9 +12,11 @@ const rules: { forbidden: { name: string }[]; required: { name: string }[] } = c
 );
 
 test("every module keeps to the rooms it may import, and the tool really looked at the code", { timeout: 60_000 }, async () => {
-  const { totalCruised, violations } = await cruise(root, ["app", "bin", "components", "lib", "tests"]);
+  const { totalCruised, violations, modules } = await cruise(root, ["app", "bin", "components", "lib", "tests"]);
   expect(violations.map((found) => `${found.rule.name}: ${found.from} -> ${found.to}`)).toEqual([]);
   expect(totalCruised).toBeGreaterThan(400);
+  expect(circlesIn("lib/server", modules)).toEqual([]);
+  expect(circlesIn("lib/service", modules)).toEqual([]);
 });
 
 /** One file per way to break a rule; several rules see the same file. */
@@ -35,6 +37,10 @@ const breaches: Record<string, string> = {
   "lib/http/upgrades.ts": 'import "@/lib/server/store";',
   "lib/messages/en.ts": 'import "@/lib/shared/result";',
   "lib/server/store.ts": 'import "@/components/ui/button"; import "@/lib/service/jobs";',
+  "lib/server/keys/cipher.ts": 'import "../store/database";',
+  "lib/server/store/database.ts": 'import "../keys/ring"; import "../env";',
+  "lib/server/keys/ring.ts": "",
+  "lib/server/env.ts": "",
   "lib/service/index.ts": 'import "next"; import "@/lib/server/store";',
   "lib/service/jobs.ts": 'import "@/tests/support";',
   "lib/shared/result.ts": 'import "@/lib/contract/job"; import "./missing";',
@@ -49,7 +55,8 @@ test("each rule fires on a deliberate breach", { timeout: 60_000 }, async () => 
     mkdirSync(dirname(join(tree, file)), { recursive: true });
     writeFileSync(join(tree, file), text);
   }
-  const { violations } = await cruise(tree, ["app", "bin", "components", "lib", "tests"]);
+  const { violations, modules } = await cruise(tree, ["app", "bin", "components", "lib", "tests"]);
+  expect(circlesIn("lib/server", modules)).toEqual(["keys store", "store keys"]);
   const fired = new Set(violations.map(({ rule }) => rule.name));
   expect([...rules.forbidden, ...rules.required].map(({ name }) => name).filter((name) => !fired.has(name))).toEqual([]);
 });

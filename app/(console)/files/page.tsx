@@ -7,7 +7,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { listFiles } from "@/lib/server/queries/files";
+import { listFiles } from "@/lib/server/files/list-files";
 import { stamp } from "../stamp";
 import { parseFilesQuery } from "./files-query";
 

@@ -13,7 +13,7 @@ import { hasRole } from "@/lib/contract/roles";
 import { type HistoryAnswer, historyQuerySchema } from "@/lib/contract/schemas/queue";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { searchJobs } from "@/lib/server/queries/job-search";
+import { searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory } from "@/lib/server/queries/history";
 import { stamp } from "../stamp";
 

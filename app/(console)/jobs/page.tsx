@@ -11,7 +11,7 @@ import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { searchJobs } from "@/lib/server/queries/job-search";
+import { searchJobs } from "@/lib/server/jobs/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
 import { endsSoon, stamp } from "../stamp";

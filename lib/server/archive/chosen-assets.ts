@@ -9,7 +9,7 @@ import { operations } from "@/lib/contract/operations";
 import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readQuery } from "../bff/read-request";
-import { toBrowser } from "../bff/to-browser";
+import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
 
 const PAGE = 500;

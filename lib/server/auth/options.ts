@@ -7,7 +7,7 @@ import { type NextAuthOptions } from "next-auth";
 import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
-import { ADDRESS_HEADER } from "../bff/client-address";
+import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/members";
 import { endSession, readSession, sessionIdOf } from "./session";
 import { isSecure, SESSION_SECONDS, sessionCookieName } from "./session-cookie";

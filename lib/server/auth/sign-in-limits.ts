@@ -5,7 +5,7 @@
 import "server-only";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { networkOf } from "@/lib/shared/ip-address";
-import { createAttemptLimit } from "../bff/attempt-limit";
+import { createAttemptLimit } from "../limits/attempt-limit";
 
 export type SignInLimits = {
   /** Milliseconds to wait, 0 when this attempt may be made. */

@@ -5,7 +5,7 @@ import "server-only";
 import { type AuditThing } from "@/lib/contract/audit-items";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
-import { toBrowser } from "./to-browser";
+import { toBrowser } from "../answers/to-browser";
 
 export function actedOn(ids: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = composition();

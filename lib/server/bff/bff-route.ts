@@ -3,6 +3,7 @@
 // uploads and contents stream. The order of refusals is guard.ts's.
 
 import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { thingsNamed, writeThings } from "@/lib/contract/audit-items";
 import { objectOf, textOf } from "@/lib/contract/json";
@@ -16,9 +17,9 @@ import { emptyAnswer, jsonAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
-import { passOn } from "./pass-on";
-import { CONNECTION_PARAMETER, readJson, readQuery, searchOf } from "./read-request";
-import { toBrowser } from "./to-browser";
+import { passOn } from "../answers/pass-on";
+import { readJson, readQuery, searchOf } from "./read-request";
+import { toBrowser } from "../answers/to-browser";
 import { openUpload } from "./upload-body";
 
 // The values of a route's folders, as the operation's path names them: [jobId] is {job_id}.

@@ -6,7 +6,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/roles";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, type Result } from "@/lib/shared/result";
-import { clientAddress } from "./client-address";
+import { clientAddress } from "../limits/client-address";
 import { type Asked, guarded, type Handler, type Opened, refusal, unguarded } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
 

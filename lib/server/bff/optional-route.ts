@@ -2,13 +2,14 @@
 // that a browser does not log each page as an error. Guarantees: an outage stays a failure; a connection that is not there does too.
 
 import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Operation } from "@/lib/contract/operation";
 import { ok } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { jsonAnswer } from "./answers";
 import { runOperation } from "./bff-route";
 import { guarded, type Handler } from "./guard";
-import { CONNECTION_PARAMETER, searchOf } from "./read-request";
+import { searchOf } from "./read-request";
 
 const lacksIt: readonly number[] = [404, 405, 501];
 

@@ -4,6 +4,7 @@
 
 import "server-only";
 import { type z } from "zod";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { parseExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
@@ -18,9 +19,6 @@ const LONGEST_JSON = 16 * 1024 * 1024;
 /** Whoever has not signed in has a name, an address, a password or a token to send. */
 export const LONGEST_OF_STRANGERS = 64 * 1024;
 const DEEPEST_JSON = 100;
-
-/** The console's own parameter: which connection is meant. */
-export const CONNECTION_PARAMETER = "connection";
 
 export function searchOf(request: Request): URLSearchParams {
   const at = request.url.indexOf("?");

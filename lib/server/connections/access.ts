@@ -6,13 +6,13 @@ import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { lostRights, type Viewer } from "../auth/viewer";
-import { passOn } from "../bff/pass-on";
-import { toBrowser } from "../bff/to-browser";
+import { passOn } from "../answers/pass-on";
+import { toBrowser } from "../answers/to-browser";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
-import { type PictureSource } from "../thumbnails/seen-assets";
+import { type PictureSource } from "./seen-assets";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 

@@ -4,11 +4,11 @@
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { readViewer, sessionEnded } from "../auth/viewer";
 import { refusal } from "../bff/guard";
-import { CONNECTION_PARAMETER } from "../bff/read-request";
 import { isSameOrigin } from "../bff/same-origin";
 import { composition } from "../composition";
 import { type Access, findConnection, openConnection } from "../connections/access";

@@ -6,7 +6,7 @@ import "server-only";
 import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
 import { isObject } from "@/lib/contract/json";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
-import { toBrowser } from "../bff/to-browser";
+import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
 import { keyGate } from "../upstream/key-gate";
 

@@ -10,10 +10,10 @@ import { operations } from "@/lib/contract/operations";
 import { isSearch } from "@/lib/contract/job-search";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { passOn } from "../bff/pass-on";
-import { toBrowser } from "../bff/to-browser";
+import { passOn } from "../answers/pass-on";
+import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
-import { searchLedger } from "../queries/job-search";
+import { searchLedger } from "./job-search";
 
 const PAGE = 1000;
 

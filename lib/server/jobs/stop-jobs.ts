@@ -8,7 +8,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/press";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../bff/to-browser";
+import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
 

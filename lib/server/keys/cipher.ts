@@ -6,9 +6,8 @@
 import "server-only";
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/exact-json";
+import { type Sealed } from "../store/keys";
 import { type KeyRing } from "./key-ring";
-
-export type Sealed = { ringKeyId: string; ciphertext: string };
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;

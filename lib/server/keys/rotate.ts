@@ -3,7 +3,8 @@
 // stored; an id that the ring now gives to another key is found before anything is changed. Must never: seal what it could not open.
 
 import "server-only";
-import { type Sealed, seal, unsealBy } from "./cipher";
+import { type Sealed } from "../store/keys";
+import { seal, unsealBy } from "./cipher";
 import { type KeyRing } from "./key-ring";
 
 /** A table with sealed rows. */

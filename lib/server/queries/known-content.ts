@@ -2,14 +2,15 @@
 // that a browser does not log each new file as an error. Guarantees: every other refusal stays one; who has no connection hears that first.
 
 import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Asked } from "../bff/guard";
 import { outcomeOf } from "../bff/outcome";
-import { CONNECTION_PARAMETER, readJson, searchOf } from "../bff/read-request";
-import { toBrowser } from "../bff/to-browser";
+import { readJson, searchOf } from "../bff/read-request";
+import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 
 const { createAssetFromHash } = operations;

@@ -2,12 +2,13 @@
 // does not log each of them as an error. Guarantees: an outage stays one; who has no connection hears that first.
 
 import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { CONNECTION_PARAMETER, readQuery } from "../bff/read-request";
-import { toBrowser } from "../bff/to-browser";
+import { readQuery } from "../bff/read-request";
+import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 
 /** Without layers of this picture, or without layers at all. */

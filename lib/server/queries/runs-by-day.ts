@@ -12,11 +12,11 @@ import { type JobState, jobStates } from "@/lib/contract/states";
 import { toMilliseconds } from "@/lib/contract/times";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { passOn } from "../bff/pass-on";
-import { toBrowser } from "../bff/to-browser";
+import { passOn } from "../answers/pass-on";
+import { toBrowser } from "../answers/to-browser";
 import { composition } from "../composition";
 import { openConnection } from "../connections/access";
-import { reachOf } from "./job-search";
+import { reachOf } from "../jobs/job-search";
 
 const NEWEST = 200;
 const DAYS = 14;

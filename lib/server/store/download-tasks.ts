@@ -3,8 +3,8 @@
 // Must never: hold an address with its query in the clear; it may carry a token.
 
 import "server-only";
-import { type Sealed } from "../keys/cipher";
 import { type Database } from "./database";
+import { type Sealed } from "./keys";
 import { type DownloadTaskRow } from "./tables";
 
 export type DownloadTaskStore = ReturnType<typeof createDownloadTaskStore>;

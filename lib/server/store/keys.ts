@@ -4,7 +4,9 @@ import "server-only";
 import { type Database, prepareOne } from "./database";
 import { type KeyRow } from "./tables";
 
-export type StoredKey = { id: string; connectionId: string; ringKeyId: string; ciphertext: string; fingerprint: string; createdAt: number };
+/** As keys/cipher.ts wrote it, with the key of the ring that opens it. */
+export type Sealed = { ringKeyId: string; ciphertext: string };
+export type StoredKey = Sealed & { id: string; connectionId: string; fingerprint: string; createdAt: number };
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore(database: Database) {

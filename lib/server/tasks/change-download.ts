@@ -10,7 +10,7 @@ import { taskStartedSchema } from "@/lib/contract/schemas/task";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { idOf } from "../bff/console-route";
 import { type Asked, refusal } from "../bff/guard";
-import { toBrowser } from "../bff/to-browser";
+import { toBrowser } from "../answers/to-browser";
 import { type Access, openConnection } from "../connections/access";
 import { type StoredDownload } from "../store/download-tasks";
 import { toDownloadTask } from "./download-view";

@@ -3,6 +3,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { maskedAddress } from "@/lib/contract/download-task";
 import { parseJson } from "@/lib/contract/json";
 import { operations } from "@/lib/contract/operations";
@@ -11,7 +12,7 @@ import { taskStartedSchema } from "@/lib/contract/schemas/task";
 import { ok } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, guarded, type Handler } from "../bff/guard";
-import { CONNECTION_PARAMETER, readWhole, searchOf } from "../bff/read-request";
+import { readWhole, searchOf } from "../bff/read-request";
 import { findConnection } from "../connections/access";
 import { sealRequest } from "./sealed-request";
 

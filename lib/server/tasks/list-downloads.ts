@@ -3,13 +3,14 @@
 // is shown with the trouble beside it; a task that failed is looked at for two minutes more, since services try again in silence.
 
 import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type DownloadTasks } from "@/lib/contract/download-task";
 import { operations } from "@/lib/contract/operations";
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Asked } from "../bff/guard";
-import { toBrowser } from "../bff/to-browser";
-import { CONNECTION_PARAMETER, searchOf } from "../bff/read-request";
+import { toBrowser } from "../answers/to-browser";
+import { searchOf } from "../bff/read-request";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { type StoredDownload } from "../store/download-tasks";
 import { toDownloadTask } from "./download-view";

@@ -6,10 +6,11 @@ import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { parseJson } from "@/lib/contract/json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
-import { seal, type Sealed, unseal } from "../keys/cipher";
+import { seal, unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";
 import { type SealedRows } from "../keys/rotate";
 import { type DownloadTaskStore, type SealedDownload } from "../store/download-tasks";
+import { type Sealed } from "../store/keys";
 
 export type DownloadBody = z.output<typeof downloadBodySchema>;
 

@@ -5,10 +5,11 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { failed, ok } from "@/lib/shared/result";
 import { type Handler, guarded } from "../bff/guard";
-import { CONNECTION_PARAMETER, readQuery, searchOf } from "../bff/read-request";
-import { toBrowser } from "../bff/to-browser";
+import { readQuery, searchOf } from "../bff/read-request";
+import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 import { thumbnailFits } from "./resize";
 import { edges, getThumbnail, noPicture, noPreview } from "./thumbnail";

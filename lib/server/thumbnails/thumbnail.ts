@@ -19,7 +19,7 @@ import { readBytes, watched } from "../upstream/streams";
 import { type ThumbnailFit, toThumbnail } from "./resize";
 import { type Breaker } from "./breaker";
 import { type ThumbnailCache } from "./cache";
-import { type PictureSource } from "./seen-assets";
+import { type PictureSource } from "../connections/seen-assets";
 
 export const edges = [128, 256, 512, 1024] as const;
 export type ThumbnailSubject = { asset: string } | { filename: string; subfolder: string; type: string };

@@ -5,7 +5,7 @@ import { type Selectable } from "kysely";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Database, query } from "../store/database";
 import { type TaskRow } from "../store/schema";
-import { hideSecrets, nameOfSource } from "./source-secrets";
+import { hideSecrets, nameOfSource } from "../store/source-secrets";
 
 export type StoredTask = Selectable<TaskRow>;
 export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };

@@ -5,7 +5,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { sql } from "kysely";
 import { query } from "../store/database";
 import { type JobEvents } from "../events/job-events";
-import { createRunTeller, type RunTeller } from "../events/run-teller";
+import { createRunTeller, type RunTeller } from "./run-teller";
 import { type EngineParts } from "./engine-parts";
 import { isNoted } from "./cancel-notes";
 import { failJob } from "./finish";

@@ -1,6 +1,6 @@
 // Thumbnails of assets that a list has just named: one call of the service each, and always the service's own word on the picture.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createSeenAssets } from "@/lib/server/thumbnails/seen-assets";
+import { createSeenAssets } from "@/lib/server/connections/seen-assets";
 import { operations } from "@/lib/contract/operations";
 import { startThumbnailWorld } from "./thumbnail-world";
 

@@ -1,6 +1,6 @@
 // The listing of user data: a folder that is not there yet is an empty one, and nothing else is; paths are named from the folder on.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listFiles } from "@/lib/server/queries/files";
+import { listFiles } from "@/lib/server/files/list-files";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 

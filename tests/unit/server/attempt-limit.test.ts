@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createAttemptLimit } from "@/lib/server/bff/attempt-limit";
+import { createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 
 test("lets a burst pass, then one each refill, and says how long to wait", () => {
   let now = 1000;

@@ -1,4 +1,4 @@
-import { authRoute } from "@/lib/server/auth/auth-route";
+import { authRoute } from "@/lib/server/bff/auth-route";
 
 export const GET = authRoute();
 export const POST = authRoute();

@@ -1,9 +1,10 @@
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type ArchiveAnswer, archiveChoiceSchema, MOST_ARCHIVED } from "@/lib/contract/archive";
 import { ok } from "@/lib/shared/result";
 import { countChosen } from "@/lib/server/archive/chosen-assets";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { CONNECTION_PARAMETER, readJson, searchOf } from "@/lib/server/bff/read-request";
+import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 
 /** Keeps a choice, so that the file can be fetched by a plain link whatever its length. */

@@ -1,7 +1,7 @@
-import { lackingClassesQuerySchema } from "@/lib/contract/console";
+import { CONNECTION_PARAMETER, lackingClassesQuerySchema } from "@/lib/contract/console";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { CONNECTION_PARAMETER, readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { listLackingClasses } from "@/lib/server/queries/lacking-classes";
 import { ok } from "@/lib/shared/result";
 

@@ -1,6 +1,7 @@
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { CONNECTION_PARAMETER, searchOf } from "@/lib/server/bff/read-request";
+import { searchOf } from "@/lib/server/bff/read-request";
 import { getQueue } from "@/lib/server/queries/queue";
 import { ok } from "@/lib/shared/result";
 

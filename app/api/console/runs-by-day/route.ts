@@ -1,7 +1,7 @@
-import { runsByDayQuerySchema } from "@/lib/contract/console";
+import { CONNECTION_PARAMETER, runsByDayQuerySchema } from "@/lib/contract/console";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { CONNECTION_PARAMETER, readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { listRunsByDay } from "@/lib/server/queries/runs-by-day";
 import { ok } from "@/lib/shared/result";
 

@@ -2,7 +2,7 @@
 // the hash of the address; an address itself is kept only while its task is unfinished, and shown without its secrets.
 
 import { type Database as Connection } from "better-sqlite3";
-import { hideSecrets, nameOfSource } from "@/lib/service/downloads/source-secrets";
+import { hideSecrets, nameOfSource } from "@/lib/service/store/source-secrets";
 
 export const endedTasks = {
   name: "007-ended-tasks",

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
-import { CONNECTION_PARAMETER, readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
 

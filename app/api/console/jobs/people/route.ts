@@ -1,8 +1,9 @@
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type JobPeople } from "@/lib/contract/console-job-search";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { CONNECTION_PARAMETER, searchOf } from "@/lib/server/bff/read-request";
-import { listSubmitters } from "@/lib/server/queries/job-search";
+import { searchOf } from "@/lib/server/bff/read-request";
+import { listSubmitters } from "@/lib/server/jobs/job-search";
 import { ok } from "@/lib/shared/result";
 
 /** Whom jobs of a connection can be filtered by. */

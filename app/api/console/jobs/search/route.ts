@@ -1,9 +1,10 @@
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { CONNECTION_PARAMETER, readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
-import { searchJobs } from "@/lib/server/queries/job-search";
+import { searchJobs } from "@/lib/server/jobs/job-search";
 import { ok } from "@/lib/shared/result";
 
 /** Jobs by words, time and person, from the console's ledger, in the shape of the service's list. */

@@ -1,10 +1,10 @@
 import { writeThings } from "@/lib/contract/audit-items";
-import { type StopAbility, stopBodySchema } from "@/lib/contract/console";
+import { CONNECTION_PARAMETER, type StopAbility, stopBodySchema } from "@/lib/contract/console";
 import { actedOn } from "@/lib/server/bff/acted-on";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { outcomeOf } from "@/lib/server/bff/outcome";
-import { CONNECTION_PARAMETER, readJson, searchOf } from "@/lib/server/bff/read-request";
+import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 import { canStop } from "@/lib/server/jobs/can-stop";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";

@@ -3,10 +3,10 @@
 // Must never: be skipped for an answer of a service, refusals included.
 
 import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { maskSecrets } from "@/lib/contract/mask-secrets";
 import { runningComposition } from "../running";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
-import { CONNECTION_PARAMETER } from "./read-request";
 
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 

@@ -2,15 +2,15 @@
 // so that a browser does not log it as an error. Guarantees: nothing is changed; an outage stays a failure and says nothing of the service.
 
 import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { CONNECTION_PARAMETER } from "../bff/read-request";
-import { toBrowser } from "../bff/to-browser";
+import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
-import { listFiles } from "./files";
+import { listFiles } from "./list-files";
 
 const lacksIt: readonly number[] = [404, 405, 501];
 

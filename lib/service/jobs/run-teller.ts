@@ -7,9 +7,9 @@ import { type RunEvent } from "../nodes/run";
 import { type Database, query } from "../store/database";
 import { parseExactJson } from "@/lib/contract/exact-json";
 import { objectOf } from "@/lib/contract/json";
-import { resultTexts } from "../jobs/stored-texts";
-import { isTerminal } from "../jobs/transitions";
-import { type Hearers, type JobEvents } from "./job-events";
+import { resultTexts } from "./stored-texts";
+import { isTerminal } from "./transitions";
+import { type Hearers, type JobEvents } from "../events/job-events";
 
 /** progress_state names every node that has begun, each time: of larger graphs it is left out. */
 const MOST_NODES_IN_STATE = 500;

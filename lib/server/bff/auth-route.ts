@@ -9,10 +9,10 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Handler, type RouteContext, unguarded } from "../bff/guard";
-import { LONGEST_OF_STRANGERS, readJson, readWhole } from "../bff/read-request";
-import { authOptions, RATE_LIMITED_PREFIX } from "./options";
-import { toViewer } from "./viewer";
+import { type Handler, type RouteContext, unguarded } from "./guard";
+import { LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";
+import { authOptions, RATE_LIMITED_PREFIX } from "../auth/options";
+import { toViewer } from "../auth/viewer";
 
 export function authRoute(): Handler {
   return unguarded("auth", async ({ request, params, note }) => {

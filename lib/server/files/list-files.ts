@@ -3,14 +3,15 @@
 // paths are named from the folder on, whatever the service does (wire facts 3.21: some name files from the folder on, some from the top).
 
 import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { CONNECTION_PARAMETER, readQuery } from "../bff/read-request";
-import { toBrowser } from "../bff/to-browser";
+import { readQuery } from "../bff/read-request";
+import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 import { nothingThere } from "../upstream/failures";
 import { type Upstream } from "../upstream/upstream";
