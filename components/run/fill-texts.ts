@@ -41,6 +41,13 @@ export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
   return texts.length === 0 ? graph : filled;
 }
 
+/** What is filled in may be another text a moment later. */
+export function tellsTime(graph: Graph): boolean {
+  return Object.values(graph).some(
+    ({ class_type, inputs }) => writers.has(class_type) && String(inputs.filename_prefix).includes("%date:"),
+  );
+}
+
 function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | undefined): boolean {
   const value = own(node.inputs, name);
   if (typeof value !== "string" || !/[{}\\/]/.test(value)) return false;
@@ -96,14 +103,15 @@ function chosen(text: string, random: () => number): string {
   return run(false);
 }
 
-/** Numbers from 0 to 1 that a text decides (FNV-1a, then xorshift). */
-function randomOf(seed: string): () => number {
+/** Numbers from 0 to 1, of 53 bits, that a text decides (FNV-1a, then xorshift). */
+export function randomOf(seed: string): () => number {
   let state = 2166136261;
   for (const sign of seed) state = Math.imul(state ^ (sign.codePointAt(0) ?? 0), 16777619) >>> 0;
-  return () => {
+  const next = (bits: number) => {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
+    return state >>> (32 - bits);
   };
+  return () => (next(27) * 2 ** 26 + next(26)) / 2 ** 53;
 }

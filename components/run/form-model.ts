@@ -78,6 +78,10 @@ export function withInput(graph: Graph, nodeId: string, name: string, value: unk
   return { ...graph, [nodeId]: { ...node, inputs: { ...node.inputs, [name]: value } } };
 }
 
+export function withInputs(graph: Graph, edits: readonly { nodeId: string; name: string; value: unknown }[]): Graph {
+  return edits.reduce((now, { nodeId, name, value }) => withInput(now, nodeId, name, value), graph);
+}
+
 export function titleOf(node: GraphNode, info?: NodeInfo): string {
   return node._meta?.title || info?.display_name || node.class_type;
 }

@@ -1,23 +1,22 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { AdvancedCard, EXTRA_FIELD } from "./advanced-card";
 import { BroughtNote } from "./brought-note";
 import { checkGraph } from "./check";
 import { isSendingCopies } from "./copies/copies-acts";
 import { type CopiesAsk, CopiesDialog } from "./copies/copies-dialog";
+import { changesOf } from "./copies/copies-plan";
 import { readExtra } from "./extra-data";
 import { FaultsCard } from "./faults-card";
-import { filledTexts, withTexts } from "./fill-texts";
+import { withTexts } from "./fill-texts";
 import { focusProblem } from "./field-ids";
 import { NodeCard } from "./node-card";
 import { type WaysIn } from "./open-another";
 import { own } from "./own";
-import { withInput } from "./form-model";
 import { pictureInputs } from "./picture-inputs";
 import { PinnedCard } from "./pinned-card";
 import { useRunKey } from "./run-button";
@@ -27,10 +26,10 @@ import { RunJob, RunNotes, RunPast, ViewerNote } from "./run-notes";
 import { type RunPorts } from "./run-ports";
 import { RunSplit } from "./run-split";
 import { type Advanced, type OpenWorkflow } from "./run-state";
-import { newSeeds } from "./seeds";
 import { SentTexts } from "./sent-texts";
 import { TabTitle } from "./tab-title";
 import { useFollowedNode } from "./use-followed-node";
+import { useNextPress } from "./use-next-press";
 import { type RunPlace, useOpenForm } from "./use-open-form";
 import { type useRun } from "./use-run";
 import { useWide } from "./use-wide";
@@ -45,9 +44,6 @@ type OpenRunProps = {
 };
 
 const noneAdvanced: Advanced = {};
-
-/** After a reload other words are drawn than before it. */
-const someDraw = () => Math.floor(Math.random() * 2 ** 31);
 
 export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps) {
   const t = useTranslations("run");
@@ -75,9 +71,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   }
   const [copiesAsk, setCopiesAsk] = useState<{ ask?: CopiesAsk }>();
 
-  const [draw, setDraw] = useState(someDraw);
-  const texts = useMemo(() => filledTexts(graph, info, { at: new Date(), draw }), [graph, info, draw]);
-  const fill = (now: Graph, copy = 0) => filledTexts(now, info, { at: new Date(), draw: draw + copy });
+  const next = useNextPress({ graph, form, info, isRandomised: settings.isRandomised });
 
   const refusedBy = !canRun || faults ? whyNot : undefined;
   /** True where nothing forbids a run; what forbids it is shown. */
@@ -94,9 +88,9 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   }
   function press(isAnyway = false) {
     if (!isReady(isAnyway)) return;
-    for (const seed of newSeeds(form, settings.isRandomised)) onEdit(seed.nodeId, seed.name, seed.value);
-    void run.run(name, (now) => withTexts(now, fill(now)));
-    setDraw(draw + 1);
+    for (const seed of next.seedsOf()) onEdit(seed.nodeId, seed.name, seed.value);
+    void run.run(name, (now) => withTexts(now, next.fill(now)));
+    next.drawn(1);
   }
   const button = {
     isSending: state.isSending,
@@ -105,7 +99,9 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
     onRun: () => press(),
   };
   const askCopies = (ask?: CopiesAsk) => {
-    if (isReady(false)) setCopiesAsk({ ...(ask && { ask }) });
+    if (!isReady(false)) return;
+    next.look();
+    setCopiesAsk({ ...(ask && { ask }) });
   };
   useRunKey(button.onRun);
   const attend = useEffectEvent(() => {
@@ -117,7 +113,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
 
   const row = { picture, settings, onEdit, onRunning };
   return (
-    <SentTexts value={texts}>
+    <SentTexts value={next.texts}>
       <TabTitle name={name} />
       <RunHeader
         opened={opened}
@@ -215,14 +211,14 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         ask={copiesAsk?.ask}
         picture={picture}
         hasRandomised={settings.memory.randomised.length > 0}
-        filledFor={(edit, copy) => fill(withInput(graph, edit.nodeId, edit.name, edit.value), copy)}
+        filledFor={(edit, copy) => changesOf(graph, edit, copy, next).texts}
         isBusy={isSendingCopies(state.copies)}
         onClose={() => setCopiesAsk(undefined)}
         onStart={({ nodeId, input, values }) => {
           setCopiesAsk(undefined);
           dispatch({ type: "brought", brought: undefined });
-          void run.copies.begin(opened, name, { nodeId, input, values, fill, seedsOf: () => newSeeds(form, settings.isRandomised) });
-          setDraw(draw + values.length);
+          void run.copies.begin(opened, name, { nodeId, input, values, seedsOf: next.seedsOf, fill: next.fill });
+          next.drawn(values.length);
         }}
       />
     </SentTexts>

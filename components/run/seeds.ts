@@ -1,5 +1,6 @@
 // Which inputs are seeds, and new values for them.
 
+import { randomOf } from "./fill-texts";
 import { type Control, type FormNode } from "./form-model";
 
 const MOST = 2 ** 32 - 1;
@@ -18,15 +19,13 @@ export function randomSeed(control: Control, random: () => number = Math.random)
 
 export type SeedEdit = { nodeId: string; name: string; value: number };
 
-/** A new value for each seed that is set to change with every run. */
-export function newSeeds(
-  form: readonly FormNode[],
-  isRandomised: (nodeId: string, name: string) => boolean,
-  random?: () => number,
-): SeedEdit[] {
+/** A new value for each seed that is set to change with every run: with the same draw the same one. */
+export function newSeeds(form: readonly FormNode[], isRandomised: (nodeId: string, name: string) => boolean, draw: number): SeedEdit[] {
   return form.flatMap(({ id, fields }) =>
     fields.flatMap(({ name, control }) =>
-      isSeed(name, control) && isRandomised(id, name) ? [{ nodeId: id, name, value: randomSeed(control, random) }] : [],
+      isSeed(name, control) && isRandomised(id, name)
+        ? [{ nodeId: id, name, value: randomSeed(control, randomOf(`${draw} ${id} ${name}`)) }]
+        : [],
     ),
   );
 }

@@ -179,9 +179,9 @@ test("a form of newer inputs sends what it shows: chosen inputs, the server's fi
   await page.reload();
   await expect(page.getByLabel("resize_type.longer_size", { exact: true })).toHaveValue("700");
   await expect(page.getByLabel("resize_type.width", { exact: true })).toHaveCount(0);
-  const shown = (await page.getByText(/^Sent as: a (red|blue) cat$/).innerText()).slice("Sent as: ".length);
+  const shown = (await page.getByText(/^Next run sends: a (red|blue) cat$/).innerText()).slice("Next run sends: ".length);
   const prefix = `${new Date().getFullYear()}-bilinear`;
-  await expect(page.getByText(`Sent as: ${prefix}`, { exact: true })).toBeVisible();
+  await expect(page.getByText(`Next run sends: ${prefix}`, { exact: true })).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect.poll(() => server.place.pending.length).toBe(1);

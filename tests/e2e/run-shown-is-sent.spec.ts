@@ -1,6 +1,7 @@
 // What stands in the form is what leaves: every control of a form compared with the body of the request, after every way that a form comes to be.
 import { readdirSync, readFileSync } from "node:fs";
 import { type Page, type Request } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
 import { drop, sample, workflow } from "./support/files";
 import { submit } from "./support/jobs";
 import { expect, test } from "./support/test";
@@ -225,4 +226,47 @@ test("Edit & run of a past job shows the texts that ran, and sends what they bec
   expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": "and more", "field-2-delimiter": ", " });
   await page.locator("#field-2-string_b").fill(POEM);
   expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": POEM });
+});
+
+test("what a run draws anew, its seed, the time and the words in braces, stands there before the press that sends it", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const graph = {
+    "1": { class_type: "Sampler", inputs: { seed: 7, text: "a {red|blue|green} cat" } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "%Sampler.seed%-%date:hh-mm-ss%" } },
+  };
+  const catalogue = {
+    Sampler: { input: { required: { seed: ["INT", {}], text: ["STRING", { dynamicPrompts: true }] } }, output: ["IMAGE"] },
+    SaveImage: { input: { required: { images: ["IMAGE"], filename_prefix: ["STRING", {}] } }, output: [], output_node: true },
+  };
+  await page.route("**/api/object_info*", (route) => route.fulfill({ json: catalogue }));
+  await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
+  await page.goto(`${desk.url}/run`);
+  await drop(page.getByText("Drop a workflow file here"), workflow("drawn.json", graph));
+  await page.getByRole("checkbox", { name: "new seed on every run" }).check();
+  const lines = page.getByText(/^Next run sends: /);
+  await expect(lines).toHaveCount(3);
+  const told = await lines.last().innerText();
+  await expect(lines.last()).not.toHaveText(told);
+  for (const round of [1, 2]) {
+    await test.step(`press ${round}`, async () => {
+      const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
+      const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
+      // Read and pressed in one moment: the clock goes on.
+      const shown = await run.evaluate((button) => {
+        const texts = [...document.querySelectorAll("p")]
+          .map((line) => line.textContent)
+          .filter((text) => text.startsWith("Next run sends: "));
+        if (button instanceof HTMLElement) button.click();
+        return texts.map((text) => text.replace("Next run sends: ", ""));
+      });
+      const { prompt }: { prompt: Graph } = (await leaving).postDataJSON();
+      expect([prompt["1"]?.inputs.seed, prompt["1"]?.inputs.text, prompt["2"]?.inputs.filename_prefix].map(String)).toEqual(shown);
+      await expect(page.locator("#field-1-seed")).toHaveValue(shown[0] ?? "");
+      await expect(page.getByRole("link", { name: /^Open job/ })).toBeVisible();
+      await expectAccessible(page);
+      if (round === 1) await page.screenshot({ path: test.info().outputPath("drawn.png"), fullPage: true });
+    });
+  }
 });

@@ -4,7 +4,7 @@
 import { newPressKey } from "@/lib/browser/press-key";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type FilledText } from "../fill-texts";
-import { withInput } from "../form-model";
+import { withInputs } from "../form-model";
 import { own } from "../own";
 import { type Edit, type OpenWorkflow } from "../run-state";
 import { type SeedEdit } from "../seeds";
@@ -12,40 +12,32 @@ import { type Submitted, toSubmission } from "../submission";
 import { type Planned } from "./send-copies";
 import { labelOf, type Literal } from "./variation";
 
-export type CopiesOrder = {
-  nodeId: string;
-  input: string;
-  values: readonly Literal[];
-  /** What changes with every run, for one copy. */
-  seedsOf: () => readonly SeedEdit[];
-  /** Texts that are filled in on sending, for the copy of this number. */
-  fill?: (graph: Graph, copy: number) => readonly FilledText[];
+/** What every run draws anew, for the copy of this number: seeds, and the texts that are filled in on sending. */
+export type Drawn = {
+  seedsOf: (copy: number) => readonly SeedEdit[];
+  fill: (graph: Graph, copy: number) => readonly FilledText[];
 };
+export type CopiesOrder = Drawn & { nodeId: string; input: string; values: readonly Literal[] };
 
 export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
 
-export function planOf(opened: OpenWorkflow, name: string, { nodeId, input, values, seedsOf, fill }: CopiesOrder): CopiesPlan {
+export function planOf(opened: OpenWorkflow, name: string, { nodeId, input, values, ...drawn }: CopiesOrder): CopiesPlan {
   return {
     workflow: { ...opened, name },
     copies: values.map((value, index) => ({
       key: newPressKey(),
       label: labelOf(input, own(opened.ownNames, String(value)) ?? value, { index, total: values.length }),
-      edits: withFilled(opened.graph, index, fill, [
-        ...seedsOf().filter((seed) => seed.nodeId !== nodeId || seed.name !== input),
-        { nodeId, name: input, value },
-      ]),
+      edits: changesOf(opened.graph, { nodeId, name: input, value }, index, drawn).edits,
     })),
   };
 }
 
-/** Filled in once, as values and seeds are chosen once. */
-function withFilled(graph: Graph, copy: number, fill: CopiesOrder["fill"], edits: readonly Edit[]): Edit[] {
-  const texts = fill?.(edited(graph, edits), copy) ?? [];
-  return [...edits, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
-}
-
-function edited(graph: Graph, edits: readonly Edit[]): Graph {
-  return edits.reduce((now, edit) => withInput(now, edit.nodeId, edit.name, edit.value), graph);
+/** What a copy has otherwise than the form, and of that the texts that are filled in: for the eye before it is sent, and for sending it. */
+export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: Drawn) {
+  const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
+  const texts = fill(withInputs(graph, [...seeds, varied]), copy);
+  const edits: Edit[] = [...seeds, varied, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
+  return { edits, texts };
 }
 
 export function plannedOf({ workflow, copies }: CopiesPlan): Planned[] {
@@ -53,7 +45,7 @@ export function plannedOf({ workflow, copies }: CopiesPlan): Planned[] {
     key,
     label,
     make: () => {
-      const graph = edited(workflow.graph, edits);
+      const graph = withInputs(workflow.graph, edits);
       return { graph, submission: toSubmission({ ...workflow, graph }) };
     },
   }));
