@@ -11,11 +11,12 @@ const underWay = new Map<HTMLImageElement, ReturnType<typeof setTimeout>>();
 const late = new Set<HTMLImageElement>();
 const waiting = new Set<HTMLImageElement>();
 const addresses = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
-const near = new WeakMap<Element, (isNear: boolean) => void>();
-let observer: IntersectionObserver | undefined;
 
-/** For the `ref` of an image; returns how to end it. */
-export function inTurn(image: HTMLImageElement): () => void {
+/** Tells whether an image is near what is seen; returns how to end that. */
+type WhileNear = (image: HTMLImageElement, tell: (isNear: boolean) => void) => () => void;
+
+/** For the `ref` of an image; returns how to end it. Without `whileNear` it counts as near. */
+export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => void {
   const leave = () => {
     waiting.delete(image);
     if (end(image)) next();
@@ -33,25 +34,16 @@ export function inTurn(image: HTMLImageElement): () => void {
   putBack(image);
   image.addEventListener("load", leave);
   image.addEventListener("error", leave);
-  const isLazy = image.loading === "lazy" && typeof IntersectionObserver === "function";
-  if (isLazy) {
-    near.set(image, come);
-    observer ??= new IntersectionObserver((entries) => entries.forEach(told), { rootMargin: "600px" });
-    observer.observe(image);
-  } else come(true);
+  const unwatch = whileNear?.(image, come);
+  if (!whileNear) come(true);
   return () => {
-    if (isLazy) observer?.unobserve(image);
-    near.delete(image);
+    unwatch?.();
     image.removeEventListener("load", leave);
     image.removeEventListener("error", leave);
     // One that is gone from the page would be fetched to its end all the same.
     if (!image.complete) takeAway(image);
     leave();
   };
-}
-
-function told({ target, isIntersecting }: IntersectionObserverEntry): void {
-  near.get(target)?.(isIntersecting);
 }
 
 const most = () => (late.size > 0 ? MOST_BESIDE_LATE : MOST);

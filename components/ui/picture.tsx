@@ -32,9 +32,9 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       if (!image || src === undefined) return;
       // An image of the first HTML may have failed before React was there to hear of it.
       if (image.complete && image.naturalWidth === 0 && image.currentSrc) setLost({ src, address: image.currentSrc });
-      return inTurn(image);
+      return inTurn(image, eager || typeof IntersectionObserver === "undefined" ? undefined : whileNear);
     },
-    [src],
+    [src, eager],
   );
   const lostAddress = lost?.src === src ? lost?.address : undefined;
   useEffect(() => (lostAddress === undefined ? undefined : watchLost(lostAddress, () => setLost(undefined))), [lostAddress]);
@@ -67,6 +67,26 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       className={cn("picture", fit === "contain" && "object-contain", className)}
     />
   );
+}
+
+const near = new WeakMap<Element, (isNear: boolean) => void>();
+let observer: IntersectionObserver | undefined;
+
+function whileNear(image: HTMLImageElement, tell: (isNear: boolean) => void): () => void {
+  near.set(image, tell);
+  observer ??= new IntersectionObserver(told, { rootMargin: "600px" });
+  observer.observe(image);
+  return () => {
+    observer?.unobserve(image);
+    near.delete(image);
+  };
+}
+
+/** What is on the screen has its turn before what is above and below it. */
+function told(entries: IntersectionObserverEntry[]): void {
+  const awayPx = ({ top, bottom }: DOMRectReadOnly) => Math.max(0, -bottom, top - window.innerHeight);
+  entries.sort((one, other) => awayPx(one.boundingClientRect) - awayPx(other.boundingClientRect));
+  for (const { target, isIntersecting } of entries) near.get(target)?.(isIntersecting);
 }
 
 /** For the `ref` of an image: one that is gone from the page is not fetched to its end. */

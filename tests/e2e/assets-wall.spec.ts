@@ -77,6 +77,39 @@ test("a picture that is lost while its tile is pressed does not take the press w
   await expect(page.getByRole("complementary", { name: "Asset wall_000.png" })).toBeVisible();
 });
 
+test("far down the wall, pictures on the screen are asked for before those above and below it", async ({ page, ownDesk }) => {
+  const assets = Array.from({ length: 300 }, (_, at) => ({ id: `asset-${at}`, name: `far_${at}.png`, mime_type: "image/png", tags: [] }));
+  await page.route("**/api/assets?*", (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit") ?? 20)];
+    return route.fulfill({
+      json: { assets: assets.slice(offset, offset + limit), total: assets.length, has_more: offset + limit < assets.length },
+    });
+  });
+  let isHeld = false;
+  const asked: string[] = [];
+  await page.route("**/api/console/thumbnail?*", (route) => {
+    if (!isHeld) return route.fulfill({ body: picture(1), contentType: "image/png" });
+    asked.push(new URL(route.request().url()).searchParams.get("asset") ?? "");
+  });
+  await page.goto(`${ownDesk.url}/assets`);
+  await expect(tile(page, "far_0.png")).toBeVisible();
+  // All of them, also those a little below the screen.
+  const isQuiet = () => [...document.images].every((image) => image.complete && image.naturalWidth > 0);
+  await expect.poll(() => page.evaluate(isQuiet)).toBe(true);
+  isHeld = true;
+  await page.evaluate(() => window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" }));
+  await expect.poll(() => asked.length).toBeGreaterThanOrEqual(12);
+  const shown = await tiles(page).evaluateAll((links) => {
+    const onScreen = links.filter(
+      (link) => link.getBoundingClientRect().bottom > 0 && link.getBoundingClientRect().top < window.innerHeight,
+    );
+    return onScreen.map((link) => link.getAttribute("href") ?? "");
+  });
+  const isShown = (id: string) => shown.some((href) => href.includes(`/${id}?`) || href.endsWith(`/${id}`));
+  expect(asked.slice(0, 12).filter((id) => !isShown(id))).toEqual([]);
+});
+
 test("the wall is scrolled, filtered, selected and tagged, and its address brings all of it back", async ({ page, ownDesk }) => {
   await somePictures(page, ownDesk, 130);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);

@@ -36,7 +36,7 @@ export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { 
     const kept = await readKept(file);
     if (kept) return ok(kept);
     const made = await make();
-    if (made.ok && (await keep(folder, file, made.value))) bound.grew(made.value.byteLength + DIGEST_BYTES);
+    if (made.ok && (await keep(file, made.value))) bound.grew(made.value.byteLength + DIGEST_BYTES);
     return made;
   }
 
@@ -93,12 +93,20 @@ async function readKept(file: string): Promise<Uint8Array | undefined> {
 }
 
 /** False where the disk does not take it: the thumbnail is answered all the same. */
-async function keep(folder: string, file: string, bytes: Uint8Array): Promise<boolean> {
-  const aside = join(folder, `${randomUUID()}.part`);
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(aside, [bytes, digestOf(bytes)], { flag: "wx" });
+async function keep(file: string, bytes: Uint8Array): Promise<boolean> {
+  const aside = join(dirname(file), `${randomUUID()}.part`);
+  const whole = Buffer.concat([bytes, digestOf(bytes)]);
+  const write = async () => {
+    await writeFile(aside, whole, { flag: "wx" });
     await rename(aside, file);
+  };
+  try {
+    await write().catch(async (error: unknown) => {
+      // The first one in its folder.
+      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+      await mkdir(dirname(file), { recursive: true });
+      await write();
+    });
     return true;
   } catch {
     // What a full disk took of it goes with the oldest files, if it does not go now.

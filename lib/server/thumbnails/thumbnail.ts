@@ -15,7 +15,7 @@ import { callerWentAway, timedOut, unreachable, unreadable, wasSilent } from "..
 import { type CallInput } from "../upstream/outgoing";
 import { openAddress } from "../upstream/open-bytes";
 import { isEmbedded } from "../upstream/send";
-import { readBytes, watched } from "../upstream/streams";
+import { readBytes } from "../upstream/streams";
 import { type ThumbnailFit, toThumbnail } from "./resize";
 import { type Breaker } from "./breaker";
 import { type ThumbnailCache } from "./cache";
@@ -128,15 +128,14 @@ function patienceWith({ connection: { baseUrl }, upstreamOptions: { limits } }: 
   return {
     ask: async (exchange, of) => noted(await exchange({ exchangeMs: silentMs, attempts: 1 }), of),
     async read(work, of) {
-      const whole = createDeadline(wholeMs, signal);
-      const silence = createDeadline(silentMs, whole.signal);
+      const deadline = createDeadline(silentMs, signal, wholeMs);
+      const begunMs = performance.now();
       try {
-        const result = await work(silence.signal, silence.touch);
-        if (result.ok || !(silence.expired || whole.expired)) return result;
-        return noted(failed(timedOut(baseUrl, silence.expired ? silentMs : wholeMs)), of);
+        const result = await work(deadline.signal, deadline.touch);
+        if (result.ok || !deadline.expired) return result;
+        return noted(failed(timedOut(baseUrl, performance.now() - begunMs < wholeMs ? silentMs : wholeMs)), of);
       } finally {
-        whole.clear();
-        silence.clear();
+        deadline.clear();
       }
     },
     wasLate: () => wasLate,
@@ -196,8 +195,8 @@ async function shrunk(access: Access, wanted: Opening, opened: Result<Response, 
   const isSmall = Number(length ?? Infinity) <= SMALL_BYTES;
   const work = async () => {
     const read = await wanted.patience.read(
-      (signal, touch) =>
-        readBytes(body && watched(body, touch), isSmall ? SMALL_BYTES : MOST_BYTES, signal).then(ok, (error: unknown) =>
+      (signal, onChunk) =>
+        readBytes(body, isSmall ? SMALL_BYTES : MOST_BYTES, { signal, onChunk }).then(ok, (error: unknown) =>
           failed(unreachable(baseUrl, error)),
         ),
       { isForeign },

@@ -1,18 +1,19 @@
-// A time limit as a signal, joined with the caller's own. `touch` starts the time anew: for bodies that move slowly but do move.
+// A time limit as a signal, joined with the caller's own. `touch` starts the time anew, `mostMs` in all: for bodies that move slowly but do move.
 // Guarantees: tells afterwards which of the two it was. Whoever makes it clears it.
 
 import "server-only";
 
 export type Deadline = { signal: AbortSignal; touch(): void; clear(): void; readonly expired: boolean };
 
-export function createDeadline(limitMs: number, outer?: AbortSignal | null): Deadline {
+export function createDeadline(limitMs: number, outer?: AbortSignal | null, mostMs = Infinity): Deadline {
   const controller = new AbortController();
+  const endMs = performance.now() + mostMs;
   let expired = false;
   const expire = () => {
     expired = true;
     controller.abort(new Error("time limit"));
   };
-  let timer: NodeJS.Timeout | undefined = setTimeout(expire, limitMs);
+  let timer: NodeJS.Timeout | undefined = setTimeout(expire, Math.min(limitMs, mostMs));
   return {
     // With the caller's own reason: whoever pipes a body to them knows it again, and does not take it for a fault. No listener of ours
     // stays on the caller's signal, which may see hundreds of calls.
@@ -20,7 +21,7 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null): Dea
     touch() {
       if (timer === undefined) return;
       clearTimeout(timer);
-      timer = setTimeout(expire, limitMs);
+      timer = setTimeout(expire, Math.min(limitMs, endMs - performance.now()));
     },
     /** The caller's signal stays joined: it may still end a body that is being read. */
     clear() {

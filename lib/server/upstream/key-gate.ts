@@ -23,20 +23,22 @@ const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false };
 export function keyGate(apiKey: string | undefined): KeyGate {
   const [plain] = apiKey === undefined ? [] : spellingsOf([apiKey]);
   if (apiKey === undefined || plain === undefined) return open;
-  const spellings = everySpelling(apiKey);
+  // Of the gates that a request stands before, few are gone through.
+  let spelt: readonly string[] | undefined;
+  const spellings = () => (spelt ??= everySpelling(apiKey));
   const cut = (sharedBeginning.exec(apiKey)?.[0].length ?? 0) + SHORTEST_CUT;
   const once = (text: string, spelling: string) => (text.includes(spelling) ? text.replaceAll(spelling, MASK) : text);
   return {
     async text(raw) {
       const isLong = raw.length > LONG_TEXT;
       let text = needlessEscape.test(raw) ? withoutEscapes(raw) : raw;
-      for (const spelling of spellings) {
+      for (const spelling of spellings()) {
         if (isLong) await othersTurn();
         text = once(text, spelling);
       }
       return withoutCut(text, apiKey, cut);
     },
-    has: (value) => spellings.some((spelling) => value.includes(spelling)) || withoutCut(value, apiKey, cut) !== value,
+    has: (value) => spellings().some((spelling) => value.includes(spelling)) || withoutCut(value, apiKey, cut) !== value,
   };
 }
 

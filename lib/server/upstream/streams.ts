@@ -51,11 +51,11 @@ export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void)
   );
 }
 
-/** Undefined when there is more than `limit`; the rest is not read. Rejects at once when `signal` ends, whatever the sender does. */
+/** Undefined when there is more than `limit`; the rest is not read. Rejects at once when `signal` ends, whatever the sender does. Tells of each chunk. */
 export async function readBytes(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
-  signal?: AbortSignal,
+  { signal, onChunk }: { signal?: AbortSignal; onChunk?: () => void } = {},
 ): Promise<Uint8Array | undefined> {
   if (source === null) return new Uint8Array(0);
   const reader = source.getReader();
@@ -67,6 +67,7 @@ export async function readBytes(
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      onChunk?.();
       size += next.value.byteLength;
       if (size > limit) {
         // The reason why the sender cannot be told to stop does not matter: nothing more is read.
