@@ -37,13 +37,15 @@ export function RunsChart({ days }: { days: readonly RunsOfDay[] }) {
       chart.destroy();
     };
   }, [days, resolvedTheme]);
+  const lineOf = ({ day, isUnread, ...counts }: RunsOfDay) =>
+    isUnread ? t("unreadLine", { day: nameOf(day) }) : t("line", { ...counts, day: nameOf(day) });
   const shown = pointed === undefined ? undefined : days[pointed];
   return (
     <div aria-hidden="true">
       <div ref={place} data-testid="runs-chart" className="h-[200px] w-full overflow-hidden" />
       <p className="mt-1 flex h-5 gap-3 truncate text-sm text-ink-2">
         {shown
-          ? t("line", { ...shown, day: nameOf(shown.day) })
+          ? lineOf(shown)
           : layers.toReversed().map(({ name, ink }) => (
               <span key={name} className="inline-flex items-center gap-1.5">
                 <span className={cn("size-2 rounded-sm", ink)} />
@@ -101,6 +103,21 @@ function optionsOf(
       {},
       ...layers.map(({ token }) => ({ stroke: colour(token), fill: colour(token), width: 0, points: { show: false }, paths: bars })),
     ],
-    hooks: { setCursor: [({ cursor: { idx } }) => point(idx ?? undefined)] },
+    hooks: {
+      drawClear: [(chart) => markUnread(chart, days, colour("--line"))],
+      setCursor: [({ cursor: { idx } }) => point(idx ?? undefined)],
+    },
   };
+}
+
+/** Behind the bars, from top to bottom: such a day is not one with few runs. */
+function markUnread({ ctx, bbox, valToPos }: UPlot, days: readonly RunsOfDay[], colour: string): void {
+  ctx.save();
+  ctx.fillStyle = colour;
+  days.forEach(({ isUnread }, index) => {
+    if (!isUnread) return;
+    const [left, right] = [valToPos(index - 0.42, "x", true), valToPos(index + 0.42, "x", true)];
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  });
+  ctx.restore();
 }

@@ -10,7 +10,7 @@ import { useClock } from "@/components/ui/use-clock";
 import { useNear } from "@/components/ui/use-near";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
-import { type RunsByDay } from "@/lib/contract/console";
+import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { Part } from "./part";
 import { useDayName } from "./use-day-name";
 
@@ -21,6 +21,7 @@ const RunsChart = dynamic(() => import("./runs-chart").then((module) => module.R
 });
 
 const outcomes = ["completed", "failed", "cancelled", "other"] as const;
+const isUnread = (runs: RunsOfDay) => runs.isUnread === true;
 const same = (runs: RunsByDay) => runs;
 
 /** How many jobs were submitted on each of the last days, as bars and as a table. */
@@ -33,9 +34,10 @@ export function RunsPart({ className }: { className?: string }) {
   const clock = useClock();
   const zone = isNear ? (chosenZone() ?? browserZone()) : undefined;
   const path = connection && zone ? withQuery("/api/console/runs-by-day", { zone, connection }) : undefined;
-  const poll = usePoll(path, { read: same, motion: () => "slow" });
+  const poll = usePoll(path, { read: same, motion: ({ days }) => (days.some(isUnread) ? "counting" : "slow") });
   const runs = poll.value;
-  const period = runs && runs.sinceMs !== undefined ? t("cut", { jobs: runs.jobs, time: clock(runs.sinceMs, "until") ?? "" }) : undefined;
+  const cut = runs && runs.sinceMs !== undefined ? t("cut", { jobs: runs.jobs, time: clock(runs.sinceMs, "until") ?? "" }) : undefined;
+  const period = runs?.days.some(isUnread) ? t("reading", { jobs: runs.jobs }) : cut;
   return (
     <div ref={place} className={className}>
       <Part
@@ -48,7 +50,7 @@ export function RunsPart({ className }: { className?: string }) {
         bodyClassName="min-h-[294px]"
       >
         {({ days, jobs }) =>
-          jobs === 0 ? (
+          jobs === 0 && !days.some(isUnread) ? (
             <p className="text-ink-3">{t("none")}</p>
           ) : (
             <>
@@ -88,11 +90,17 @@ function RunsTable({ days }: Pick<RunsByDay, "days">) {
               <th scope="row" className="py-1 text-left font-normal whitespace-nowrap">
                 {nameOf(runs.day)}
               </th>
-              {outcomes.map((outcome) => (
-                <td key={outcome} className="py-1 pl-2">
-                  {runs[outcome]}
+              {isUnread(runs) ? (
+                <td colSpan={outcomes.length} className="py-1 pl-2 text-ink-3">
+                  {t("unread")}
                 </td>
-              ))}
+              ) : (
+                outcomes.map((outcome) => (
+                  <td key={outcome} className="py-1 pl-2">
+                    {runs[outcome]}
+                  </td>
+                ))
+              )}
             </tr>
           ))}
         </tbody>

@@ -84,8 +84,8 @@ export type StopAbility = { canStop: boolean };
 export type LackingClasses = { lacking: string[] };
 export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200)).default([]) });
 
-/** Jobs by the day on which they were submitted, oldest day first; `day` is a date like 2026-11-22 in the asked zone. `other`: neither completed, failed nor cancelled yet. */
-export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number };
+/** Jobs by the day on which they were submitted, oldest day first; `day` is a date like 2026-11-22 in the asked zone. `other`: neither completed, failed nor cancelled yet. `isUnread`: there may be more, which are still being read. */
+export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
 /** `jobs` were counted. `sinceMs`: the oldest of them, where there are older ones that were not. */
 export type RunsByDay = { days: RunsOfDay[]; jobs: number; sinceMs?: number };
 const isZone = (zone: string) => {

@@ -45,8 +45,15 @@ export async function searchLedger(id: string, query: JobSearchQuery): Promise<J
   return withNames(operations.listJobs, id, { jobs: found.jobs, pagination });
 }
 
-/** How far back the ledger of a connection reaches. */
-export async function reachOf(id: string): Promise<JobReach> {
+/** How far back the ledger of a connection reaches without a gap. */
+async function reachOf(id: string): Promise<JobReach> {
+  const reach = await oldestReachOf(id);
+  const gap = composition().ledger.reader.gapOf(id);
+  return gap ? { ...reach, extent: "reading", sinceMs: gap.beforeMs } : reach;
+}
+
+/** Beside a gap that may be before the newest jobs. */
+export async function oldestReachOf(id: string): Promise<JobReach> {
   const { store, env } = composition();
   const { isComplete, isBounded, cursorMs, unread } = await store.jobLedger.reach(id);
   const extent = isBounded ? "newest" : isComplete ? "all" : "reading";

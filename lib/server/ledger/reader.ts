@@ -47,6 +47,7 @@ type Used = {
   /** Where the jobs that came since the last time are read; undefined once they are. */
   headOffset: number | undefined;
   headMs?: number;
+  gap?: LedgerGap;
   asked?: { atMs: number; answer: Promise<Failure | undefined> };
   answeredMs?: number;
   wanted: string[];
@@ -56,7 +57,10 @@ type Used = {
   beginnings: number;
 };
 type Options = { store: Store; log: Log; now: () => number; most: number; settled: () => Promise<void> };
+/** Of what is between these two nothing is known yet. */
+export type LedgerGap = { afterMs: number; beforeMs: number };
 type Kept = LedgerReach & { keep(reach: LedgerReach): Promise<void> };
+type Page = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; end: number };
 /** `undefined`: there is nothing to do. */
 type Step = Failure | "done" | undefined;
 
@@ -131,7 +135,7 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
       used.headOffset = undefined;
     } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isFullBefore(id, oldestMs))) {
       await reach.keep({ ...reach, newestMs: Math.max(used.headMs, reach.newestMs) });
-      used.headOffset = undefined;
+      Object.assign(used, { headOffset: undefined, headMs: undefined, gap: undefined });
     } else used.headOffset = end;
     return "done";
   }
@@ -171,8 +175,6 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
     return oldestKept !== undefined && oldestMs !== undefined && oldestMs <= oldestKept;
   }
 
-  type Page = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; end: number };
-
   /** A signal of its own for each call: one that lives as long as the process would gather listeners. */
   async function underWay<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const flight = new AbortController();
@@ -187,18 +189,28 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
     if (!read.ok) return read;
     used.answeredMs = now();
     await forgetAbsent(id, read.value);
-    const { jobs, pagination, unreadable = 0 } = read.value;
-    const times = timesOf(read.value);
-    const end = offset + jobs.length + unreadable;
-    const isLast =
-      jobs.length + unreadable === 0 ||
-      (pagination.has_more === undefined ? pagination.total !== undefined && end >= pagination.total : !pagination.has_more);
-    return ok({ newestMs: times[0], oldestMs: times.at(-1), isLast, end });
+    return ok(pageOf(read.value, offset));
+  }
+
+  /** The newest page goes on from what is known, or there is a gap before it, which is read next. */
+  async function join(id: string, used: Used, { newestMs, oldestMs, isLast }: Omit<Page, "end">): Promise<void> {
+    await settled();
+    const known = await jobLedger.reach(id);
+    if (known.newestMs === undefined || newestMs === undefined || oldestMs === undefined) used.gap = undefined;
+    else if (isLast || oldestMs <= known.newestMs || (await isFullBefore(id, oldestMs))) {
+      used.gap = undefined;
+      await jobLedger.advance(id, newestMs);
+    } else {
+      used.gap = { afterMs: known.newestMs, beforeMs: oldestMs };
+      used.headOffset ??= 0;
+      used.wake?.();
+    }
   }
 
   async function lookAgain(id: string, used: Used): Promise<Failure | undefined> {
     try {
       const page = await readPage(id, used, 0);
+      if (page.ok) await join(id, used, page.value);
       return page.ok ? undefined : page.failure;
     } catch (err) {
       log.error({ err, connectionId: id }, "the newest jobs could not be read for a search");
@@ -255,9 +267,25 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
     restart(id: string): void {
       const used = connections.get(id);
       if (!used) return;
-      Object.assign(used, { headOffset: 0, headMs: undefined, wanted: [], missing: new Set(), beginnings: used.beginnings + 1 });
+      Object.assign(used, {
+        headOffset: 0,
+        headMs: undefined,
+        gap: undefined,
+        wanted: [],
+        missing: new Set(),
+        beginnings: used.beginnings + 1,
+      });
       used.wake?.();
     },
+
+    /** Somebody has read the newest page of the list. */
+    async sawNewest(id: string, answer: JobsAnswer): Promise<void> {
+      const used = connections.get(id);
+      if (used) await join(id, used, pageOf(answer, 0));
+    },
+
+    /** As the newest page said. */
+    gapOf: (id: string): LedgerGap | undefined => connections.get(id)?.gap,
 
     /** Jobs that may have moved on. */
     want(id: string, jobIds: readonly string[]): void {
@@ -286,6 +314,16 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
       await Promise.all([...connections.values()].map(({ loop: running }) => running));
     },
   };
+}
+
+function pageOf(answer: JobsAnswer, offset: number): Page {
+  const { jobs, pagination, unreadable = 0 } = answer;
+  const times = timesOf(answer);
+  const end = offset + jobs.length + unreadable;
+  const isLast =
+    jobs.length + unreadable === 0 ||
+    (pagination.has_more === undefined ? pagination.total !== undefined && end >= pagination.total : !pagination.has_more);
+  return { newestMs: times[0], oldestMs: times.at(-1), isLast, end };
 }
 
 function timesOf({ jobs }: JobsAnswer): number[] {

@@ -1,6 +1,7 @@
 // How many jobs were submitted on each of the last days, and how they ended: counted in the ledger of jobs.
 // Guarantees: the newest page of the service's list is read before, so that an outage is one and what just ended is counted; days that the
-// ledger does not reach are left out and never shown as empty ones. Must never: hold the others up while it counts.
+// ledger does not reach are left out, and those of which it has a part yet are marked: none is shown as empty. Must never: hold the others
+// up while it counts.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
@@ -16,7 +17,8 @@ import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { composition } from "../composition";
 import { openConnection } from "../connections/access";
-import { reachOf } from "../jobs/job-search";
+import { oldestReachOf } from "../jobs/job-search";
+import { type LedgerGap } from "../ledger/reader";
 
 const NEWEST = 200;
 const DAYS = 14;
@@ -31,6 +33,9 @@ export async function listRunsByDay(viewer: Viewer, zone: string, connection?: s
   await passOn(operations.listJobs, access.value, newest.value);
   const { store, ledger, now } = composition();
   const { id } = access.value.connection;
+  await ledger.reader.sawNewest(id, newest.value);
+  // Before the counting: what is read meanwhile is counted for some days only.
+  const gap = ledger.reader.gapOf(id);
   await ledger.settled();
   const runs: Runs[] = [];
   const nowMs = now();
@@ -42,12 +47,12 @@ export async function listRunsByDay(viewer: Viewer, zone: string, connection?: s
       for (const { ms, count } of counted) runs.push({ ms, state, count });
     }
   }
-  return ok(countByDay(runs, { zone, nowMs, sinceMs: await reachedMs(id, newest.value) }));
+  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await reachedMs(id, newest.value) }));
 }
 
 /** Undefined where it is everything. */
 async function reachedMs(id: string, { jobs, pagination }: JobsAnswer): Promise<number | undefined> {
-  const { extent, sinceMs } = await reachOf(id);
+  const { extent, sinceMs } = await oldestReachOf(id);
   if (extent !== "reading") return extent === "all" ? undefined : sinceMs;
   const isCut = pagination.has_more ?? (pagination.total ?? 0) > jobs.length;
   if (!isCut) return undefined;
@@ -61,8 +66,10 @@ async function reachedMs(id: string, { jobs, pagination }: JobsAnswer): Promise<
 /** `ms`: of the quarter of an hour in which they came. */
 type Runs = { ms: number; state: JobState; count: number };
 
+type Counting = { zone: string; nowMs: number; sinceMs?: number; gap?: LedgerGap };
+
 /** `sinceMs`: older jobs are not known. */
-export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs }: { zone: string; nowMs: number; sinceMs?: number }): RunsByDay {
+export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: Counting): RunsByDay {
   const dayOf = dayIn(zone);
   const counted = new Map<string, RunsOfDay>(
     lastDays(nowMs, dayOf).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),
@@ -73,7 +80,10 @@ export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs }: { zo
   }
   const [firstDay = ""] = counted.keys();
   const isWhole = sinceMs === undefined || dayOf(sinceMs) < firstDay;
-  const days = [...counted.values()].filter(({ day }) => isWhole || day >= dayOf(sinceMs));
+  const isUnread = (day: string) => gap !== undefined && day >= dayOf(gap.afterMs) && day <= dayOf(gap.beforeMs);
+  const days = [...counted.values()]
+    .filter(({ day }) => isWhole || day >= dayOf(sinceMs))
+    .map((ofDay) => (isUnread(ofDay.day) ? { ...ofDay, isUnread: true } : ofDay));
   const total = days.reduce((sum, { completed, failed: lost, cancelled, other }) => sum + completed + lost + cancelled + other, 0);
   return { days, jobs: total, ...(isWhole ? {} : { sinceMs }) };
 }

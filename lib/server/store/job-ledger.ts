@@ -162,7 +162,8 @@ export function createJobLedgerStore(database: Database) {
       await database
         .updateTable("ledger_connections")
         .set({
-          newest_ms: reach.newestMs ?? null,
+          // Who reads on from here may have begun before it was moved.
+          ...(reach.newestMs !== undefined && { newest_ms: sql<number>`max(ifnull(newest_ms, 0), ${reach.newestMs})` }),
           cursor_ms: reach.cursorMs ?? null,
           next_offset: reach.nextOffset ?? null,
           is_complete: reach.isComplete ? 1 : 0,
@@ -170,6 +171,16 @@ export function createJobLedgerStore(database: Database) {
           swept_at: reach.sweptAt ?? null,
         })
         .where("connection_id", "=", connectionId)
+        .execute();
+    },
+
+    /** Nothing is missing between what was known and `newestMs`. */
+    async advance(connectionId: string, newestMs: number): Promise<void> {
+      await database
+        .updateTable("ledger_connections")
+        .set({ newest_ms: newestMs })
+        .where("connection_id", "=", connectionId)
+        .where("newest_ms", "<", newestMs)
         .execute();
     },
 

@@ -1,6 +1,7 @@
 // What the overview and the samples ask of the console.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RunsByDay } from "@/lib/contract/console";
+import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
@@ -39,14 +40,7 @@ it("counts more runs than a page of the list holds, and says how far back it rea
     const create_time = newestMs - index * 60_000;
     return { id: `job-${index}`, status: states[index % states.length], create_time };
   });
-  const server = await startLittleServer(({ url }, response) => {
-    const { pathname, searchParams: query } = new URL(url, "http://any");
-    const one = all.find(({ id }) => pathname.endsWith(`/${id}`));
-    if (one) return answerJson(response, one);
-    const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit"))];
-    const pagination = { offset, limit, total: all.length, has_more: offset + limit < all.length };
-    answerJson(response, { jobs: all.slice(offset, offset + limit), pagination });
-  });
+  const server = await listing(() => all);
   const connection = await desk.connect(server.url, "a-key-of-the-team");
   const runs = async () =>
     (await (await desk.request(`/api/console/runs-by-day?connection=${connection}`, { as: "viewer" })).json()) as RunsByDay;
@@ -61,3 +55,86 @@ it("counts more runs than a page of the list holds, and says how far back it rea
   expect([sum("completed"), sum("failed"), sum("cancelled"), sum("other")]).toEqual([375, 375, 375, 375]);
   await server.close();
 });
+
+it("says of days with jobs that came while nobody looked that they are still being read, and fills them", async () => {
+  const day = 24 * 60 * 60_000;
+  const nowMs = Date.now();
+  const at = (id: string, create_time: number) => ({ id, status: "completed", create_time });
+  let all = Array.from({ length: 20 }, (_, index) => at(`old-${index}`, nowMs - 10 * day - index));
+  const server = await listing(() => all);
+  const connection = await desk.connect(server.url, "a-key-of-the-team");
+  const ask = async <T>(path: string) =>
+    (await (await desk.request(`/api/console/${path}connection=${connection}`, { as: "viewer" })).json()) as T;
+  const runs = () => ask<RunsByDay>("runs-by-day?zone=UTC&");
+  const reach = async () => (await ask<JobSearchAnswer>("jobs/search?")).reach;
+  await until("what there is is read", async () => (await reach()).extent === "all");
+  // A hundred on each of the four days before yesterday, and so many today that the newest page shows none of them.
+  const came = [2, 3, 4, 5].flatMap((ago) =>
+    Array.from({ length: 100 }, (_, index) => at(`day-${ago}-${index}`, nowMs - ago * day - index)),
+  );
+  all = [...Array.from({ length: 250 }, (_, index) => at(`now-${index}`, nowMs - index)), ...came, ...all];
+  const first = await runs();
+  const unread = ({ days }: RunsByDay) => days.flatMap(({ isUnread }, index) => (isUnread ? [index] : []));
+  // From the newest that was known, ten days ago, to the oldest of the newest page.
+  expect(unread(first)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+  const last = await until("all of it is read", async () => {
+    const now = await runs();
+    return unread(now).length === 0 && now;
+  });
+  expect(last.days.map(({ completed }) => completed)).toEqual([0, 0, 0, 20, 0, 0, 0, 0, 100, 100, 100, 100, 0, 250]);
+  // And from now on the newest page goes on from there.
+  all = [at("next", nowMs + 1), ...all];
+  expect(unread(await runs())).toEqual([]);
+  await server.close();
+});
+
+it("does not say that all jobs were searched while there are some between", async () => {
+  const nowMs = Date.now();
+  const at = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
+  let all = Array.from({ length: 5 }, (_, index) => at(index, nowMs - 90_000_000 - index));
+  const server = await listing(() => all);
+  const connection = await desk.connect(server.url, "a-key-of-the-team");
+  const found = async () =>
+    (await (await desk.request(`/api/console/jobs/search?connection=${connection}`, { as: "viewer" })).json()) as JobSearchAnswer;
+  await until("what there is is read", async () => (await found()).reach.extent === "all");
+  all = [...Array.from({ length: 600 }, (_, index) => at(1000 + index, nowMs - index)), ...all];
+  const between = await until("the newest are there", async () => {
+    const now = await found();
+    return now.pagination.total !== 5 && now;
+  });
+  const isWhole = between.pagination.total === 605;
+  expect(between.reach.extent).toBe(isWhole ? "all" : "reading");
+  if (!isWhole) expect(between.reach.sinceMs).toBe(nowMs - 199);
+  await until("all of it is read", async () => {
+    const { reach, pagination } = await found();
+    return reach.extent === "all" && pagination.total === 605;
+  });
+  await server.close();
+});
+
+it("counts jobs of a list that is cut and says no time of any of them", async () => {
+  const server = await startLittleServer((_, response) =>
+    answerJson(response, { jobs: [{ id: "one", status: "completed" }], pagination: { offset: 0, limit: 1, total: 9, has_more: true } }),
+  );
+  const connection = await desk.connect(server.url, "a-key-of-the-team");
+  const answer = await desk.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
+  expect(answer.status).toBe(200);
+  const { days, ...said } = await answer.json();
+  expect([days.length, said]).toEqual([14, { jobs: 0 }]);
+  await server.close();
+});
+
+/** Somebody's service with a list of jobs, newest first, and nothing else. */
+function listing(jobs: () => readonly { id: string }[]) {
+  return startLittleServer(({ url }, response) => {
+    const { pathname, searchParams: query } = new URL(url, "http://any");
+    const one = jobs().find(({ id }) => pathname.endsWith(`/${id}`));
+    if (one) return answerJson(response, one);
+    const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit"))];
+    const total = jobs().length;
+    answerJson(response, {
+      jobs: jobs().slice(offset, offset + limit),
+      pagination: { offset, limit, total, has_more: offset + limit < total },
+    });
+  });
+}

@@ -32,6 +32,14 @@ describe("runs by day", () => {
     expect(new Set(days.map(({ day }) => day)).size).toBe(14);
   });
 
+  it("marks the days of which the ledger has not read all yet, and no others", () => {
+    const jobs = [job("2026-11-22T00:30:00Z"), job("2026-11-16T12:00:00Z")];
+    const gap = { afterMs: Date.parse("2026-11-16T12:00:00Z"), beforeMs: Date.parse("2026-11-19T09:00:00Z") };
+    const { days } = countByDay(jobs, { zone: "UTC", nowMs, gap });
+    expect(days.filter(({ isUnread }) => isUnread).map(({ day }) => day)).toEqual(["2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19"]);
+    expect(countByDay(jobs, { zone: "UTC", nowMs }).days.some(({ isUnread }) => isUnread)).toBe(false);
+  });
+
   it("leaves out the days that the ledger does not reach, and says since when it counts", () => {
     const oldest = Date.parse("2026-11-21T09:00:00Z");
     const { days, sinceMs } = countByDay([job("2026-11-22T00:30:00Z")], { zone: "UTC", nowMs, sinceMs: oldest });
