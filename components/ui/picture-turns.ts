@@ -1,14 +1,15 @@
-// Which pictures of this tab are fetched now: few while one is late, so that pictures which never come leave connections to the page itself.
+// Which pictures of this tab are fetched now: few while none comes, so that pictures which never come leave connections to the page itself.
 // Guarantees: whoever is gone, or not near what is seen, gives its turn back; one that waits has no address, so that nothing fetches it.
 
 /** More than the six connections that a browser opens to a host: it has the next one ready, and prefers what is in view. */
 const MOST = 24;
-/** While one of them is late, so that the page itself is answered meanwhile. */
-const MOST_BESIDE_LATE = 4;
-const LATE_MS = 1_000;
+/** While none comes, so that the page itself is answered meanwhile. */
+const MOST_WHILE_NONE_COMES = 4;
+const NONE_COMES_MS = 1_000;
 
-const underWay = new Map<HTMLImageElement, ReturnType<typeof setTimeout>>();
-const late = new Set<HTMLImageElement>();
+const underWay = new Set<HTMLImageElement>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+let noneComes = false;
 const waiting = new Set<HTMLImageElement>();
 const addresses = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
 
@@ -19,7 +20,11 @@ type WhileNear = (image: HTMLImageElement, tell: (isNear: boolean) => void) => (
 export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => void {
   const leave = () => {
     waiting.delete(image);
-    if (end(image)) next();
+    if (underWay.delete(image)) next();
+  };
+  const came = () => {
+    wait();
+    leave();
   };
   const come = (isNear: boolean) => {
     if (image.complete && image.hasAttribute("src")) return;
@@ -32,13 +37,15 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
   };
   // What a detaching took away: React's strict mode attaches twice.
   putBack(image);
-  image.addEventListener("load", leave);
+  // One that is just being made is fetched by nobody yet, and not before it is known to be near.
+  if (whileNear && !image.currentSrc) takeAway(image);
+  image.addEventListener("load", came);
   image.addEventListener("error", leave);
   const unwatch = whileNear?.(image, come);
   if (!whileNear) come(true);
   return () => {
     unwatch?.();
-    image.removeEventListener("load", leave);
+    image.removeEventListener("load", came);
     image.removeEventListener("error", leave);
     // One that is gone from the page would be fetched to its end all the same.
     if (!image.complete) takeAway(image);
@@ -46,34 +53,32 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
   };
 }
 
-const most = () => (late.size > 0 ? MOST_BESIDE_LATE : MOST);
+const most = () => (noneComes ? MOST_WHILE_NONE_COMES : MOST);
 
 function next(): void {
   for (const image of waiting) {
     if (underWay.size >= most()) return;
+    if (underWay.size === 0) wait();
     waiting.delete(image);
-    underWay.set(
-      image,
-      setTimeout(() => isLate(image), LATE_MS),
-    );
+    underWay.add(image);
     putBack(image);
   }
 }
 
-/** False where it was not under way. */
-function end(image: HTMLImageElement): boolean {
-  clearTimeout(underWay.get(image));
-  late.delete(image);
-  return underWay.delete(image);
+/** From the newest that came, or from the first that is asked for. */
+function wait(): void {
+  noneComes = false;
+  clearTimeout(timer);
+  timer = setTimeout(askForFewer, NONE_COMES_MS);
 }
 
 /** The newest of those that are too many wait again. */
-function isLate(image: HTMLImageElement): void {
-  late.add(image);
-  for (const one of [...underWay.keys()].slice(MOST_BESIDE_LATE)) {
-    end(one);
-    takeAway(one);
-    waiting.add(one);
+function askForFewer(): void {
+  noneComes = underWay.size > 0;
+  for (const image of [...underWay].slice(MOST_WHILE_NONE_COMES)) {
+    underWay.delete(image);
+    takeAway(image);
+    waiting.add(image);
   }
 }
 

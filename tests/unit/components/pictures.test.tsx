@@ -45,19 +45,6 @@ test("so many pictures are fetched at once; one that came, failed or left makes 
   expect(image("a27").getAttribute("src")).toBe("/a27?connection=a");
 });
 
-test("while one is late four are fetched, and more again once it came", async () => {
-  const names = named("g", 7);
-  render(<>{names.map(picture)}</>);
-  await vi.advanceTimersByTimeAsync(999);
-  expect(fetched()).toEqual(of(names));
-  await vi.advanceTimersByTimeAsync(1);
-  expect(fetched()).toEqual(of(names.slice(0, 4)));
-  fireEvent.load(image("g1"));
-  expect(fetched()).toEqual(of(names.slice(0, 5)));
-  for (const name of ["g2", "g3", "g4"]) fireEvent.load(image(name));
-  expect(fetched()).toEqual(of(names));
-});
-
 test("one asks for all that an outage took, when its service said; its answer brings all of that connection back", async () => {
   answers["/b1?connection=b"] = () => new Response(null, { status: 503, headers: { "retry-after": "3" } });
   render(<>{["b1", "b2", "c1"].map(picture)}</>);
