@@ -91,6 +91,50 @@ test("a page that was opened during an outage says what it is and comes by itsel
   await expect(page.getByRole("main").locator("[data-freshness]")).toHaveText("live");
 });
 
+test("open pages recover by themselves: from refusals that are none of theirs, and from a service that went away and came back", async ({
+  signedIn,
+  desk,
+}) => {
+  const lists = (request: IncomingMessage) => /^\/api\/(jobs|assets|history_v2)$/.test(pathOf(request));
+  const asked = new Map<string, number>();
+  // Each list is refused in one way and then in the other.
+  line.spoil((request, response) => {
+    const times = asked.get(request.url ?? "") ?? 0;
+    asked.set(request.url ?? "", times + 1);
+    refusing(times % 2 === 0 ? 400 : 403)(request, response);
+  }, lists);
+  const tabs = await Promise.all(
+    ["jobs", "queue", "assets", "history"].map(async (path) => {
+      const page = await signedIn.context().newPage();
+      const refused: number[] = [];
+      page.on("response", (answer) => {
+        if (/\/api\/(console\/)?(jobs|queue|assets|history)$/.test(new URL(answer.url()).pathname) && !answer.ok())
+          refused.push(answer.status());
+      });
+      await page.goto(`${desk.url}/${path}?connection=${connection}`);
+      await expect(page.getByRole("main").getByRole("alert").first()).toBeVisible();
+      return { path, page, refused };
+    }),
+  );
+  // The first refusal came with the page or after it.
+  for (const { path, refused } of tabs) await expect.poll(() => [path, refused.length >= 2]).toEqual([path, true]);
+  line.spoil();
+  const become = async (kind: string) => {
+    for (const { path, page } of tabs)
+      await expect(page.getByRole("main").locator("[data-freshness]"), path).toHaveAttribute("data-freshness", kind);
+  };
+  await become("live");
+  for (const { page } of tabs) await expect(page.getByRole("main").getByRole("alert")).toHaveCount(0);
+  await line.stop();
+  await become("offline");
+  await line.again();
+  await become("live");
+  for (const { page } of tabs) {
+    await expect(page.getByRole("main").getByRole("alert")).toHaveCount(0);
+    await page.close();
+  }
+});
+
 test("a job that is not found once is not called removed", async ({ signedIn: page, desk }) => {
   const id = await submit(page.request, desk, slowGraph(60, "-found"), { connection });
   await page.goto(`${desk.url}/jobs/${id}?connection=${connection}`);

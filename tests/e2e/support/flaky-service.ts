@@ -9,7 +9,9 @@ export type FlakyService = {
   /** Every request from now on, or those that `only` names, is answered by this; without it the line is whole again, and what was held goes through. */
   spoil(fault?: RequestListener, only?: (request: IncomingMessage) => boolean): void;
   hold(): void;
+  /** Nothing listens there any more. */
   stop(): Promise<void>;
+  again(): Promise<void>;
 };
 
 export async function startFlakyService(serviceUrl: string): Promise<FlakyService> {

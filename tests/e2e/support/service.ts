@@ -30,7 +30,10 @@ export async function startService(settings: Record<string, string> = {}): Promi
 }
 
 /** A server that is not a service: what it answers is the test's choice. */
-export async function startStandIn(answer: RequestListener): Promise<{ url: string; stop(): Promise<void> }> {
+export type StandIn = { url: string; stop(): Promise<void>; again(): Promise<void> };
+
+/** `again`: at the same address, after a stop. */
+export async function startStandIn(answer: RequestListener): Promise<StandIn> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -39,7 +42,8 @@ export async function startStandIn(answer: RequestListener): Promise<{ url: stri
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { url: `http://127.0.0.1:${port}`, stop };
+  const again = () => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${port}`, stop, again };
 }
 
 /** What a door in front of a service passes on. A connection for each: one that is kept may be closed in the moment in which it is used again. */
