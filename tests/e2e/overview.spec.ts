@@ -105,6 +105,11 @@ test("the overview shows what the service and the console answer: what runs, wha
   const running = await submit(page.request, desk, slowGraph(600), { name: "long one" });
   const waiting = await submit(page.request, desk, slowGraph(601), { name: "next one" });
   await untilState(page.request, desk, running, "in_progress");
+  let isRead = false;
+  await page.route("**/api/console/runs-by-day?*", async (route) => {
+    const runs = (await (await route.fetch()).json()) as RunsByDay;
+    await route.fulfill({ json: { ...runs, days: runs.days.map((day, at) => (at === 3 && !isRead ? { ...day, isUnread: true } : day)) } });
+  });
   await page.goto(desk.url);
 
   await test.step("what runs, with its progress, and how many wait", async () => {
@@ -137,7 +142,13 @@ test("the overview shows what the service and the console answer: what runs, wha
   await test.step("runs per day, as bars and as a table", async () => {
     const runs = part(page, "Runs per day");
     await expect(runs.locator("canvas")).toBeVisible();
+    await expect(runs.getByText("5 jobs counted so far")).toBeVisible();
     await runs.getByText("Show as a table").click();
+    // The oldest of fourteen days stands last.
+    const unread = runs.locator("tr[data-day]").nth(10);
+    await expect(unread.locator("td")).toHaveText("Still being read");
+    isRead = true;
+    await expect(unread.locator("td")).toHaveText(["0", "0", "0", "0"]);
     const { days, jobs } = await get<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
     expect(jobs).toBe(5);
     const rows = await runs
