@@ -4,11 +4,11 @@ import { useTranslations } from "next-intl";
 import { useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
-import { ProgressBar } from "@/components/ui/progress-bar";
 import { Select } from "@/components/ui/select";
 import { type ControlProps } from "./control-props";
 import { type ChoiceValue, type Media } from "./input-spec";
 import { type PictureContext } from "./picture-context";
+import { SendingNote } from "./sending-note";
 import { usePictureUpload } from "./use-picture-upload";
 
 type ServerFilesProps = { options: readonly ChoiceValue[]; value: string; onChange: (value: string) => void };
@@ -86,14 +86,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
           target.value = "";
         }}
       />
-      {state.kind === "sending" ? (
-        <>
-          <ProgressBar value={state.share} label={words("sending", { name: state.file.name })} />
-          <Button size="small" onClick={stop}>
-            {words("stop")}
-          </Button>
-        </>
-      ) : null}
+      {state.kind === "sending" ? <SendingNote name={state.file.name} share={state.share} onStop={stop} /> : null}
       {state.kind === "failed" ? (
         <FailureMessage failure={state.failure} actions={<Button onClick={() => void start(state.file)}>{words("again")}</Button>} />
       ) : null}

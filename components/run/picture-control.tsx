@@ -8,7 +8,6 @@ import { MaskButton } from "@/components/mask/mask-button";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/picture";
-import { ProgressBar } from "@/components/ui/progress-bar";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/use-drop-target";
@@ -19,6 +18,7 @@ import { ServerFiles } from "./media-control";
 import { own } from "./own";
 import { type PictureContext } from "./picture-context";
 import { PictureName } from "./picture-name";
+import { SendingNote } from "./sending-note";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";
 import { useStoredName } from "./use-stored-name";
 
@@ -155,16 +155,7 @@ type PictureNoteProps = { state: PictureState; value: string; onStop: () => void
 function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
   const t = useTranslations("run.picture");
   if (state.kind === "sending") {
-    const label = t("sending", { name: state.file.name });
-    return (
-      <span className="flex flex-wrap items-center gap-2">
-        <span className="min-w-0 truncate">{label}</span>
-        <ProgressBar value={state.share} label={label} />
-        <Button size="small" onClick={onStop}>
-          {t("stop")}
-        </Button>
-      </span>
-    );
+    return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
   }
   if (state.kind === "sent" && state.value === value)
     return <p className="text-ink-2">{t(state.isKnown ? "known" : "sent", { name: state.file.name })}</p>;

@@ -16,6 +16,7 @@ import { RecentWorkflows } from "./recent-workflows-list";
 import { RefusalNote } from "./refusal-note";
 import { RunJob, RunNotes, ViewerNote, WayBack } from "./run-notes";
 import { RunSkeleton } from "./run-skeleton";
+import { SendingNote } from "./sending-note";
 import { portsOf, type RunPorts } from "./run-ports";
 import { type RunStore, tabRun } from "./run-store";
 import { StoredFiles } from "./stored-files";
@@ -89,7 +90,10 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
     onRunSample: canRun ? run.runSample : undefined,
     stored: <StoredFiles connection={id} listStored={ports.listStored} onOpen={(file) => void run.openArrival({ file })} />,
   };
-  if (run.state.isArriving) return <RunSkeleton />;
+  if (run.state.arriving?.isSeen) {
+    const { picture } = run.state.arriving;
+    return <RunSkeleton note={picture ? <SendingNote {...picture} onStop={run.stopArriving} /> : null} />;
+  }
   if (opened) {
     return (
       <Suspense fallback={<RunSkeleton />}>

@@ -1,13 +1,15 @@
 import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Skeleton } from "@/components/ui/skeleton";
 
-/** A form of three nodes in its real size, beside its drawing where both have room, while the first file is made into one. */
-export function RunSkeleton() {
+/** A form of three nodes in its real size, beside its drawing where both have room, while the first file is made into one. `note`: what that waits for. */
+export function RunSkeleton({ note }: { note?: ReactNode }) {
   const t = useTranslations("run");
   return (
     <>
       <PageHeader title={t("title")} />
+      {note ? <div className="border-b border-line bg-sunken px-4 py-2 md:px-5">{note}</div> : null}
       <div role="status" aria-label={t("loading")} className="grid gap-3.5 px-4 py-4 md:px-5 xl:grid-cols-[46fr_54fr]">
         <Skeleton className="h-[calc(100dvh-84px)] rounded-lg max-xl:hidden" />
         <div className="flex flex-col gap-3.5">

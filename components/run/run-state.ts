@@ -1,6 +1,7 @@
 // What the Run page holds, and every change it can go through. Pure, so that each promise is a test.
 // Guarantees: a file that cannot be opened, an answer that refuses and a picture that does not arrive leave everything typed and chosen as it was;
-// an answer or an upload that belongs to a workflow no longer open changes nothing of the one that is.
+// an answer or an upload that belongs to a workflow no longer open changes nothing of the one that is; whatever is opened, closed or refused
+// ends what was on its way.
 
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json";
@@ -59,13 +60,16 @@ export type Receipt = {
 
 export type Trouble = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; press?: Press };
 
+/** `turn`: tells one from the next. `isSeen`: it stands in the place of what is open. `picture`: what is sent first, and how far it is. */
+export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
+
 export type RunState = {
   opened?: OpenWorkflow;
   /** What the newest opening replaced, with everything typed into it. */
   before?: OpenWorkflow;
   refusal?: Refusal;
-  /** A past job or a stored file is on its way. */
-  isArriving?: boolean;
+  /** What is to be opened next, and is on its way. */
+  arriving?: Arriving;
   /** Pictures that wait for the input that takes them. */
   brought?: Brought;
   copies?: CopiesSet;
@@ -86,7 +90,7 @@ export type RunAction =
   | { type: "opened"; file: OpenedFile }
   /** After a reload. */
   | { type: "restored"; file: OpenedFile; inputs: Readonly<Record<string, JsonObject>>; ownNames?: Readonly<Record<string, string>> }
-  | { type: "arriving"; isArriving: boolean }
+  | { type: "arriving"; arriving: Arriving | undefined }
   | { type: "refused"; refusal: Refusal }
   | { type: "refusal-read" }
   | { type: "went-back" }
@@ -137,9 +141,9 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       };
     }
     case "refused":
-      return { ...state, refusal: action.refusal, isArriving: false };
+      return { ...state, refusal: action.refusal, arriving: undefined };
     case "arriving":
-      return { ...state, refusal: undefined, isArriving: action.isArriving };
+      return { ...state, refusal: undefined, arriving: action.arriving };
     case "refusal-read":
       return { ...state, refusal: undefined };
     case "went-back": {
@@ -182,7 +186,7 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return { ...state, trouble, errors: found.errors, attention: state.attention + 1 };
     }
     case "brought":
-      return { ...state, brought: action.brought, isArriving: false };
+      return { ...state, brought: action.brought, arriving: action.brought ? undefined : state.arriving };
     case "copies": {
       const copies = copiesReducer(state.copies, action.act);
       // What the copies are made from is sent: leaving the page loses nothing of it.
@@ -207,7 +211,7 @@ export function isUnsent(opened: OpenWorkflow | undefined): boolean {
 
 /** Everything that spoke of the workflow open until now. */
 function calm(state: RunState): RunState {
-  return { ...state, refusal: undefined, errors: {}, trouble: undefined, uploading: [], isArriving: false };
+  return { ...state, refusal: undefined, errors: {}, trouble: undefined, uploading: [], arriving: undefined };
 }
 
 function nextSerial(state: RunState): number {

@@ -6,6 +6,7 @@ import { checkPicture } from "./check-picture";
 import { toImageValue } from "./image-ref";
 import { openFile, openWorkflow } from "./open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./arrivals";
+import { type BroughtPicture } from "./brought";
 import { copiesActs } from "./copies/copies-acts";
 import { tabStorage } from "./tab-storage";
 import { newPressKey } from "@/lib/browser/press-key";
@@ -15,13 +16,15 @@ import { onlyPlace, type Placed } from "./picture-inputs";
 import { keepReceipts, keptReceipts } from "./receipts-note";
 import { type Refusal } from "./refusal";
 import { type RunPorts } from "./run-ports";
-import { emptyRun, type OpenedFile } from "./run-state";
+import { type Arriving, emptyRun, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
 import { toSubmission } from "./submission";
 import { type RunOutcome } from "./run-outcome";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { ok, type Result } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
 
+/** `pictures`: what goes into it. */
+type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly BroughtPicture[] };
 type Pressed = { memberId: string; connection?: string; isLocal?: boolean };
 
 /** Everything the page can do, tied to what it holds. */
@@ -33,7 +36,7 @@ export function useRun(store: RunStore, ports: RunPorts, pressed: Pressed) {
 }
 
 function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Pressed & { isLocal: boolean }) {
-  const settle = (result: Result<OpenedFile, Refusal>) => {
+  const settle = (result: Result<OpenedFile, Refusal>): undefined => {
     store.dispatch(result.ok ? { type: "opened", file: result.value } : { type: "refused", refusal: result.failure });
   };
   /** Chosen for the picture that waits: it goes in where there is one place for it (which is told), and is asked about otherwise. */
@@ -66,17 +69,35 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     const outcome = await sendPress(ports, press, { submission, graph: opened.graph });
     answered(opened.serial, press, outcome);
   }
-  async function openInSample(file: File): Promise<Placed | undefined> {
-    store.dispatch({ type: "arriving", isArriving: true });
-    const sent = await ports.sendPicture(file, { onProgress: () => undefined, signal: new AbortController().signal });
-    if (!sent.ok) {
-      store.dispatch({ type: "refused", refusal: { reason: { code: "unread", failure: sent.failure } } });
-      return undefined;
-    }
+  /** The newest wish counts: `settled` is not called where something was opened, closed or asked for while `work` went on, which is told to end. */
+  async function bring<T, R>(
+    isSeen: boolean,
+    work: (signal: AbortSignal, tell: (picture: Arriving["picture"]) => void) => Promise<T>,
+    settled: (result: T) => R,
+  ): Promise<R | undefined> {
+    const turn = newPressKey();
+    const mine = new AbortController();
+    store.dispatch({ type: "arriving", arriving: { turn, isSeen } });
+    const forget = store.subscribe(() => {
+      if (store.get().arriving?.turn !== turn) mine.abort();
+    });
+    const tell = (picture: Arriving["picture"]) => {
+      if (!mine.signal.aborted) store.dispatch({ type: "arriving", arriving: { turn, isSeen: true, picture } });
+    };
+    const result = await work(mine.signal, tell).finally(forget);
+    return mine.signal.aborted ? undefined : settled(result);
+  }
+  /** A picture without a workflow of its own goes into a sample. */
+  async function sampleWith(file: File, signal: AbortSignal, tell: (picture: Arriving["picture"]) => void): Promise<Opening> {
+    const onProgress = (share: number) => tell({ name: file.name, share });
+    onProgress(0);
+    const sent = await ports.sendPicture(file, { onProgress, signal });
+    if (!sent.ok) return { result: failed({ reason: { code: "unread", failure: sent.failure } }) };
+    tell(undefined);
     // The sample's own picture is not wanted.
     const { shipsPictures: _ships, sendSamplePicture: _send, ...others } = ports;
     const picture = { id: "", value: toImageValue(sent.value), name: file.name };
-    return settleFor(await openArrival({ sample: pictureSamples[0] }, others), [picture]);
+    return { result: await openArrival({ sample: pictureSamples[0] }, others), pictures: [picture] };
   }
   return {
     dispatch: store.dispatch,
@@ -92,33 +113,48 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
         store.dispatch({ type: "refused", refusal: { reason: { code: "several_files", count: files.length } } });
         return undefined;
       }
-      const result = await openFile(file);
-      const { opened, brought } = store.get();
-      const isPicture = !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, ports.decode)) === "picture";
-      if (isPicture && canSend && !opened && !brought) return openInSample(file);
-      settle(result);
-      return undefined;
+      return bring(
+        false,
+        async (signal, tell): Promise<Opening> => {
+          const result = await openFile(file);
+          const isPicture =
+            !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, ports.decode)) === "picture";
+          const { opened, brought } = store.get();
+          return isPicture && canSend && !opened && !brought && !signal.aborted ? sampleWith(file, signal, tell) : { result };
+        },
+        ({ result, pictures }) => (pictures ? settleFor(result, pictures) : settle(result)),
+      );
     },
     async openArrival(arrival: Arrival) {
-      store.dispatch({ type: "arriving", isArriving: true });
-      if ("assets" in arrival) {
-        const brought = await bringAssets(arrival.assets, ports, isLocal);
-        if (brought.ok) return store.dispatch({ type: "brought", brought: brought.value });
-        return store.dispatch({ type: "refused", refusal: brought.failure });
-      }
-      settle(await openArrival(arrival, ports));
+      if (!("assets" in arrival)) return bring(true, () => openArrival(arrival, ports), settle);
+      return bring(
+        true,
+        () => bringAssets(arrival.assets, ports, isLocal),
+        (brought) =>
+          store.dispatch(brought.ok ? { type: "brought", brought: brought.value } : { type: "refused", refusal: brought.failure }),
+      );
     },
+    stopArriving: () => store.dispatch({ type: "arriving", arriving: undefined }),
     /** For the pictures that wait. */
     openFor: (file: OpenedFile) => settleFor(ok(file)),
     openText: (text: string) => settle(openWorkflow(text)),
-    openSample: async (sample: SampleName) => settleFor(await openArrival({ sample }, ports)),
+    openSample: (sample: SampleName) =>
+      bring(
+        false,
+        () => openArrival({ sample }, ports),
+        (result) => settleFor(result),
+      ),
     run,
     /** Opens a sample and runs it as it is. */
     async runSample(sample: SampleName) {
-      store.dispatch({ type: "arriving", isArriving: true });
-      const result = await openArrival({ sample }, ports);
-      settle(result);
-      if (result.ok) await run(sample);
+      await bring(
+        true,
+        () => openArrival({ sample }, ports),
+        async (result) => {
+          settle(result);
+          if (result.ok) await run(sample);
+        },
+      );
     },
     /** What became of a press that nobody knows the end of; sends nothing. */
     async askAfter(press: Press) {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
+import { drop, photograph } from "./support/files";
 import { slowGraph, submit } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -128,4 +129,34 @@ test("the tab is called as the page that is open, with the workflow's name on Ru
   await expect(page).toHaveTitle("Invert · Run a workflow · Lightdesk");
   await page.getByRole("button", { name: "Close the workflow" }).click();
   await expect(page).toHaveTitle("Run a workflow · Lightdesk");
+});
+
+test("a photograph on its way into a sample says so and can be stopped, and is not sent on", async ({ signedIn: page, desk }) => {
+  const photo = await photograph({ r: 71, g: 13, b: 147 });
+  await page.goto(`${desk.url}/run`);
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  await page.route("**/api/upload/image*", async (route) => {
+    await gate;
+    await route.continue().catch(() => undefined);
+  });
+  const ended = page.waitForEvent("requestfailed", (request) => request.url().includes("/api/upload/image"));
+  await drop(page.getByText("Drop a workflow file here"), photo);
+  await expect(page.getByRole("progressbar", { name: `Uploading ${photo.name}` })).toBeVisible();
+  await expectAccessible(page);
+  for (const [width, height] of [
+    [1440, 900],
+    [390, 844],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.screenshot({ path: test.info().outputPath(`arriving-${width}.png`) });
+  }
+  await page.getByRole("button", { name: "Stop" }).click();
+  await ended;
+  await expect(page.getByText("Drop a workflow file here")).toBeVisible();
+  letGo();
+  await page.unrouteAll({ behavior: "wait" });
+  await drop(page.getByText("Drop a workflow file here"), photo);
+  await expect(page.getByRole("textbox", { name: "Picture name" })).toHaveValue(photo.name);
+  await expect(page.getByText(`${photo.name} carries no workflow, so it opened in a sample.`)).toBeVisible();
 });

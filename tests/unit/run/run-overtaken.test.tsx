@@ -1,0 +1,116 @@
+// @vitest-environment jsdom
+// What takes a while to open is told, can be stopped, and never takes the place of what was opened meanwhile.
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type RunPorts } from "@/components/run/run-ports";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { ok } from "@/lib/shared/result";
+import { sampleGraph, sampleText } from "./files";
+import { drop, field, portsTo, runButton, show } from "./page";
+import { renderPage } from "./render";
+
+beforeEach(() => window.history.replaceState(null, "", "/run"));
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+});
+
+/** A port that answers when the test lets it. */
+function held<T>() {
+  let letGo: (value: T) => void = () => undefined;
+  const answer = new Promise<T>((resolve) => (letGo = resolve));
+  return { answer, letGo: (value: T) => act(async () => letGo(value)) };
+}
+const paste = async (sample: string) => {
+  fireEvent.paste(document.body, { clipboardData: { files: [], getData: () => sampleText(sample) } });
+  await screen.findAllByRole("button", { name: "Run" });
+};
+const emptyPage = () => screen.queryByText("Drop a workflow file here");
+
+async function dropPhotograph(ports: Partial<RunPorts> = {}) {
+  type Sending = Parameters<RunPorts["sendPicture"]>[1];
+  const sending: Sending[] = [];
+  const upload = held<Awaited<ReturnType<RunPorts["sendPicture"]>>>();
+  const sendPicture: RunPorts["sendPicture"] = (_file, options) => {
+    sending.push(options);
+    return upload.answer;
+  };
+  show(portsTo(undefined, { sendPicture, decode: async () => undefined, ...ports }));
+  await drop("mine.png", "x", "image/png");
+  await screen.findByRole("progressbar", { name: "Uploading mine.png" });
+  const [options] = sending;
+  if (!options) throw new Error("nothing is sent");
+  return { options, letGo: () => upload.letGo(ok({ name: "4be1.png", type: "input" })) };
+}
+
+it("a photograph that opens in a sample tells how far it is, and is the sample's picture when it is there", async () => {
+  const { options, letGo } = await dropPhotograph();
+  act(() => options.onProgress(0.5));
+  expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("50");
+  expect(emptyPage()).toBeNull();
+  await letGo();
+  await screen.findAllByRole("button", { name: "Run" });
+  expect(field("Picture name").value).toBe("mine.png");
+});
+
+it("Stop ends its upload and leads back to the empty page, whatever is answered after that", async () => {
+  const { options, letGo } = await dropPhotograph();
+  fireEvent.click(screen.getByRole("button", { name: "Stop" }));
+  expect(options.signal.aborted).toBe(true);
+  expect(emptyPage()).toBeTruthy();
+  act(() => options.onProgress(0.9));
+  await letGo();
+  expect(screen.queryByRole("progressbar")).toBeNull();
+  expect(emptyPage()).toBeTruthy();
+});
+
+it("a workflow that was opened while a photograph is on its way stays, and the upload ends", async () => {
+  const { options, letGo } = await dropPhotograph();
+  await paste("01-invert");
+  expect(options.signal.aborted).toBe(true);
+  await letGo();
+  expect(field("width").value).toBe("512");
+  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
+});
+
+it("and so does one that was opened while the sample was fetched for it", async () => {
+  const sample = held<Awaited<ReturnType<RunPorts["loadSample"]>>>();
+  const { letGo } = await dropPhotograph({ loadSample: () => sample.answer });
+  await letGo();
+  await paste("01-invert");
+  await sample.letGo(ok(sampleText("02-poster-from-photo")));
+  expect(field("width").value).toBe("512");
+  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
+});
+
+it("a past job that comes late does not take the place of what was opened meanwhile", async () => {
+  window.history.replaceState(null, "", "/run?job=x");
+  const job = held<Awaited<ReturnType<RunPorts["readJob"]>>>();
+  const detail: JobDetail = { id: "x", status: "completed", workflow: { prompt: sampleGraph("05-slow") } };
+  const ports = portsTo(undefined, { readJob: () => job.answer });
+  renderPage(<RunScreen canRun memberId="ada" arrival={{ job: "x" }} store={createRunStore()} ports={ports} />);
+  await screen.findByRole("status", { name: "Loading Run" });
+  await paste("01-invert");
+  await job.letGo(ok(detail));
+  expect(field("width").value).toBe("512");
+  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
+});
+
+it("a sample that was to be run runs nothing where something else was opened before it came", async () => {
+  const sent: unknown[] = [];
+  const sample = held<Awaited<ReturnType<RunPorts["loadSample"]>>>();
+  const sendPrompt: RunPorts["sendPrompt"] = async (submission) => {
+    sent.push(submission);
+    return ok({ prompt_id: "a" });
+  };
+  show(portsTo(undefined, { loadSample: () => sample.answer, sendPrompt }));
+  fireEvent.click(screen.getAllByRole("button", { name: /^Run/ })[0] ?? document.body);
+  await screen.findByRole("status", { name: "Loading Run" });
+  await paste("01-invert");
+  await sample.letGo(ok(sampleText("05-slow")));
+  expect(sent).toEqual([]);
+  expect(field("width").value).toBe("512");
+  expect(runButton().getAttribute("aria-busy")).toBeNull();
+});
