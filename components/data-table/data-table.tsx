@@ -30,7 +30,7 @@ type DataTableProps<Row extends RowData> = {
   /** `rows` are a part of a longer list, whose other rows are not here at all. */
   part?: { first: number; total: number };
   /** A press anywhere in the rows, of any button; one listener serves them all. */
-  onPress?: (event: MouseEvent<HTMLElement>) => void;
+  onClick?: (event: MouseEvent<HTMLElement>) => void;
   sorting?: Sorting;
   sizing?: Sizing;
   /** Columns keep their widths whatever they hold. Each look then has a width but one. */
@@ -43,7 +43,7 @@ const noRows: never[] = [];
 
 /** Rows keep their identity over polls (`rowId`), so that a new answer changes cells and never scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowId, isSelected, marks, isBusy, lightText, part, onPress, sorting, sizing } = props;
+  const { caption, columns, rows, rowId, isSelected, marks, isBusy, lightText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
   useRowKeys(element);
   // The library has the columns and the header; rows are made where they are drawn.
@@ -63,15 +63,15 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
       ref={element}
       role={isLong ? "table" : undefined}
       aria-rowcount={part ? part.total + 1 : lightText ? rows.length + 1 : undefined}
-      onClick={onPress}
-      onAuxClick={onPress}
+      onClick={onClick}
+      onAuxClick={onClick}
       className={cn(
         "data-table",
         isLong ? "long-rows" : props.isFixed && "fixed-columns",
         lightText && "grouped-rows",
         hasWidths(sizing) && "cut-cells",
         props.isCompact && "compact-rows",
-        onPress && "pressable",
+        onClick && "pressable",
         props.className,
       )}
     >

@@ -3,7 +3,7 @@ import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopReceipt } from "@/lib/contract/console";
-import { mayHaveStarted } from "@/lib/contract/press";
+import { mayHaveStarted } from "@/lib/contract/submission";
 import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 import { isTerminalWord, type JobState } from "@/lib/contract/states";
 import type * as LookUp from "./look-up";

@@ -14,7 +14,7 @@ export function rowHref(id: string, linked: string | undefined): string {
   return apiPath(pageOf(id, linked));
 }
 
-/** Plain links: a thousand rows have one listener, `useRowPress`. */
+/** Plain links: a thousand rows have one listener, `useRowClick`. */
 export function rowLink(id: string, href: string): ReactNode {
   return (
     <a href={href} title={id} className="row-link">
@@ -42,7 +42,7 @@ const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !
 const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
 
 /** A press anywhere in a row opens its job beside the list, where `onOpen` says that there is room, else its page; one for another tab opens it there. */
-export function useRowPress(linked: string | undefined, onOpen: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
+export function useRowClick(linked: string | undefined, onOpen: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
   const router = useRouter();
   const t = useTranslations("common");
   const copy = useCopy();

@@ -11,7 +11,7 @@ import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type ColumnChoice, type ColumnId } from "./column-choice";
 import { jobColumns } from "./job-columns";
 import { type JobRow } from "./job-row";
-import { useRowPress } from "./job-row-link";
+import { useRowClick } from "./job-row-link";
 import { useColumnName } from "./use-column-name";
 import { type JobsPlace } from "./jobs-place";
 import { useAsked } from "./use-jobs-place";
@@ -39,7 +39,7 @@ export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
   const sortBy = useAsked(place, (query) => query.sort_by);
   const sortOrder = useAsked(place, (query) => query.sort_order);
   const nameOf = useColumnName(choice);
-  const onPress = useRowPress(linked, opened.open);
+  const onClick = useRowClick(linked, opened.open);
   const lightText = useCallback(
     ({ state, word, id, workflow = "", error = "" }: JobRow) =>
       [state === "unknown" ? word : states(state), id.slice(0, 8), workflow, error].join("   "),
@@ -64,7 +64,7 @@ export const JobsTable = memo(function JobsTable(props: JobsTableProps) {
       rowId={rowId}
       marks={opened}
       lightText={lightText}
-      onPress={onPress}
+      onClick={onClick}
       sorting={sortingOf(sortBy, sortOrder, place.go)}
       sizing={sizing}
       isFixed

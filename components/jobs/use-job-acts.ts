@@ -5,10 +5,10 @@ import { useState } from "react";
 import { useJobWork } from "@/components/job-acts/use-job-work";
 import { type Tone } from "@/components/ui/tone";
 import { callApi } from "@/lib/browser/api";
-import { newPressKey } from "@/lib/browser/press-key";
+import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { mayHaveStarted, PRESS_HEADER } from "@/lib/contract/press";
+import { mayHaveStarted, IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
 import { type MaskedInput, someSeed, toResubmission } from "./job-again";
@@ -33,7 +33,7 @@ export function useJobActs({ jobId, connection, onDone }: Place) {
     const next = toResubmission(detail.value.workflow, withNewSeeds ? someSeed : undefined);
     if (next.kind === "masked") return setAgain({ masked: next.inputs });
     if (next.kind === "no-graph") return setAgain({ receipt: { tone: "off", text: t("noGraph") } });
-    const init = { method: "POST", json: next.submission, headers: { [PRESS_HEADER]: newPressKey() } };
+    const init = { method: "POST", json: next.submission, headers: { [IDEMPOTENCY_HEADER]: newIdempotencyKey() } };
     const answer = await callApi<{ prompt_id?: string }>(withQuery("/api/prompt", { connection }), init);
     if (answer.ok) {
       const id = answer.value.prompt_id;

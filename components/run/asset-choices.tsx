@@ -13,10 +13,10 @@ type AssetChoicesProps = {
   connection?: string;
   /** Absent where a press is the choice. */
   chosen?: ReadonlyMap<string, unknown>;
-  onPress: (id: string) => void;
+  onClick: (id: string) => void;
 };
 
-export function AssetChoices({ assets, connection, chosen, onPress }: AssetChoicesProps) {
+export function AssetChoices({ assets, connection, chosen, onClick }: AssetChoicesProps) {
   const t = useTranslations("run.picker");
   return (
     <ul
@@ -32,7 +32,7 @@ export function AssetChoices({ assets, connection, chosen, onPress }: AssetChoic
               type="button"
               aria-pressed={chosen ? isChosen : undefined}
               title={name}
-              onClick={() => onPress(id)}
+              onClick={() => onClick(id)}
               className={cn("block w-full rounded-sm text-left", isChosen && "outline-2 outline-offset-1 outline-accent")}
             >
               <span className="relative block aspect-[4/3] w-full">

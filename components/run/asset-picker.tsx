@@ -125,7 +125,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
           {t(assets.length > 0 ? "noneHere" : name.trim() === "" && tags.trim() === "" ? "none" : "noneFound")}
         </p>
       ) : null}
-      <AssetChoices assets={pictures} connection={picture.connection} chosen={isMany ? chosen : undefined} onPress={press} />
+      <AssetChoices assets={pictures} connection={picture.connection} chosen={isMany ? chosen : undefined} onClick={press} />
       <div className="flex flex-wrap items-center gap-2">
         <Button disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE))}>
           {t("newer")}

@@ -29,7 +29,7 @@ import { type Advanced, type OpenWorkflow } from "./run-state";
 import { SentTexts } from "./sent-texts";
 import { TabTitle } from "./tab-title";
 import { useFollowedNode } from "./use-followed-node";
-import { useNextPress } from "./use-next-press";
+import { useNextSubmission } from "./use-next-submission";
 import { type RunPlace, useOpenForm } from "./use-open-form";
 import { type useRun } from "./use-run";
 import { useWide } from "./use-wide";
@@ -71,7 +71,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   }
   const [copiesAsk, setCopiesAsk] = useState<{ ask?: CopiesAsk }>();
 
-  const next = useNextPress({ graph, form, info, isRandomised: settings.isRandomised });
+  const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised });
 
   const refusedBy = !canRun || faults ? whyNot : undefined;
   /** True where nothing forbids a run; what forbids it is shown. */
@@ -86,7 +86,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
     if (found && (found.isSure || !isAnyway)) dispatch({ type: "checked", serial, found });
     return !found || (!found.isSure && isAnyway);
   }
-  function press(isAnyway = false) {
+  function send(isAnyway = false) {
     if (!isReady(isAnyway)) return;
     for (const seed of next.seedsOf()) onEdit(seed.nodeId, seed.name, seed.value);
     void run.run(name, (now) => withTexts(now, next.fill(now)));
@@ -96,7 +96,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
     isSending: state.isSending,
     uploading: state.uploading.length,
     ...(refusedBy !== undefined && { refusedBy }),
-    onRun: () => press(),
+    onRun: () => send(),
   };
   const askCopies = (ask?: CopiesAsk) => {
     if (!isReady(false)) return;
@@ -153,7 +153,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
           >
             {note}
             {faults ? (
-              <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => press(true) : undefined} />
+              <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => send(true) : undefined} />
             ) : null}
             {state.brought ? (
               <BroughtNote
@@ -174,7 +174,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
                 onDismiss={() => dispatch({ type: "brought", brought: undefined })}
               />
             ) : null}
-            <RunNotes run={run} canRun={canRun} placed={placed} newestJobs={ports.newestJobs} onAnyway={() => press(true)} />
+            <RunNotes run={run} canRun={canRun} placed={placed} newestJobs={ports.newestJobs} onAnyway={() => send(true)} />
             {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
             {isMissing === "failed" ? (
               <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">

@@ -77,7 +77,7 @@ export function RunHeader(props: RunHeaderProps) {
       <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={onClose}>
         <X aria-hidden="true" className="size-4" />
       </Button>
-      {canRun ? <CopiesButton button={button} onPress={onCopies} className="max-md:hidden" /> : null}
+      {canRun ? <CopiesButton button={button} onClick={onCopies} className="max-md:hidden" /> : null}
       <RunButton {...button} className="max-md:hidden" />
     </PageHeader>
   );
@@ -87,16 +87,16 @@ export function RunHeader(props: RunHeaderProps) {
 export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRun" | "button" | "onCopies">) {
   return (
     <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 flex gap-2 border-t border-line bg-bg px-4 py-2 md:hidden">
-      {canRun ? <CopiesButton button={button} onPress={onCopies} /> : null}
+      {canRun ? <CopiesButton button={button} onClick={onCopies} /> : null}
       <RunButton {...button} className="flex-1" />
     </div>
   );
 }
 
-type CopiesButtonProps = { button: RunButtonProps; onPress: () => void; className?: string };
+type CopiesButtonProps = { button: RunButtonProps; onClick: () => void; className?: string };
 
 /** What keeps one job from being sent keeps many from it too, and is said in the same place. */
-function CopiesButton({ button: { refusedBy, isSending, uploading }, onPress, className }: CopiesButtonProps) {
+function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, className }: CopiesButtonProps) {
   const t = useTranslations("run.copies");
   const face = (
     <>
@@ -112,7 +112,7 @@ function CopiesButton({ button: { refusedBy, isSending, uploading }, onPress, cl
     );
   }
   return (
-    <Button title={t("buttonHint")} busy={isSending || uploading > 0} onClick={onPress} className={className}>
+    <Button title={t("buttonHint")} busy={isSending || uploading > 0} onClick={onClick} className={className}>
       {face}
     </Button>
   );

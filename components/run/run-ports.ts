@@ -7,7 +7,7 @@ import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./check-picture";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-import { LABEL_HEADER, type PressReport, PRESS_HEADER } from "@/lib/contract/press";
+import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
@@ -16,7 +16,7 @@ import { fromTop } from "@/lib/contract/userdata-paths";
 import { type ArrivalPorts } from "./arrivals";
 import { contentName } from "./asset-value";
 import { toImageValue } from "./image-ref";
-import { type Press } from "./press";
+import { type Attempt } from "./attempt";
 import { createStoredNames } from "./stored-name";
 import { type SendPrompt } from "./submission";
 import { type SendPicture, type UploadAnswer } from "./use-picture-upload";
@@ -25,10 +25,10 @@ export type RunPorts = ArrivalPorts & {
   /** Workflow files that lie with the service, newest first. */
   listStored: () => Promise<Result<UserdataFile[], ApiFailure>>;
   sendPrompt: SendPrompt;
-  /** What became of a press whose answer did not come. */
-  reportPress: (key: string) => Promise<Result<PressReport, ApiFailure>>;
-  /** The newest jobs of the press's workflow. */
-  newestJobs: (press: Press) => Promise<Result<JobsAnswer, ApiFailure>>;
+  /** What became of an attempt whose answer did not come. */
+  reportSubmission: (key: string) => Promise<Result<SubmissionReport, ApiFailure>>;
+  /** The newest jobs of the attempt's workflow. */
+  newestJobs: (attempt: Attempt) => Promise<Result<JobsAnswer, ApiFailure>>;
   /** The newest jobs of all. */
   recentJobs: () => Promise<Result<JobsAnswer, ApiFailure>>;
   sendPicture: SendPicture;
@@ -71,13 +71,13 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
       const sent = picture && (await sendPicture(picture, { onProgress: () => undefined, signal: new AbortController().signal }));
       return sent?.ok ? toImageValue(sent.value) : undefined;
     },
-    sendPrompt: (submission, press, label) => {
-      const headers = { [PRESS_HEADER]: press, ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }) };
+    sendPrompt: (submission, attempt, label) => {
+      const headers = { [IDEMPOTENCY_HEADER]: attempt, ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }) };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
     },
-    reportPress: (key) => callApi(`/api/console/presses/${key}`, { cache: "no-store" }),
-    newestJobs: (press) =>
-      callApi(withQuery("/api/jobs", { workflow_id: press.workflowId, limit: 5, connection: press.connection }), { cache: "no-store" }),
+    reportSubmission: (key) => callApi(`/api/console/submissions/${key}`, { cache: "no-store" }),
+    newestJobs: (attempt) =>
+      callApi(withQuery("/api/jobs", { workflow_id: attempt.workflowId, limit: 5, connection: attempt.connection }), { cache: "no-store" }),
     recentJobs: () => callApi(withQuery("/api/jobs", { limit: RECENT_JOBS, connection }), { cache: "no-store" }),
     sendPicture,
     listAssets,

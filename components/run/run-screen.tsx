@@ -25,7 +25,7 @@ import { useArrivals } from "./use-arrivals";
 import { useDraft } from "./use-draft";
 import { useRecall } from "./use-recall";
 import { useTopOnOpening } from "./use-top-on-opening";
-import { useNotedPress } from "./use-noted-press";
+import { useNotedAttempt } from "./use-noted-attempt";
 import { useRun } from "./use-run";
 
 /** The form, its controls and its pictures come with the first file; the empty page goes without them. */
@@ -61,7 +61,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
     else void (canRun ? run.runSample(request.sample) : run.openArrival(request));
   });
   useEffect(() => takeOver(), []);
-  useNotedPress(store, memberId, (press) => void run.askAfter(press));
+  useNotedAttempt(store, memberId, (attempt) => void run.askAfter(attempt));
   useRecall(() => {
     run.recall();
     void run.copies.recall();

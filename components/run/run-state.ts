@@ -15,7 +15,7 @@ import { nameOfFile } from "./file-name";
 import { withChoice } from "./dynamic-inputs";
 import { withInput } from "./form-model";
 import { own } from "./own";
-import { type Press } from "./press";
+import { type Attempt } from "./attempt";
 import { type Refusal } from "./refusal";
 import { type RunOutcome } from "./run-outcome";
 
@@ -58,7 +58,7 @@ export type Receipt = {
   connection?: string;
 };
 
-export type Trouble = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; press?: Press };
+export type Trouble = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
 /** `turn`: tells one from the next. `isSeen`: it stands in the place of what is open. `picture`: what is sent first, and how far it is. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
@@ -102,7 +102,7 @@ export type RunAction =
   | { type: "named"; serial: number; value: string; name: string }
   | { type: "upload"; serial: number; key: string; isRunning: boolean }
   | { type: "sending" }
-  | { type: "answered"; serial: number; outcome: RunOutcome; press?: Press; atMs: number }
+  | { type: "answered"; serial: number; outcome: RunOutcome; attempt?: Attempt; atMs: number }
   /** After a reload. */
   | { type: "recalled"; receipts: readonly Receipt[] }
   | { type: "cancelled"; jobIds: readonly string[] }
@@ -238,24 +238,24 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
   return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
 }
 
-function answered(state: RunState, { serial, outcome, press, atMs }: Extract<RunAction, { type: "answered" }>): RunState {
+function answered(state: RunState, { serial, outcome, attempt, atMs }: Extract<RunAction, { type: "answered" }>): RunState {
   const isCurrent = state.opened?.serial === serial;
   const next = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind === "accepted") {
     const nodesRefused = Object.keys(outcome.errors).length;
     const receipt: Receipt = {
       jobId: outcome.jobId,
-      name: press?.name ?? state.opened?.name ?? "",
+      name: attempt?.name ?? state.opened?.name ?? "",
       atMs,
       nodesRefused,
-      ...(press && { workflowId: press.workflowId }),
-      ...(press?.connection !== undefined && { connection: press.connection }),
+      ...(attempt && { workflowId: attempt.workflowId }),
+      ...(attempt?.connection !== undefined && { connection: attempt.connection }),
     };
     const receipts = [receipt, ...state.receipts].slice(0, mostReceipts);
     const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
     return { ...next, opened, receipts, ...(isCurrent && nodesRefused > 0 && { errors: outcome.errors, attention: state.attention + 1 }) };
   }
-  const trouble = { kind: outcome.kind, failure: outcome.failure, ...(press && { press }) };
+  const trouble = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
   if (outcome.kind !== "invalid" || !isCurrent) return { ...next, trouble };
   return { ...next, trouble, errors: outcome.errors, attention: state.attention + 1 };
 }

@@ -4,7 +4,7 @@
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json";
-import { mayHaveStarted } from "@/lib/contract/press";
+import { mayHaveStarted } from "@/lib/contract/submission";
 import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Result } from "@/lib/shared/result";
@@ -20,8 +20,8 @@ export type Submission = {
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };
 
-/** `press`: the key under which the console starts one job at most; `label`: what tells this job from the other copies of a run. */
-export type SendPrompt = (submission: Submission, press: string, label?: string) => Promise<Result<unknown, Failure>>;
+/** `attempt`: the key under which the console starts one job at most; `label`: what tells this job from the other copies of a run. */
+export type SendPrompt = (submission: Submission, attempt: string, label?: string) => Promise<Result<unknown, Failure>>;
 
 export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
 

@@ -24,7 +24,7 @@ type TroubleNoteProps = {
 export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }: TroubleNoteProps) {
   const t = useTranslations("run.answer");
   const { kind, failure } = trouble;
-  if (kind === "unknown") return <UnknownNote failure={failure} press={trouble.press} {...unknown} />;
+  if (kind === "unknown") return <UnknownNote failure={failure} attempt={trouble.attempt} {...unknown} />;
   if (kind === "lost") return <FailureNotice title={t("lost")} whose={t("lostWhose")} next={t("lostNext")} />;
   // Told by this page, before anything was sent.
   const anyway =

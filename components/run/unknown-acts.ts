@@ -4,6 +4,6 @@ import { type useRun } from "./use-run";
 
 /** What a person can do about a run of which nobody knows whether it arrived. */
 export function unknownActs(run: ReturnType<typeof useRun>, trouble: Trouble | undefined): UnknownActs {
-  const press = trouble?.press;
-  return { onLookAgain: () => void (press && run.askAfter(press)), onLeave: run.leaveTrouble };
+  const attempt = trouble?.attempt;
+  return { onLookAgain: () => void (attempt && run.askAfter(attempt)), onLeave: run.leaveTrouble };
 }

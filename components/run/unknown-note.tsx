@@ -13,17 +13,17 @@ import { type Failure } from "@/lib/contract/failure";
 import { toJobView } from "@/lib/contract/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { JobLink, useJobHrefs } from "./job-link";
-import { type Press } from "./press";
+import { type Attempt } from "./attempt";
 import { type RunPorts } from "./run-ports";
 
 /** The clocks of this browser and of a service need not agree. */
 const CLOCKS_APART_MS = 60_000;
 
 export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
-type UnknownNoteProps = UnknownActs & { failure: Failure; press?: Press; newestJobs: RunPorts["newestJobs"] };
+type UnknownNoteProps = UnknownActs & { failure: Failure; attempt?: Attempt; newestJobs: RunPorts["newestJobs"] };
 
 /** Sent, and no clear answer: the jobs that may be it, and the person decides. Nothing here sends by itself. */
-export function UnknownNote({ failure, press, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
+export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (
     <FailureNotice
@@ -33,7 +33,7 @@ export function UnknownNote({ failure, press, newestJobs, onLookAgain, onSendAga
       detail={failure.message ? t("said", { message: failure.message }) : undefined}
       actions={
         <>
-          {press ? <MaybeJobs press={press} newestJobs={newestJobs} /> : null}
+          {attempt ? <MaybeJobs attempt={attempt} newestJobs={newestJobs} /> : null}
           <Button onClick={onLookAgain}>{t("lookAgain")}</Button>
           {onSendAgain ? <Button onClick={onSendAgain}>{t("sendAgain")}</Button> : null}
           <Button tone="quiet" onClick={onLeave}>
@@ -45,29 +45,31 @@ export function UnknownNote({ failure, press, newestJobs, onLookAgain, onSendAga
   );
 }
 
-function MaybeJobs({ press, newestJobs }: { press: Press; newestJobs: RunPorts["newestJobs"] }) {
+function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: RunPorts["newestJobs"] }) {
   const t = useTranslations("run.answer");
-  const hrefs = useJobHrefs(press.connection);
+  const hrefs = useJobHrefs(attempt.connection);
   const read = async () => {
-    const answer = await newestJobs(press);
+    const answer = await newestJobs(attempt);
     if (!answer.ok) throw answer.failure;
     return answer.value;
   };
-  const { data, error } = useSWR<JobsAnswer, ApiFailure>(["run.maybe", press.key], read, {
+  const { data, error } = useSWR<JobsAnswer, ApiFailure>(["run.maybe", attempt.key], read, {
     shouldRetryOnError: false,
     refreshInterval: 5000,
   });
-  const jobs = (data?.jobs ?? []).map((job) => toJobView(job)).filter(({ createdAtMs = 0 }) => createdAtMs >= press.atMs - CLOCKS_APART_MS);
+  const jobs = (data?.jobs ?? [])
+    .map((job) => toJobView(job))
+    .filter(({ createdAtMs = 0 }) => createdAtMs >= attempt.atMs - CLOCKS_APART_MS);
   return (
     <div className="w-full" role="status">
-      <p className="font-semibold">{t("maybe", { name: press.name })}</p>
+      <p className="font-semibold">{t("maybe", { name: attempt.name })}</p>
       {error ? <p className="text-ink-2">{t("maybeFailed")}</p> : null}
       {data && jobs.length === 0 ? <p className="text-ink-2">{t("maybeNone")}</p> : null}
       <ul>
         {jobs.map(({ id, word, state, createdAtMs = 0 }) => (
           <li key={id} className="flex items-center gap-2.5 py-1">
             <JobStatus word={word} state={state} />
-            <JobLink id={id} connection={press.connection} />
+            <JobLink id={id} connection={attempt.connection} />
             <RelativeTime ms={createdAtMs} className="text-sm text-ink-2" />
           </li>
         ))}

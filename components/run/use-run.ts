@@ -9,9 +9,9 @@ import { type Arrival, bringAssets, openArrival } from "./arrivals";
 import { type BroughtPicture } from "./brought";
 import { copiesActs } from "./copies/copies-acts";
 import { tabStorage } from "./tab-storage";
-import { newPressKey } from "@/lib/browser/press-key";
-import { forgetPress, notePress, type Press } from "./press";
-import { askAfter, sendPress } from "./press-outcome";
+import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
+import { forgetAttempt, noteAttempt, type Attempt } from "./attempt";
+import { askAfter, sendAttempt } from "./attempt-outcome";
 import { onlyPlace, type Placed } from "./picture-inputs";
 import { keepReceipts, keptReceipts } from "./receipts-note";
 import { type Refusal } from "./refusal";
@@ -25,17 +25,17 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** `pictures`: what goes into it. */
 type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly BroughtPicture[] };
-type Pressed = { memberId: string; connection?: string; isLocal?: boolean };
+type RunContext = { memberId: string; connection?: string; isLocal?: boolean };
 
 /** Everything the page can do, tied to what it holds. */
-export function useRun(store: RunStore, ports: RunPorts, pressed: Pressed) {
+export function useRun(store: RunStore, ports: RunPorts, context: RunContext) {
   const state = useSyncExternalStore(store.subscribe, store.get, () => emptyRun);
-  const { memberId, connection, isLocal = false } = pressed;
+  const { memberId, connection, isLocal = false } = context;
   const acts = useMemo(() => actsOf(store, ports, { memberId, connection, isLocal }), [store, ports, memberId, connection, isLocal]);
   return { state, ...acts };
 }
 
-function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Pressed & { isLocal: boolean }) {
+function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunContext & { isLocal: boolean }) {
   const settle = (result: Result<OpenedFile, Refusal>): undefined => {
     store.dispatch(result.ok ? { type: "opened", file: result.value } : { type: "refused", refusal: result.failure });
   };
@@ -51,23 +51,23 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     store.dispatch({ type: "brought", brought: undefined });
     return place;
   };
-  const answered = (serial: number, press: Press, outcome: RunOutcome) => {
-    // An unknown press stays noted: a reload asks after it again.
-    if (outcome.kind !== "unknown") forgetPress(tabStorage);
-    store.dispatch({ type: "answered", serial, press, outcome, atMs: Date.now() });
-    keepReceipts(tabStorage, pressed.memberId, store.get().receipts);
+  const answered = (serial: number, attempt: Attempt, outcome: RunOutcome) => {
+    // An unknown attempt stays noted: a reload asks after it again.
+    if (outcome.kind !== "unknown") forgetAttempt(tabStorage);
+    store.dispatch({ type: "answered", serial, attempt, outcome, atMs: Date.now() });
+    keepReceipts(tabStorage, context.memberId, store.get().receipts);
   };
-  /** Sends what is open, once: a second press while the first is on its way is nothing. */
+  /** Sends what is open, once: a second attempt while the first is on its way is nothing. */
   async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph) {
     const { opened, isSending, uploading } = store.get();
     if (!opened || isSending || uploading.length > 0) return;
     store.dispatch({ type: "sending" });
     const name = opened.name || fallbackName;
-    const press: Press = { ...pressed, key: newPressKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
-    notePress(tabStorage, press);
+    const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
+    noteAttempt(tabStorage, attempt);
     const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) });
-    const outcome = await sendPress(ports, press, { submission, graph: opened.graph });
-    answered(opened.serial, press, outcome);
+    const outcome = await sendAttempt(ports, attempt, { submission, graph: opened.graph });
+    answered(opened.serial, attempt, outcome);
   }
   /** The newest wish counts: `settled` is not called where something was opened, closed or asked for while `work` went on, which is told to end. */
   async function bring<T, R>(
@@ -75,7 +75,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
     work: (signal: AbortSignal, tell: (picture: Arriving["picture"]) => void) => Promise<T>,
     settled: (result: T) => R,
   ): Promise<R | undefined> {
-    const turn = newPressKey();
+    const turn = newIdempotencyKey();
     const mine = new AbortController();
     store.dispatch({ type: "arriving", arriving: { turn, isSeen } });
     const forget = store.subscribe(() => {
@@ -102,8 +102,8 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
   return {
     dispatch: store.dispatch,
     copies: copiesActs(store, ports, {
-      memberId: pressed.memberId,
-      ...(pressed.connection !== undefined && { connection: pressed.connection }),
+      memberId: context.memberId,
+      ...(context.connection !== undefined && { connection: context.connection }),
     }),
     /** `canSend`: on the empty page a picture without a workflow of its own goes into a sample; where it went is told. */
     async openFiles(files: readonly File[], canSend: boolean): Promise<Placed | undefined> {
@@ -156,23 +156,23 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...pressed }: Press
         },
       );
     },
-    /** What became of a press that nobody knows the end of; sends nothing. */
-    async askAfter(press: Press) {
+    /** What became of an attempt that nobody knows the end of; sends nothing. */
+    async askAfter(attempt: Attempt) {
       const { opened, isSending } = store.get();
       if (isSending) return;
       store.dispatch({ type: "sending" });
-      answered(opened?.serial ?? 0, press, await askAfter(ports, press));
+      answered(opened?.serial ?? 0, attempt, await askAfter(ports, attempt));
     },
     /** After a reload. */
     recall() {
-      store.dispatch({ type: "recalled", receipts: keptReceipts(tabStorage, pressed.memberId) });
+      store.dispatch({ type: "recalled", receipts: keptReceipts(tabStorage, context.memberId) });
     },
     cancelled(jobIds: readonly string[]) {
       store.dispatch({ type: "cancelled", jobIds });
-      keepReceipts(tabStorage, pressed.memberId, store.get().receipts);
+      keepReceipts(tabStorage, context.memberId, store.get().receipts);
     },
     leaveTrouble() {
-      forgetPress(tabStorage);
+      forgetAttempt(tabStorage);
       store.dispatch({ type: "trouble-left" });
     },
   };

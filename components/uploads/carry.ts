@@ -7,7 +7,7 @@ import { type HashPoint } from "@/lib/browser/hash-file";
 import { type HashPool } from "@/lib/browser/hash-pool";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isWorthHashing, type Speeds } from "@/lib/browser/speeds";
-import { mayHaveStarted } from "@/lib/contract/press";
+import { mayHaveStarted } from "@/lib/contract/submission";
 import { objectOf } from "@/lib/contract/json";
 import { type Result } from "@/lib/shared/result";
 import { checkStored } from "./check-hash";

@@ -9,7 +9,7 @@ import { type Env } from "./env";
 import { type KeyRing } from "./keys/key-ring";
 import { type Ledger } from "./ledger/ledger";
 import { type Log } from "./log";
-import { type PressesInFlight } from "./prompts/press-types";
+import { type SubmissionsInFlight } from "./prompts/submission-types";
 import { type Store } from "./store/store";
 import { type Breaker } from "./thumbnails/breaker";
 import { type ThumbnailCache } from "./thumbnails/cache";
@@ -39,7 +39,7 @@ export type Composition = {
   memberLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */
   tokenLimit: AttemptLimit;
-  pressesInFlight: PressesInFlight;
+  submissionsInFlight: SubmissionsInFlight;
   ready: Promise<void>;
   /** Keys of the embedded service; after `ready`. */
   serviceKeys(): { createKey(userName: string): { key: string } };

@@ -136,7 +136,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     signInLimits: createSignInLimits(now),
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
-    pressesInFlight: new Map(),
+    submissionsInFlight: new Map(),
     ready,
     serviceKeys: () => running().keys,
     upstreamOptionsFor,

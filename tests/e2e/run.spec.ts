@@ -57,7 +57,7 @@ test("an answer that is lost on the way is asked after, and nothing is sent twic
 
 test("where nobody can tell, the jobs that may be it are named, and the person decides", async ({ signedIn: page, desk }) => {
   await openSample(page, desk.url);
-  await page.route("**/api/console/presses/**", (route) => route.abort("connectionreset"));
+  await page.route("**/api/console/submissions/**", (route) => route.abort("connectionreset"));
   let other = "";
   await page.route("**/api/prompt*", async (route) => {
     await route.fetch();
@@ -70,7 +70,7 @@ test("where nobody can tell, the jobs that may be it are named, and the person d
   await expect(note.locator(`a[href*='${other}']`)).toHaveCount(0);
   await expect(note.getByRole("button", { name: "It did not arrive: send again" })).toBeVisible();
   await expectAccessible(page);
-  await page.unroute("**/api/console/presses/**");
+  await page.unroute("**/api/console/submissions/**");
   await note.getByRole("button", { name: "Check again" }).click();
   await expect(page.getByRole("link", { name: /^Open job/ })).toBeVisible();
 });

@@ -10,7 +10,7 @@ import { RubberBand } from "./rubber-band";
 import { sharedNames } from "./shared-names";
 import { type usePicking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
-import { useTilePresses } from "./use-tile-presses";
+import { useTileClicks } from "./use-tile-clicks";
 import { standAt } from "./drawn";
 import { useWall, type Wall } from "./use-wall";
 import { WaitingTile } from "./waiting-tile";
@@ -76,7 +76,7 @@ export function Gallery({
     onPage,
     onView,
   });
-  const presses = useTilePresses({ source, picking, onOpen, onPage });
+  const clicks = useTileClicks({ source, picking, onOpen, onPage });
   useKeepInView(openId, source, wall);
 
   const shared = useMemo(() => sharedNames(source.rows()), [source]);
@@ -105,7 +105,7 @@ export function Gallery({
         ref={container}
         style={drawn ? { height: drawn.heightPx } : undefined}
         className="relative select-none"
-        {...presses}
+        {...clicks}
         // A link and a picture would be dragged away by the browser, in place of a band.
         onDragStart={(event) => event.preventDefault()}
         onFocus={({ target }) => {

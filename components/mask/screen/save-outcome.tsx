@@ -33,7 +33,7 @@ function Failed({ failure, onAgain, onDismiss }: FailedProps) {
     <div className="absolute inset-x-2 bottom-2 z-10 mx-auto max-w-[640px] rounded-lg bg-bg shadow-xl">
       <div className="flex items-start gap-2 pt-1.5 pr-1.5 pl-3.5">
         <p className="min-w-0 flex-1 py-1 font-semibold">{t("failed")}</p>
-        <Dismiss onPress={onDismiss} />
+        <Dismiss onClick={onDismiss} />
       </div>
       {failure.kind === "failed" ? (
         <FailureMessage failure={failure.failure} actions={again} className="m-2" />
@@ -102,15 +102,15 @@ function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connectio
           )}
         </p>
       </div>
-      <Dismiss onPress={onDismiss} />
+      <Dismiss onClick={onDismiss} />
     </div>
   );
 }
 
-function Dismiss({ onPress }: { onPress: () => void }) {
+function Dismiss({ onClick }: { onClick: () => void }) {
   const t = useTranslations("common");
   return (
-    <Button tone="quiet" size="icon" aria-label={t("dismiss")} title={t("dismiss")} onClick={onPress}>
+    <Button tone="quiet" size="icon" aria-label={t("dismiss")} title={t("dismiss")} onClick={onClick}>
       <X aria-hidden="true" className="size-4" />
     </Button>
   );

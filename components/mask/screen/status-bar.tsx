@@ -38,10 +38,10 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
         {last ? t(`done.${last.what}`, { act: t(`step.${last.act}`), share }) : ""}
       </span>
       <span className="ml-auto flex items-center gap-0.5">
-        <BarButton label={t("panel.shown")} letter="M" isOn={isShown} onPress={() => onCommand({ do: "toggleMask" })}>
+        <BarButton label={t("panel.shown")} letter="M" isOn={isShown} onClick={() => onCommand({ do: "toggleMask" })}>
           {isShown ? <Eye className="size-4" /> : <EyeOff className="size-4" />}
         </BarButton>
-        <BarButton label={t("act.zoomOut")} letter="-" onPress={() => onCommand({ do: "zoomOut" })}>
+        <BarButton label={t("act.zoomOut")} letter="-" onClick={() => onCommand({ do: "zoomOut" })}>
           <ZoomOut className="size-4" />
         </BarButton>
         <button
@@ -53,10 +53,10 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
         >
           {zoom}
         </button>
-        <BarButton label={t("act.zoomIn")} letter="+" onPress={() => onCommand({ do: "zoomIn" })}>
+        <BarButton label={t("act.zoomIn")} letter="+" onClick={() => onCommand({ do: "zoomIn" })}>
           <ZoomIn className="size-4" />
         </BarButton>
-        <BarButton label={t("act.fit")} letter="0" onPress={() => onCommand({ do: "fit" })}>
+        <BarButton label={t("act.fit")} letter="0" onClick={() => onCommand({ do: "fit" })}>
           <Maximize className="size-4" />
         </BarButton>
       </span>
@@ -75,9 +75,9 @@ function Place({ painter }: { painter: Painter }) {
   );
 }
 
-type BarButtonProps = { label: string; letter: string; isOn?: boolean; onPress: () => void; children: ReactNode };
+type BarButtonProps = { label: string; letter: string; isOn?: boolean; onClick: () => void; children: ReactNode };
 
-function BarButton({ label, letter, isOn, onPress, children }: BarButtonProps) {
+function BarButton({ label, letter, isOn, onClick, children }: BarButtonProps) {
   const t = useTranslations("masks");
   return (
     <button
@@ -85,7 +85,7 @@ function BarButton({ label, letter, isOn, onPress, children }: BarButtonProps) {
       aria-label={label}
       title={t("toolKey", { name: label, key: letter })}
       aria-pressed={isOn}
-      onClick={onPress}
+      onClick={onClick}
       className="grid size-8 shrink-0 place-items-center rounded-md hover:bg-off-soft hover:text-ink"
     >
       {children}

@@ -56,7 +56,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
             key={one}
             label={named(t(`tool.${one}`), letterOf[one])}
             isOn={tool === one}
-            onPress={() => onCommand({ do: "tool", tool: one })}
+            onClick={() => onCommand({ do: "tool", tool: one })}
           >
             <Icon className="size-4" />
           </RailButton>
@@ -66,38 +66,38 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
       <RailButton
         label={named(undo ? t("undoOf", { act: t(`step.${undo}`) }) : t("act.undo"), "Ctrl Z")}
         isOff={!undo || isBusy}
-        onPress={() => onCommand({ do: "undo" })}
+        onClick={() => onCommand({ do: "undo" })}
       >
         <Undo2 className="size-4" />
       </RailButton>
       <RailButton
         label={named(redo ? t("redoOf", { act: t(`step.${redo}`) }) : t("act.redo"), "Ctrl Y")}
         isOff={!redo || isBusy}
-        onPress={() => onCommand({ do: "redo" })}
+        onClick={() => onCommand({ do: "redo" })}
       >
         <Redo2 className="size-4" />
       </RailButton>
-      <RailButton label={named(t("act.invert"), "I")} isOff={isBusy} onPress={() => onCommand({ do: "invert" })}>
+      <RailButton label={named(t("act.invert"), "I")} isOff={isBusy} onClick={() => onCommand({ do: "invert" })}>
         <Contrast className="size-4" />
       </RailButton>
-      <RailButton label={named(t("act.clear"), "Del")} isOff={isBusy} onPress={() => onCommand({ do: "clear" })}>
+      <RailButton label={named(t("act.clear"), "Del")} isOff={isBusy} onClick={() => onCommand({ do: "clear" })}>
         <Trash2 className="size-4" />
       </RailButton>
       <span className="lg:mt-auto" />
-      <RailButton label={named(t("act.keys"), "?")} className="max-lg:hidden" onPress={() => onCommand({ do: "keys" })}>
+      <RailButton label={named(t("act.keys"), "?")} className="max-lg:hidden" onClick={() => onCommand({ do: "keys" })}>
         <Keyboard className="size-4" />
       </RailButton>
-      <RailButton label={t("act.settings")} isOn={isPanelOpen} onPress={onPanel} className="lg:hidden">
+      <RailButton label={t("act.settings")} isOn={isPanelOpen} onClick={onPanel} className="lg:hidden">
         <SlidersHorizontal className="size-4" />
       </RailButton>
     </div>
   );
 }
 
-type RailButtonProps = { label: string; isOn?: boolean; isOff?: boolean; onPress: () => void; className?: string; children: ReactNode };
+type RailButtonProps = { label: string; isOn?: boolean; isOff?: boolean; onClick: () => void; className?: string; children: ReactNode };
 
 /** One that has nothing to do stays where the focus is, and says so. */
-function RailButton({ label, isOn, isOff = false, onPress, className, children }: RailButtonProps) {
+function RailButton({ label, isOn, isOff = false, onClick, className, children }: RailButtonProps) {
   return (
     <button
       type="button"
@@ -105,7 +105,7 @@ function RailButton({ label, isOn, isOff = false, onPress, className, children }
       title={label}
       aria-pressed={isOn}
       aria-disabled={isOff || undefined}
-      onClick={isOff ? undefined : onPress}
+      onClick={isOff ? undefined : onClick}
       className={cn(
         "grid size-9 shrink-0 place-items-center max-sm:min-w-6 max-sm:shrink max-sm:grow rounded-md transition-colors duration-100 aria-disabled:opacity-40 lg:size-8",
         isOn ? "bg-ink text-bg" : "text-ink-2 hover:bg-off-soft hover:text-ink",

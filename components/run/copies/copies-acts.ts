@@ -3,8 +3,8 @@
 // as soon as it is known.
 
 import { askToStay } from "@/components/ui/use-close-warning";
-import { newPressKey } from "@/lib/browser/press-key";
-import { askAfter } from "../press-outcome";
+import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
+import { askAfter } from "../attempt-outcome";
 import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";
 import { type RunStore } from "../run-store";
@@ -15,13 +15,13 @@ import { type CopiesAct, type CopiesSet, isOpen } from "./copies-state";
 import { forgetPlan, keepPlan, keptPlan } from "./plan-note";
 import { type Planned, sendCopies, toCopyOutcome } from "./send-copies";
 
-type Pressed = { memberId: string; connection?: string };
+type RunContext = { memberId: string; connection?: string };
 type Running = { planned: readonly Planned[]; stop: AbortController };
 
 /** By the store they tell, which outlives every page. */
 const running = new WeakMap<RunStore, Running>();
 
-export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
+export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext) {
   const tell = (act: CopiesAct) => {
     store.dispatch({ type: "copies", act });
     keepCopies(tabStorage, store.get().copies);
@@ -37,7 +37,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
       planned.filter(({ key }) => open.has(key)),
       {
         ports,
-        press: { memberId, workflowId, name, atMs, ...(connection !== undefined && { connection }) },
+        attempt: { memberId, workflowId, name, atMs, ...(connection !== undefined && { connection }) },
         signal: stop.signal,
         onSending: (key) => tell({ act: "sending", id, key }),
         onOutcome: (key, outcome) => tell({ act: "told", id, key, outcome }),
@@ -54,8 +54,8 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
       const plan = planOf(opened, name, order);
       const copies = plan.copies.map(({ key, label }) => ({ key, label }));
       const set: CopiesSet = {
-        ...pressed,
-        id: newPressKey(),
+        ...context,
+        id: newIdempotencyKey(),
         workflowId: opened.workflowId,
         name,
         atMs: Date.now(),
@@ -76,7 +76,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
       const { copies } = store.get();
       const planned = running.get(store)?.planned;
       // What is shown beside another connection is sent on its own one alone.
-      if (!copies?.ending || !planned || copies.connection !== pressed.connection) return;
+      if (!copies?.ending || !planned || copies.connection !== context.connection) return;
       tell({ act: "went-on", id: copies.id });
       await send(copies, planned);
     },
@@ -92,7 +92,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, pressed: Pressed) {
     /** After a reload: asks after what was under way, and sends nothing by itself. */
     async recall(): Promise<void> {
       if (store.get().copies) return;
-      const set = keptCopies(tabStorage, pressed.memberId);
+      const set = keptCopies(tabStorage, context.memberId);
       if (!set) return;
       const plan = keptPlan(tabStorage, set);
       if (plan) running.set(store, { planned: plannedOf(plan), stop: new AbortController() });

@@ -3,7 +3,7 @@
 
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { objectOf, parseJson, textOf, numberOf, isObject } from "@/lib/contract/json";
-import { isPressKey } from "@/lib/contract/press";
+import { isIdempotencyKey } from "@/lib/contract/submission";
 import { forgetText, keepText, keptText, type TabStorage } from "../tab-storage";
 import { type CopiesSet, type Copy } from "./copies-state";
 import { mostCopies } from "./variation";
@@ -48,7 +48,7 @@ function toNote({ key, label, isBegun, outcome }: Copy) {
 const kinds = ["invalid", "refused", "unknown", "lost"] as const;
 
 function fromNote(note: unknown): Copy[] {
-  if (!isObject(note) || typeof note.key !== "string" || !isPressKey(note.key) || typeof note.label !== "string") return [];
+  if (!isObject(note) || typeof note.key !== "string" || !isIdempotencyKey(note.key) || typeof note.label !== "string") return [];
   const copy = { key: note.key, label: note.label };
   const jobId = textOf(note.jobId);
   if (jobId !== undefined) {

@@ -1,7 +1,7 @@
 // What the copies of a run send: the workflow that they share, and what each has for itself. Pure.
 // Guarantees: values and seeds are chosen once, so that going on later sends what was meant.
 
-import { newPressKey } from "@/lib/browser/press-key";
+import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type FilledText } from "../fill-texts";
 import { withInputs } from "../form-model";
@@ -25,7 +25,7 @@ export function planOf(opened: OpenWorkflow, name: string, { nodeId, input, valu
   return {
     workflow: { ...opened, name },
     copies: values.map((value, index) => ({
-      key: newPressKey(),
+      key: newIdempotencyKey(),
       label: labelOf(input, own(opened.ownNames, String(value)) ?? value, { index, total: values.length }),
       edits: changesOf(opened.graph, { nodeId, name: input, value }, index, drawn).edits,
     })),

@@ -5,11 +5,11 @@
 import { meetsAll, patiently, type Work } from "@/lib/browser/patient-call";
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { askAfter } from "../press-outcome";
+import { askAfter } from "../attempt-outcome";
 import { type RunOutcome } from "../run-outcome";
 import { type RunPorts } from "../run-ports";
 import { judge, type Submission } from "../submission";
-import { type Press } from "../press";
+import { type Attempt } from "../attempt";
 import { type CopyOutcome, type Ending } from "./copies-state";
 
 /** What one copy sends: made when it is sent, since a thousand graphs at once are a thousand times the memory. */
@@ -21,7 +21,7 @@ type Told = {
   onOutcome: (key: string, outcome: CopyOutcome | undefined) => void;
   onWait: Work["onWait"];
 };
-type Sender = Told & { ports: Pick<RunPorts, "sendPrompt" | "reportPress">; press: Omit<Press, "key">; signal: AbortSignal };
+type Sender = Told & { ports: Pick<RunPorts, "sendPrompt" | "reportSubmission">; attempt: Omit<Attempt, "key">; signal: AbortSignal };
 
 /** So many in a row that could not be started, and the rest would go the same way. */
 const MOST_FAILING = 3;
@@ -49,11 +49,11 @@ export async function sendCopies(copies: readonly Planned[], sender: Sender): Pr
 
 const networkGone: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-async function sendOne({ key, label, make }: Planned, { ports, press, signal, onWait }: Sender): Promise<RunOutcome> {
+async function sendOne({ key, label, make }: Planned, { ports, attempt, signal, onWait }: Sender): Promise<RunOutcome> {
   const { submission, graph } = make();
   const answer = await patiently(() => ports.sendPrompt(submission, key, label), { signal, onWait });
   const outcome = judge(answer, graph);
-  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, { ...press, key }) : outcome;
+  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, { ...attempt, key }) : outcome;
 }
 
 /** A value that one copy carries may be wrong for it alone; a session, a right, a plan and a line are the same for all. */

@@ -6,7 +6,7 @@ import "server-only";
 import { type StopReceipt } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { mayHaveStarted } from "@/lib/contract/press";
+import { mayHaveStarted } from "@/lib/contract/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";

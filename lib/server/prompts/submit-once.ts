@@ -1,5 +1,5 @@
-// POST /api/prompt with the key of a press: the same key again is answered with what the first one made.
-// Guarantees: however often and however late a press arrives, the service is sent it once; one that was sent and not answered clearly
+// POST /api/prompt with the key of a submission: the same key again is answered with what the first one made.
+// Guarantees: however often and however late a submission arrives, the service is sent it once; one that was sent and not answered clearly
 // stays unknown and is not sent again; a browser that goes away does not cut the submission, whose answer is kept for when it comes back.
 // Must never: hand the key or the label on to the service, or keep what was submitted.
 
@@ -8,28 +8,28 @@ import { createHash } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, parseJson, textOf } from "@/lib/contract/json";
 import { operations } from "@/lib/contract/operations";
-import { isPressKey, LABEL_HEADER, mayHaveStarted, PRESS_HEADER, readLabel } from "@/lib/contract/press";
+import { isIdempotencyKey, LABEL_HEADER, mayHaveStarted, IDEMPOTENCY_HEADER, readLabel } from "@/lib/contract/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
-import { outcomeOfKept, toKept } from "./press-outcome";
-import { type PressOutcome } from "./press-types";
+import { outcomeOfKept, toKept } from "./submission-outcome";
+import { type SubmissionOutcome } from "./submission-types";
 
 const KEPT_MS = 24 * 60 * 60_000;
 
 export async function submitOnce(asked: Asked): Promise<Result<Response, Failure>> {
-  const key = asked.request.headers.get(PRESS_HEADER);
+  const key = asked.request.headers.get(IDEMPOTENCY_HEADER);
   if (key === null) return runOperation(operations.submitPrompt, asked, ok({}));
-  if (!isPressKey(key)) return failed(refusal("BAD_REQUEST", `${PRESS_HEADER} must be 16 to 64 letters, digits and hyphens.`));
+  if (!isIdempotencyKey(key)) return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
   const body = await readWhole(asked.request);
   if (!body.ok) return body;
   const outcome = await once(asked, key, body.value);
   return outcome.ok ? ok(new Response(outcome.value, { headers: { "content-type": "application/json" } })) : outcome;
 }
 
-async function once(asked: Asked, key: string, body: Uint8Array<ArrayBuffer>): Promise<PressOutcome> {
-  const flights = asked.console.pressesInFlight;
+async function once(asked: Asked, key: string, body: Uint8Array<ArrayBuffer>): Promise<SubmissionOutcome> {
+  const flights = asked.console.submissionsInFlight;
   const id = flightId(asked.viewer.memberId, key);
   // The connection is part of what was pressed: the same graph elsewhere is another job.
   const contentHash = createHash("sha256").update(new URL(asked.request.url).search).update("\n").update(body).digest("hex");
@@ -50,12 +50,12 @@ export function flightId(memberId: string, key: string): string {
 
 type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
-async function settle(asked: Asked, key: string, { body, contentHash }: Sent): Promise<PressOutcome> {
+async function settle(asked: Asked, key: string, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
   const { store, now } = asked.console;
-  const press = { memberId: asked.viewer.memberId, key };
-  const isFirst = await store.presses.begin(press, { contentHash, now: now(), forgetBefore: now() - KEPT_MS });
+  const submission = { memberId: asked.viewer.memberId, key };
+  const isFirst = await store.submissions.begin(submission, { contentHash, now: now(), forgetBefore: now() - KEPT_MS });
   if (!isFirst) {
-    const kept = await store.presses.find(press);
+    const kept = await store.submissions.find(submission);
     if (kept && kept.contentHash !== contentHash) return failed(otherContent());
     return repeated(asked, outcomeOfKept(kept ?? { contentHash }));
   }
@@ -68,21 +68,25 @@ async function settle(asked: Asked, key: string, { body, contentHash }: Sent): P
     asked.note(facts);
   };
   const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({}));
-  const outcome: PressOutcome = result.ok ? ok(await result.value.text()) : result;
+  const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
   const label = readLabel(headers.get(LABEL_HEADER));
   if (outcome.ok && usedId !== undefined && label !== undefined) await keepLabel(asked, usedId, { answer: outcome.value, label });
-  await keep(asked, press, outcome);
+  await keep(asked, submission, outcome);
   return outcome;
 }
 
-async function keep({ console: { store, log } }: Asked, press: { memberId: string; key: string }, outcome: PressOutcome): Promise<void> {
+async function keep(
+  { console: { store, log } }: Asked,
+  submission: { memberId: string; key: string },
+  outcome: SubmissionOutcome,
+): Promise<void> {
   try {
-    if (outcome.ok) await store.presses.accepted(press, toKept(outcome.value));
-    else if (mayHaveStarted(outcome.failure)) await store.presses.unknown(press, outcome.failure);
-    else await store.presses.forget(press);
+    if (outcome.ok) await store.submissions.accepted(submission, toKept(outcome.value));
+    else if (mayHaveStarted(outcome.failure)) await store.submissions.unknown(submission, outcome.failure);
+    else await store.submissions.forget(submission);
   } catch (err) {
-    // The service has answered by now: the press stays as one that was sent, and is not sent again.
-    log.error({ err }, "what became of a press was not stored");
+    // The service has answered by now: the submission stays as one that was sent, and is not sent again.
+    log.error({ err }, "what became of a submission was not stored");
   }
 }
 
@@ -97,11 +101,11 @@ async function keepLabel({ console: { store, log, now } }: Asked, usedId: string
   }
 }
 
-function repeated({ note }: Asked, outcome: PressOutcome): PressOutcome {
-  note({ outcome: "the same press again: nothing was sent" });
+function repeated({ note }: Asked, outcome: SubmissionOutcome): SubmissionOutcome {
+  note({ outcome: "the same submission again: nothing was sent" });
   return outcome;
 }
 
 function otherContent(): Failure {
-  return refusal("CONFLICT", `This ${PRESS_HEADER} was used for another submission.`);
+  return refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another submission.`);
 }

@@ -17,6 +17,7 @@ import { chainedLog } from "./migrations/0012-chained-log";
 import { connectionAssets } from "./migrations/0013-connection-assets";
 import { jobLedger } from "./migrations/0014-job-ledger";
 import { maskedNames } from "./migrations/0015-masked-names";
+import { submissions } from "./migrations/0016-submissions";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -34,4 +35,5 @@ export const migrations: Record<string, Migration> = {
   "0013-connection-assets": connectionAssets,
   "0014-job-ledger": jobLedger,
   "0015-masked-names": maskedNames,
+  "0016-submissions": submissions,
 };

@@ -16,7 +16,7 @@ import { createJobLabelStore, type JobLabelStore } from "./job-labels";
 import { createLedgerSearch, type LedgerSearchStore } from "./ledger-search";
 import { createKeyStore, type KeyStore } from "./keys";
 import { createMemberStore, type MemberStore } from "./members";
-import { createPressStore, type PressStore } from "./presses";
+import { createSubmissionStore, type SubmissionStore } from "./submissions";
 import { createSavedViewStore, type SavedViewStore } from "./saved-views";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
@@ -26,7 +26,7 @@ export type Store = {
   connections: ConnectionStore;
   keys: KeyStore;
   workflowNames: WorkflowNameStore;
-  presses: PressStore;
+  submissions: SubmissionStore;
   downloadTasks: DownloadTaskStore;
   jobLabels: JobLabelStore;
   jobLedger: JobLedgerStore & LedgerSearchStore;
@@ -60,7 +60,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     connections: createConnectionStore(database),
     keys: createKeyStore(database),
     workflowNames: createWorkflowNameStore(database),
-    presses: createPressStore(database),
+    submissions: createSubmissionStore(database),
     downloadTasks: createDownloadTaskStore(database),
     jobLabels: createJobLabelStore(database),
     jobLedger: { ...createJobLedgerStore(database), ...createLedgerSearch(database) },

@@ -43,9 +43,9 @@ export type KeyRow = {
 
 export type WorkflowNameRow = { connection_id: string; workflow_id: string; name: string; is_masked: number };
 
-export type PressRow = {
+export type SubmissionRow = {
   member_id: string;
-  press_key: string;
+  idempotency_key: string;
   content_hash: string;
   /** The service's answer, as JSON; null while it is awaited, and where none came. */
   answer: string | null;
@@ -168,7 +168,7 @@ export type Tables = {
   connections: ConnectionRow;
   api_keys: KeyRow;
   workflow_names: WorkflowNameRow;
-  presses: PressRow;
+  submissions: SubmissionRow;
   archives: ArchiveRow;
   download_tasks: DownloadTaskRow;
   job_labels: JobLabelRow;

@@ -28,7 +28,7 @@ function submit(label: string, to = connection): Promise<Response> {
     as: "operator",
     method: "POST",
     json: { prompt: { "1": { class_type: "SaveImage", inputs: {} } } },
-    headers: { "x-lightdesk-press": `press-of-${crypto.randomUUID()}`, "x-lightdesk-label": label },
+    headers: { "idempotency-key": `press-of-${crypto.randomUUID()}`, "x-lightdesk-label": label },
   });
 }
 

@@ -22,7 +22,7 @@ afterEach(async () => {
 const get = async (path: string) => (await harness.request(path, { as: "operator" })).text();
 
 test("the embedded service is sent every digit, and every view shows them, with and without the key of a press", async () => {
-  const presses: Record<string, string>[] = [{}, { "x-lightdesk-press": "0123456789abcdef" }];
+  const presses: Record<string, string>[] = [{}, { "idempotency-key": "0123456789abcdef" }];
   for (const press of presses) {
     const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", body, headers: { ...headers, ...press } });
     const text = await answer.text();

@@ -42,10 +42,16 @@ async function writeOlder(file: string, version: string, ring: KeyRing): Promise
   insert("workflow_names", { connection_id: "c", workflow_id: "w", name: "Portrait" });
   // From the twelfth on a row of the log is hashed by whoever writes it.
   if (version < "0012") insert("audit", { at: 4, request_id: "r", member_id: "m", member_name: "Ada", action: "signIn", status: 200 });
+  const isOldName = version < "0016";
+  const key = isOldName ? "press_key" : "idempotency_key";
+  if (version >= "0005") {
+    const sent = { member_id: "m", [key]: "0123456789abcdef", content_hash: "h", answer: '{"prompt_id":"j"}', created_at: 5 };
+    insert(isOldName ? "presses" : "submissions", sent);
+  }
   await database.destroy();
 }
 
-test.each(Object.keys(migrations))("a database of %s opens, with its member, connection, key, name and log", async (version) => {
+test.each(Object.keys(migrations))("a database of %s opens, with what was kept in it", async (version) => {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
   const env = readEnv({ LIGHTDESK_DATA_DIR: folder });
   const first = startComposition({ env, logDestination });
@@ -64,6 +70,8 @@ test.each(Object.keys(migrations))("a database of %s opens, with its member, con
   expect(await store.connections.getFor("m", "c")).toMatchObject({ name: "Studio", baseUrl: "http://127.0.0.1:1" });
   expect((await store.keys.list()).map((stored) => openApiKey(ring, stored))).toEqual(["a-key-of-the-studio"]);
   expect([...(await store.workflowNames.list("c", ["w"]))]).toEqual([["w", "Portrait"]]);
+  const submitted = await store.submissions.find({ memberId: "m", key: "0123456789abcdef" });
+  expect(submitted).toEqual(version < "0005" ? undefined : { contentHash: "h", answer: '{"prompt_id":"j"}' });
   expect(await store.audit.verify()).toMatchObject({ rows: version < "0012" ? 1 : 0 });
   await console.stop();
   await rm(folder, { recursive: true });

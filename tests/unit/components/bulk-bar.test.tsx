@@ -5,7 +5,7 @@ import { BulkBar } from "@/components/jobs/bulk/bulk-bar";
 import { type BulkSelection } from "@/components/jobs/bulk/bulk-selection";
 import { type JobRow } from "@/components/jobs/job-row";
 import { HELD_MS } from "@/components/ui/use-held";
-import { PRESS_HEADER } from "@/lib/contract/press";
+import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
 import { inApp, renderInApp } from "./render";
@@ -37,7 +37,7 @@ function outside(answer: (sent: Sent, nth: number) => Response | Promise<Respons
   const all: Sent[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {
     const json: unknown = body === undefined || body === null ? undefined : JSON.parse(String(body));
-    const sent = { path, method, json, keepalive, press: new Headers(headers).get(PRESS_HEADER) };
+    const sent = { path, method, json, keepalive, press: new Headers(headers).get(IDEMPOTENCY_HEADER) };
     all.push(sent);
     return answer(sent, all.length);
   });

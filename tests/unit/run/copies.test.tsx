@@ -210,7 +210,7 @@ describe("copies of a run", () => {
 
   it("cut off by a reload are asked after, and nothing is sent again", async () => {
     const report = (key: string) => ok({ state: "accepted" as const, answer: { prompt_id: `found-${key.length}` } });
-    const { sent, show } = desk({ reportPress: async (key) => report(key) });
+    const { sent, show } = desk({ reportSubmission: async (key) => report(key) });
     const page = show();
     await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
     (await nth(sent, 1)).answer(accepted("one"));

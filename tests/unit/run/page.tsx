@@ -20,7 +20,7 @@ const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunPorts> = {}): RunPorts {
   return {
     sendPrompt: service?.send ?? (async () => failed(nobody)),
-    reportPress: async () => failed(nobody),
+    reportSubmission: async () => failed(nobody),
     newestJobs: async () => failed(nobody),
     recentJobs: async () => failed(nobody),
     sendPicture: async () => failed({ code: "INTERNAL", message: "", status: 500 }),

@@ -55,13 +55,13 @@ describe("a run whose answer did not come", () => {
   });
 
   it("is a job where the console knows its answer", async () => {
-    await pressAndLoseTheLine({ reportPress: async () => ok({ state: "accepted", answer: { prompt_id: "found" } }) });
+    await pressAndLoseTheLine({ reportSubmission: async () => ok({ state: "accepted", answer: { prompt_id: "found" } }) });
     expect(await screen.findByRole("link", { name: "Open job found" })).toBeTruthy();
     expect(service.received).toHaveLength(1);
   });
 
   it("started nothing where the console never heard of it", async () => {
-    await pressAndLoseTheLine({ reportPress: async () => failed({ code: "NOT_FOUND", message: "", status: 404 }) });
+    await pressAndLoseTheLine({ reportSubmission: async () => failed({ code: "NOT_FOUND", message: "", status: 404 }) });
     expect((await screen.findByRole("alert")).textContent).toContain("Nothing was started");
   });
 
@@ -83,7 +83,7 @@ describe("a reload in the middle of a run", () => {
     await waitFor(() => expect(service.received).toHaveLength(1));
     const asked: string[] = [];
     reload({
-      reportPress: async (key) => {
+      reportSubmission: async (key) => {
         asked.push(key);
         return ok({ state: "accepted", answer: { prompt_id: "went-on" } });
       },

@@ -215,10 +215,10 @@ it("a cancel that is still held when the next job starts is carried out and told
 it("a cancel that leaves with the page is heard by what outlives the page", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
-  show();
+  const { rerender } = show();
   await pass(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-  cleanup();
+  rerender(inPage(null));
   await pass(0);
   expect(posted).toEqual([{ delete: ["mine"] }]);
   expect(told).toEqual(["mine"]);

@@ -4,7 +4,7 @@ import { type MouseEvent } from "react";
 import { type AssetsSource } from "./assets-source";
 import { type Picking } from "./use-picking";
 
-type Presses = {
+type TileClicks = {
   source: AssetsSource;
   picking: Picking;
   onOpen: (id: string) => boolean;
@@ -12,7 +12,7 @@ type Presses = {
 };
 
 /** A press opens beside the wall, two open the page; while some are chosen a press chooses, and with shift it always does. Other presses are the browser's. */
-export function useTilePresses({ source, picking, onOpen, onPage }: Presses) {
+export function useTileClicks({ source, picking, onOpen, onPage }: TileClicks) {
   return {
     onClick(event: MouseEvent<HTMLElement>) {
       const index = tileOf(event);

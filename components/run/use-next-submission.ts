@@ -20,7 +20,7 @@ type Form = {
 };
 
 /** What the next run sends otherwise than it stands in the form: chosen before Run is pressed, so that what is shown is what is sent. */
-export function useNextPress({ graph, form, info, isRandomised }: Form) {
+export function useNextSubmission({ graph, form, info, isRandomised }: Form) {
   const [draw, setDraw] = useState(someDraw);
   const [at, setAt] = useState(() => new Date());
   // Of several copies each draws for itself.

@@ -25,92 +25,92 @@ afterEach(async () => {
 
 const sent = () => service.seen.filter(({ method }) => method === "POST");
 
-function press(options: { key?: string; json?: unknown; signal?: AbortSignal; as?: "operator" | "admin" } = {}): Promise<Response> {
+function submission(options: { key?: string; json?: unknown; signal?: AbortSignal; as?: "operator" | "admin" } = {}): Promise<Response> {
   return harness.request(`/api/prompt?connection=${connection}`, {
     as: options.as ?? "operator",
     method: "POST",
     json: options.json ?? { prompt },
-    headers: { "x-lightdesk-press": options.key ?? key },
+    headers: { "idempotency-key": options.key ?? key },
     signal: options.signal,
   });
 }
 
 async function report(as: "operator" | "admin" = "operator"): Promise<{ status: number; body: Record<string, unknown> }> {
-  const answered = await harness.request(`/api/console/presses/${key}`, { as });
+  const answered = await harness.request(`/api/console/submissions/${key}`, { as });
   return { status: answered.status, body: (await answered.json()) as Record<string, unknown> };
 }
 
-test("two presses of one key at once reach the service once, and both are told the same job", async () => {
-  const answers = await Promise.all([press(), press()]);
+test("two submissions of one key at once reach the service once, and both are told the same job", async () => {
+  const answers = await Promise.all([submission(), submission()]);
   expect(await Promise.all(answers.map((one) => one.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
   expect(sent()).toHaveLength(1);
 });
 
 test("the same key later is answered with the first job, and the key itself never reaches the service", async () => {
-  expect(await (await press()).json()).toMatchObject({ prompt_id: "job-1" });
-  const again = await press();
+  expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
+  const again = await submission();
   expect([again.status, await again.json()]).toMatchObject([200, { prompt_id: "job-1" }]);
   expect(sent()).toHaveLength(1);
   expect(JSON.stringify([sent()[0]?.headers, sent()[0]?.body.toString()])).not.toContain(key);
 });
 
-test("presses of two keys are two jobs, and so are the same key of two members", async () => {
-  await press();
-  await press({ key: "press-0000-4000-8000-000000000002" });
-  await press({ as: "admin" });
+test("submissions of two keys are two jobs, and so are the same key of two members", async () => {
+  await submission();
+  await submission({ key: "press-0000-4000-8000-000000000002" });
+  await submission({ as: "admin" });
   expect(sent()).toHaveLength(3);
 });
 
 test("a key with other content is refused, and nothing is sent", async () => {
-  await press();
-  expect((await press({ json: { prompt: {} } })).status).toBe(409);
+  await submission();
+  expect((await submission({ json: { prompt: {} } })).status).toBe(409);
   expect(sent()).toHaveLength(1);
 });
 
 test("a key that is none is refused", async () => {
-  expect((await press({ key: "short" })).status).toBe(400);
+  expect((await submission({ key: "short" })).status).toBe(400);
   expect(sent()).toHaveLength(0);
 });
 
-test("a service that cuts the line after receiving is not asked again by the same key, and the press stays unknown", async () => {
+test("a service that cuts the line after receiving is not asked again by the same key, and the submission stays unknown", async () => {
   answer = (_, response) => void response.socket?.destroy();
-  const first = (await (await press()).json()) as { code: string };
+  const first = (await (await submission()).json()) as { code: string };
   expect(first.code).toBe("UPSTREAM_UNREACHABLE");
   answer = (_, response) => answerJson(response, { prompt_id: "second" });
-  expect(await (await press()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE" });
+  expect(await (await submission()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE" });
   expect(sent()).toHaveLength(1);
   expect(await report()).toMatchObject({ status: 200, body: { state: "unknown", failure: { code: "UPSTREAM_UNREACHABLE" } } });
 });
 
 test.each([502, 504])("a gateway's %i after the request went out is unknown too", async (status) => {
   answer = (_, response) => answerJson(response, {}, status);
-  await press();
+  await submission();
   expect((await report()).body).toMatchObject({ state: "unknown" });
-  await press();
+  await submission();
   expect(sent()).toHaveLength(1);
 });
 
 test("a refusal started nothing: the same key is sent again", async () => {
   answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429, { "retry-after": "7" });
-  const refused = await press();
+  const refused = await submission();
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
   expect((await report()).status).toBe(404);
   answer = (_, response) => answerJson(response, { prompt_id: "now" });
-  expect(await (await press()).json()).toMatchObject({ prompt_id: "now" });
+  expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
 test("a service that takes no connection was sent nothing, and says so", async () => {
   await service.close();
-  expect(await (await press()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE", details: { sent: false } });
+  expect(await (await submission()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE", details: { sent: false } });
   expect((await report()).status).toBe(404);
   service = await startLittleServer(() => undefined);
 });
 
-test("a browser that goes away in the middle finds its job when it asks after the press", async () => {
+test("a browser that goes away in the middle finds its job when it asks after the submission", async () => {
   let release = () => {};
   answer = (_, response) => void (release = () => answerJson(response, { prompt_id: "kept" }));
   const leaving = new AbortController();
-  const left = press({ signal: leaving.signal });
+  const left = submission({ signal: leaving.signal });
   await until("the service was asked", () => sent().length === 1);
   leaving.abort();
   const asked = report();
@@ -121,15 +121,15 @@ test("a browser that goes away in the middle finds its job when it asks after th
   expect((await report("admin")).status).toBe(404);
 });
 
-test("a press that a console took to its grave is unknown to the next one", async () => {
+test("a submission that a console took to its grave is unknown to the next one", async () => {
   const { memberId } = harness.viewerOf("operator");
-  await harness.console.store.presses.begin({ memberId, key }, { contentHash: "x", now: 1, forgetBefore: 0 });
+  await harness.console.store.submissions.begin({ memberId, key }, { contentHash: "x", now: 1, forgetBefore: 0 });
   expect((await report()).body).toMatchObject({ state: "unknown", failure: { code: "INTERNAL" } });
 });
 
-test("a press is kept for a day", async () => {
+test("a submission is kept for a day", async () => {
   const { memberId } = harness.viewerOf("operator");
-  await harness.console.store.presses.begin({ memberId, key }, { contentHash: "x", now: 1, forgetBefore: 0 });
-  await press({ key: "press-0000-4000-8000-000000000002" });
+  await harness.console.store.submissions.begin({ memberId, key }, { contentHash: "x", now: 1, forgetBefore: 0 });
+  await submission({ key: "press-0000-4000-8000-000000000002" });
   expect((await report()).status).toBe(404);
 });

@@ -1,24 +1,24 @@
-// What became of a press, and as what it is told: the first answer again, never a second job.
+// What became of a submission, and as what it is told: the first answer again, never a second job.
 
 import "server-only";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { objectOf, parseJson } from "@/lib/contract/json";
-import { mayHaveStarted, type PressReport } from "@/lib/contract/press";
+import { mayHaveStarted, type SubmissionReport } from "@/lib/contract/submission";
 import { failed, ok } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";
-import { type KeptPress } from "../store/presses";
-import { type PressOutcome } from "./press-types";
+import { type KeptSubmission } from "../store/submissions";
+import { type SubmissionOutcome } from "./submission-types";
 
 const LONGEST_ANSWER = 64 * 1024;
 
-/** A press that was begun earlier, by this process or by one that is gone. */
-export function outcomeOfKept({ answer, failure }: KeptPress): PressOutcome {
+/** A submission that was begun earlier, by this process or by one that is gone. */
+export function outcomeOfKept({ answer, failure }: KeptSubmission): SubmissionOutcome {
   if (answer !== undefined) return ok(answer);
   if (failure) return failed({ ...failure, status: 0 });
   return failed(refusal("INTERNAL", "The console ended while it waited for the service's answer."));
 }
 
-export function reportOf(outcome: PressOutcome): PressReport {
+export function reportOf(outcome: SubmissionOutcome): SubmissionReport {
   if (outcome.ok) return { state: "accepted", answer: parseJson(outcome.value) };
   const { code, message } = outcome.failure;
   return mayHaveStarted(outcome.failure) ? { state: "unknown", failure: { code, message } } : { state: "refused" };

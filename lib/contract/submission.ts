@@ -1,17 +1,17 @@
-// One press of Run: its key travels in a header of the console's own and never reaches a service, so that one press makes one job at most.
+// One submission of a workflow to the console: its idempotency key never reaches a service, and makes one job at most.
 // Free of zod: browsers load it with the first page.
 
 import { objectOf } from "./json";
 import { type Failure } from "./failure";
 
-export const PRESS_HEADER = "x-lightdesk-press";
+export const IDEMPOTENCY_HEADER = "idempotency-key";
 const key = /^[A-Za-z0-9-]{16,64}$/;
 
-export function isPressKey(text: string): boolean {
+export function isIdempotencyKey(text: string): boolean {
   return key.test(text);
 }
 
-/** What the console shall call the job of a press, as encodeURIComponent writes it. Like the key it stays with the console. */
+/** What the console shall call the job of a submission, as encodeURIComponent writes it. Like the key it stays with the console. */
 export const LABEL_HEADER = "x-lightdesk-label";
 const LONGEST_LABEL = 120;
 
@@ -30,8 +30,8 @@ export function readLabel(header: string | null): string | undefined {
   }
 }
 
-/** What became of a press, as GET /api/console/presses/{key} tells it; a key that nobody knows is a 404. */
-export type PressReport =
+/** What became of a submission, as GET /api/console/submissions/{key} tells it; a key that nobody knows is a 404. */
+export type SubmissionReport =
   | { state: "accepted"; answer: unknown }
   /** The service said no: nothing was started. */
   | { state: "refused" }
