@@ -1,6 +1,6 @@
 // Between images and masks, and simple sums on single samples.
 
-import { type Frame, frameOfBytes, frameOfValue } from "./frame";
+import { type Frame, frameOfPixel } from "./frame";
 import { roundHalfEven } from "./numbers";
 import { mapFrames, mapRows, type Raster, type Size } from "./raster";
 import { type Tick } from "./tick";
@@ -39,22 +39,17 @@ export function invertRaster(raster: Raster, tick: Tick): Raster {
   return mapFrames(raster, raster, (frame, part) => frame.map((sample) => 1 - sample, part), tick);
 }
 
-/** `count` frames of one value, which share their samples. */
+/** `count` frames of one value. */
 export function solidMask(size: Size, value: number, count = 1): Raster {
-  const frame = frameOfValue(size.width * size.height, value);
+  const frame = frameOfPixel(Float32Array.of(value), size.width * size.height);
   return { width: size.width, height: size.height, channels: 1, frames: new Array<Frame>(count).fill(frame) };
 }
 
-/** `count` frames of one colour (0xRRGGBB), which share their samples. */
-export function solidImage(size: Size, colour: number, count: number, tick?: Tick): Raster {
-  const bytes = new Uint8Array(size.width * size.height * 3);
-  const row = size.width * 3;
-  for (let i = 0; i < row; i += 3) bytes.set([(colour >> 16) & 255, (colour >> 8) & 255, colour & 255], i);
-  for (let y = 1; y < size.height; y++) {
-    bytes.copyWithin(y * row, 0, row);
-    tick?.((y + 1) / size.height);
-  }
-  return { width: size.width, height: size.height, channels: 3, frames: new Array<Frame>(count).fill(frameOfBytes(bytes)) };
+/** `count` frames of one colour (0xRRGGBB). */
+export function solidImage(size: Size, colour: number, count: number): Raster {
+  const pixel = Float32Array.of(((colour >> 16) & 255) / 255, ((colour >> 8) & 255) / 255, (colour & 255) / 255);
+  const frame = frameOfPixel(pixel, size.width * size.height);
+  return { width: size.width, height: size.height, channels: 3, frames: new Array<Frame>(count).fill(frame) };
 }
 
 function toMask(image: Raster, read: (frame: Float32Array, at: number) => number, tick: Tick): Raster {

@@ -4,7 +4,6 @@
 // Guarantees: a frame never changes, and its numbers are those that computing sample by sample gives, to the last bit.
 
 import { inStretches, toBytes } from "./numbers";
-import { lookUpBytesInto, lookUpInto } from "./sample-kernel";
 import { type Tick } from "./tick";
 
 export type Frame = {
@@ -45,9 +44,32 @@ export function frameOfBytes(bytes: Uint8Array): Frame {
   return frameOfCodes(bytes, unit);
 }
 
-/** `length` samples of one value. */
-export function frameOfValue(length: number, value: number): Frame {
-  return frameOfCodes(new Uint8Array(length), new Float32Array(256).fill(value));
+/** Pixels that are all alike: only one is held, and the others are made for whoever asks. */
+export function frameOfPixel(pixel: Float32Array, pixels: number): Frame {
+  const length = pixel.length * pixels;
+  return {
+    length,
+    byteLength: 0,
+    samples: () => repeated(pixel, new Float32Array(length)),
+    bytes(tick = () => undefined) {
+      const bytes = repeated(
+        toBytes(pixel, () => undefined),
+        new Uint8Array(length),
+      );
+      tick(1);
+      return bytes;
+    },
+    map(change, tick) {
+      tick(1);
+      return frameOfPixel(pixel.map(change), pixels);
+    },
+  };
+}
+
+function repeated<T extends Uint8Array | Float32Array>(part: T, out: T): T {
+  out.set(part);
+  for (let done = part.length; done < out.length; done *= 2) out.copyWithin(done, 0, done);
+  return out;
 }
 
 /** Every code stands for a value of the table. */
@@ -60,14 +82,18 @@ function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
     samples(tick = () => undefined) {
       if (samples) return samples;
       const out = new Float32Array(length);
-      inStretches(length, tick, (start, end) => lookUpInto(out, codes, table, start, end));
+      inStretches(length, tick, (start, end) => {
+        for (let i = start; i < end; i++) out[i] = table[codes[i] ?? 0] ?? 0;
+      });
       return (samples = out);
     },
     bytes(tick = () => undefined) {
       if (table === unit) return codes;
       const saved = toBytes(table, () => undefined);
       const out = new Uint8Array(length);
-      inStretches(length, tick, (start, end) => lookUpBytesInto(out, codes, saved, start, end));
+      inStretches(length, tick, (start, end) => {
+        for (let i = start; i < end; i++) out[i] = saved[codes[i] ?? 0] ?? 0;
+      });
       return out;
     },
     map(change, tick) {

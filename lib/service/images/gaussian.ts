@@ -1,8 +1,8 @@
 // Blur and sharpen. The bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
 // and the edges are mirrored without repeating the edge itself, as the family does it.
 
-import { createRowSums } from "./blur-kernel";
 import { mapRows, mapSamples, type Raster } from "./raster";
+import { sumRows } from "./separable";
 import { stages, type Tick } from "./tick";
 
 export type Bell = { radius: number; sigma: number };
@@ -22,54 +22,43 @@ function bellWeights({ radius, sigma }: Bell): Float64Array {
 }
 
 export function blurRaster(raster: Raster, bell: Bell, tick: Tick): Raster {
+  const weights = bellWeights(bell);
   const blur = (samples: Float32Array, part: Tick) => {
     const nextStage = stages(part, 2);
-    return downColumns(alongRows(samples, raster, bell, nextStage()), raster, bell, nextStage());
+    return downColumns(alongRows(samples, raster, weights, nextStage()), raster, weights, nextStage());
   };
   return mapSamples(raster, raster, blur, tick);
 }
 
 /** Every row with its mirrored edges: what lies a pixel further is the same row, begun a pixel later. */
-function alongRows(samples: Float32Array, { width, height, channels }: Raster, bell: Bell, tick: Tick): Float32Array {
-  const weights = bellWeights(bell);
+function alongRows(samples: Float32Array, { width, height, channels }: Raster, weights: Float64Array, tick: Tick): Float32Array {
+  const radius = (weights.length - 1) / 2;
   const length = width * channels;
-  const edges = [
-    ...Array.from({ length: bell.radius }, (_, i) => i),
-    ...Array.from({ length: bell.radius }, (_, i) => bell.radius + width + i),
-  ];
-  const { rows, sum } = createRowSums(weights, { length, rowSamples: length + 2 * bell.radius * channels });
-  const places = Int32Array.from(weights, (_, i) => i * channels);
+  const froms = Int32Array.from({ length: (width + 2 * radius) * channels }, (_, i) => {
+    return mirrored(Math.floor(i / channels) - radius, width) * channels + (i % channels);
+  });
+  const row = new Float32Array(froms.length);
+  const starts = Int32Array.from(weights, (_, i) => i * channels);
+  const sums = new Float64Array(length);
   const out = new Float32Array(samples.length);
   for (let y = 0; y < height; y++) {
-    const row = samples.subarray(y * length, (y + 1) * length);
-    rows.set(row, bell.radius * channels);
-    for (const edge of edges) {
-      const from = mirrored(edge - bell.radius, width) * channels;
-      for (let c = 0; c < channels; c++) rows[edge * channels + c] = row[from + c] ?? 0;
-    }
-    out.set(sum(places), y * length);
+    for (let i = 0; i < row.length; i++) row[i] = samples[y * length + (froms[i] ?? 0)] ?? 0;
+    sumRows(row, starts, weights, sums);
+    out.set(sums, y * length);
     tick((y + 1) / height);
   }
   return out;
 }
 
-/** The rows that the bell reaches are kept, each in a place of its own, and replaced as it moves down. */
-function downColumns(samples: Float32Array, { width, height, channels }: Raster, bell: Bell, tick: Tick): Float32Array {
-  const weights = bellWeights(bell);
+function downColumns(samples: Float32Array, { width, height, channels }: Raster, weights: Float64Array, tick: Tick): Float32Array {
+  const radius = (weights.length - 1) / 2;
   const length = width * channels;
-  const kept = Math.min(height, weights.length);
-  const { rows, sum } = createRowSums(weights, { length, rowSamples: length * kept });
-  const keptRow = new Int32Array(kept).fill(-1);
+  const sums = new Float64Array(length);
   const out = new Float32Array(samples.length);
   for (let y = 0; y < height; y++) {
-    const places = Int32Array.from(weights, (_, i) => {
-      const row = mirrored(y + i - bell.radius, height);
-      const place = row % kept;
-      if (keptRow[place] !== row) rows.set(samples.subarray(row * length, (row + 1) * length), place * length);
-      keptRow[place] = row;
-      return place * length;
-    });
-    out.set(sum(places), y * length);
+    const starts = Int32Array.from(weights, (_, i) => mirrored(y + i - radius, height) * length);
+    sumRows(samples, starts, weights, sums);
+    out.set(sums, y * length);
     tick((y + 1) / height);
   }
   return out;

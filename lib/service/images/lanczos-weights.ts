@@ -2,12 +2,12 @@
 // Guarantees: the weights of the last sizes are kept, within a bound: the other frames of a batch, and most often the next job, ask for
 // the same ones.
 
-import { AT_ONCE, PRECISION, toPairs } from "./lanczos-kernel";
-
+/** The same in lanczos.as.ts. */
+const PRECISION = 22;
 const LOBES = 3;
 
-/** `reach` weights for each place, those beyond its count 0; `pairs` are the same as the kernels take them. */
-type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array; pairs: Int32Array };
+/** `reach` weights for each place, those beyond its count 0. */
+type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array };
 
 const MOST_KNOWN = 8;
 const MOST_WEIGHTS = 1 << 18;
@@ -35,7 +35,7 @@ function compute(from: number, to: number): Coefficients {
   const scale = from / to;
   const stretch = Math.max(1, scale);
   const support = LOBES * stretch;
-  const reach = Math.ceil((Math.ceil(support) * 2 + 1) / AT_ONCE) * AT_ONCE;
+  const reach = Math.ceil(support) * 2 + 1;
   const firsts = new Int32Array(to);
   const counts = new Int32Array(to);
   const weights = new Int32Array(to * reach);
@@ -54,5 +54,5 @@ function compute(from: number, to: number): Coefficients {
     firsts[place] = first;
     counts[place] = count;
   }
-  return { reach, firsts, counts, weights, pairs: toPairs(weights) };
+  return { reach, firsts, counts, weights };
 }

@@ -1,7 +1,6 @@
 // Rounding and bytes exactly as the family does them, so that the pixels come out equal.
 
 import { type Tick } from "./tick";
-import { truncateInto } from "./sample-kernel";
 
 /** To the nearest whole number, halves to the even one. */
 export function roundHalfEven(value: number): number {
@@ -25,6 +24,11 @@ export function inStretches(length: number, tick: Tick, work: (start: number, en
 /** A saved byte is the truncation of 255 x in float32, clamped; what is no number becomes 0. */
 export function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
   const bytes = new Uint8Array(samples.length);
-  inStretches(samples.length, tick, (start, end) => truncateInto(bytes, samples, start, end));
+  inStretches(samples.length, tick, (start, end) => {
+    for (let i = start; i < end; i++) {
+      const value = Math.fround((samples[i] ?? 0) * 255);
+      bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
+    }
+  });
   return bytes;
 }

@@ -11,10 +11,12 @@ import { type RunRequest } from "./run";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
+import { readKernel } from "@/lib/service/images/lanczos";
 
-/** In a worker: of the bundle that holds all nodes, and of the library that decodes and encodes for them. */
+/** In a worker: of the bundle that holds all nodes, of the kernel beside it, and of the library that decodes and encodes for them. */
 const generation = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
+  .update(readKernel())
   .update(writeExactJson(sharp.versions))
   .digest("hex");
 

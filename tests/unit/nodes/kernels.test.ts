@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters } from "@/lib/service/images/blend";
 import { channelOf, colourMask, invertRaster, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
 import { compositeRasters } from "@/lib/service/images/composite";
-import { frameOfBytes, frameOfSamples, frameOfValue } from "@/lib/service/images/frame";
+import { frameOfBytes, frameOfPixel, frameOfSamples } from "@/lib/service/images/frame";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
 import { roundHalfEven } from "@/lib/service/images/numbers";
@@ -194,6 +194,7 @@ describe("a long kernel", () => {
     sharpen: (tick) => sharpenRaster(whole, bell, 1, tick),
     composite: (tick) => compositeRasters(whole, solidImage({ width: 2, height: 2 }, 0, 1), { x: 0, y: 0, resizeSource: true, mask }, tick),
     fit: (tick) => fitRaster(whole, { width: 9, height: 9 }, "bicubic", tick),
+    lanczos: (tick) => scaleRaster(whole, { width: 9, height: 9 }, "lanczos", tick),
     bytes: (tick) => frameOfSamples(Float32Array.of(0.5)).bytes(tick),
     "bytes of an inversion": (tick) => invertRaster(whole, quiet).frames[0]?.bytes(tick),
   };
@@ -258,10 +259,10 @@ describe("numbers", () => {
     );
   });
 
-  it("a change of every sample is the same whether a picture came as bytes, as one value or as numbers", () => {
+  it("a change of every sample is the same whether a picture came as bytes, as one pixel or as numbers", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const change = (sample: number) => 1 - sample * 1.5;
-    for (const frame of [frameOfBytes(all), frameOfValue(7, 0.3)]) {
+    for (const frame of [frameOfBytes(all), frameOfPixel(Float32Array.of(0.3, 0, 1.1), 7)]) {
       const byNumbers = frameOfSamples(frame.samples()).map(change, quiet);
       expect(frame.map(change, quiet).samples()).toEqual(byNumbers.samples());
       expect([...frame.map(change, quiet).bytes()]).toEqual([...byNumbers.bytes()]);

@@ -72,7 +72,7 @@ export const emptyImage: NodeDefinition = {
     const size = { width: inputs.number("width"), height: inputs.number("height") };
     const count = inputs.number("batch_size");
     context.claim(size, count);
-    return { values: [solidImage(size, inputs.number("color"), count, context.tick)] };
+    return { values: [solidImage(size, inputs.number("color"), count)] };
   },
 };
 
