@@ -1,16 +1,13 @@
-// Addresses of the internet protocol as texts: what they are, and whether they belong to the public internet. Everything else
-// (loopback, private, link-local, carrier, documentation, multicast, reserved, and IPv4 in IPv6 clothes of such) does not.
+// Addresses of the internet protocol as texts: whether they belong to the public internet, and to which network. Everything that is not
+// public (loopback, private, link-local, carrier, documentation, multicast, reserved, and IPv4 in IPv6 clothes of such) is reserved here.
 // Guarantees: a text that is not exactly an address is in no network and is not public.
-// Must never: resolve a name, or need anything of Node.
+// Must never resolve a name. For servers: it needs Node's types.
 
-type Address = { bits: 32 | 128; value: bigint };
-type Network = Address & { prefix: number };
+import { BlockList, isIP } from "node:net";
 
 export function isPublicAddress(text: string): boolean {
-  const address = parseAddress(text);
-  if (!address) return false;
   // Outside 2000::/3 lie loopback, private, link-local, multicast, mapped IPv4 and NAT64: none of them is needed.
-  return (address.bits === 32 || isWithin(address, globalUnicast)) && !isWithin(address, reserved);
+  return (isIP(text) === 4 || isInNetworks(text, globalUnicast)) && !isInNetworks(text, reserved);
 }
 
 /**
@@ -19,25 +16,30 @@ export function isPublicAddress(text: string): boolean {
  */
 export function networkOf(text: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
-  if (mapped !== undefined && parseFour(mapped) !== undefined) return mapped;
-  const address = parseAddress(text.replace(/%.*$/, ""));
-  return address?.bits === 128 ? `${(address.value >> 64n).toString(16)}::/64` : text;
+  if (mapped !== undefined && isIP(mapped) === 4) return mapped;
+  const address = text.replace(/%.*$/, "");
+  if (isIP(address) !== 6) return text;
+  // The one way of writing it, without the brackets.
+  const [head = "", tail = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
+  const [left, right] = [head, tail].map((part) => part.split(":").filter(Boolean));
+  const all = [...(left ?? []), ...new Array<string>(8 - (left?.length ?? 0) - (right?.length ?? 0)).fill("0"), ...(right ?? [])];
+  return `${all.slice(0, 4).join(":")}::/64`;
 }
 
-/** False for what is no address. */
-export function isInNetworks(text: string, list: readonly Network[]): boolean {
-  const address = parseAddress(text);
-  return address !== undefined && isWithin(address, list);
+/** False for what is no address, or names an interface too. An IPv4 address in IPv6 clothes is in its own networks. */
+export function isInNetworks(text: string, list: BlockList): boolean {
+  const version = text.includes("%") ? 0 : isIP(text);
+  return version !== 0 && list.check(text, version === 6 ? "ipv6" : "ipv4");
 }
 
 /** From "10.0.0.0/8" and "fe80::/10". Throws on anything else. */
-export function networks(...texts: readonly string[]): readonly Network[] {
-  return texts.map((text) => {
+export function networks(...texts: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of texts) {
     const [start = "", prefix = ""] = text.split("/");
-    const address = parseAddress(start);
-    if (!address || !/^\d{1,3}$/.test(prefix) || Number(prefix) > address.bits) throw new Error(`${text} is no network`);
-    return { ...address, prefix: Number(prefix) };
-  });
+    list.addSubnet(start, Number.parseInt(prefix, 10), isIP(start) === 6 ? "ipv6" : "ipv4");
+  }
+  return list;
 }
 
 const reserved = networks(
@@ -62,47 +64,3 @@ const reserved = networks(
   "3fff::/20",
 );
 const globalUnicast = networks("2000::/3");
-
-function isWithin(address: Address, list: readonly Network[]): boolean {
-  return list.some(({ bits, value, prefix }) => {
-    const rest = BigInt(bits - prefix);
-    return bits === address.bits && value >> rest === address.value >> rest;
-  });
-}
-
-function parseAddress(text: string): Address | undefined {
-  const value = text.includes(":") ? parseSix(text) : parseFour(text);
-  return value === undefined ? undefined : { bits: text.includes(":") ? 128 : 32, value };
-}
-
-function parseFour(text: string): bigint | undefined {
-  if (!/^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/.test(text)) return undefined;
-  const bytes = text.split(".").map(Number);
-  return bytes.every((byte) => byte <= 255) ? bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n) : undefined;
-}
-
-function parseSix(text: string): bigint | undefined {
-  const [head = "", tail, ...more] = text.split("::");
-  if (more.length > 0) return undefined;
-  const left = toGroups(head, tail === undefined);
-  const right = toGroups(tail ?? "", true);
-  if (!left || !right) return undefined;
-  const missing = 8 - left.length - right.length;
-  if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
-  const groups = [...left, ...Array.from({ length: missing }, () => 0n), ...right];
-  return groups.reduce((value, group) => (value << 16n) | group, 0n);
-}
-
-/** `mayEndInFour`: the last 32 bits may be written as an IPv4 address. */
-function toGroups(text: string, mayEndInFour: boolean): bigint[] | undefined {
-  if (text === "") return [];
-  const groups: bigint[] = [];
-  const parts = text.split(":");
-  for (const [index, part] of parts.entries()) {
-    const four = mayEndInFour && index === parts.length - 1 && part.includes(".") ? parseFour(part) : undefined;
-    if (four !== undefined) groups.push(four >> 16n, four & 0xffffn);
-    else if (/^[0-9a-f]{1,4}$/i.test(part)) groups.push(BigInt(`0x${part}`));
-    else return undefined;
-  }
-  return groups;
-}

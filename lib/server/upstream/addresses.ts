@@ -14,12 +14,7 @@ const never = networks(
   "::/128",
   "fe80::/10",
   "fd00:ec2::254/128",
-  "::ffff:0.0.0.0/104",
-  "::ffff:169.254.0.0/112",
-  "::ffff:100.100.100.200/128",
-  "::ffff:168.63.129.16/128",
-  "::ffff:192.0.0.192/128",
-  // The same through a translator between the two kinds of addresses.
+  // The same through a translator between the two kinds of addresses; written as one of the other kind they are known.
   "64:ff9b::169.254.0.0/112",
   "64:ff9b::100.100.100.200/128",
   "64:ff9b::168.63.129.16/128",
