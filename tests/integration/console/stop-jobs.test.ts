@@ -6,13 +6,14 @@ import { until } from "@/tests/support/until";
 
 let harness: Harness;
 beforeAll(async () => {
-  harness = await createHarness();
+  harness = await createHarness({ upstreamLimits: { writeMs: 1000 } });
 });
 afterAll(() => harness.dispose());
 
 const post = (path: string, json: unknown, as: "operator" | "viewer" = "operator") => harness.request(path, { as, method: "POST", json });
 
-async function connect(operations: Record<string, [number, unknown]>, running: string[]) {
+/** "silent": it never answers. */
+async function connect(operations: Record<string, [number, unknown] | "silent">, running: string[]) {
   const server = await startLittleServer(({ method, url }, response) => {
     const path = url.split("?")[0] ?? "";
     if (path === "/api/user") return answerJson(response, { status: "active" });
@@ -20,8 +21,8 @@ async function connect(operations: Record<string, [number, unknown]>, running: s
       const jobs = running.map((id) => ({ id, status: "in_progress", create_time: 1_767_225_600_000 }));
       return answerJson(response, { jobs, pagination: { offset: 0, limit: 1000, total: jobs.length, has_more: false } });
     }
-    const [status, body] = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
-    answerJson(response, body, status);
+    const answer = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
+    if (answer !== "silent") answerJson(response, answer[1], answer[0]);
   });
   const saved = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
   const { connection } = await saved.json();
@@ -69,6 +70,22 @@ test("it is not interrupted while others run, since all of them would stop", asy
   const { server, sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 2 });
   expect(sent("/api/interrupt")).toEqual([]);
+  await server.close();
+});
+
+test("after one stop that was never answered the others are not waited for, and none is called stopped", async () => {
+  const { server, sent, stop } = await connect({ "POST /api/jobs/b/cancel": "silent" }, ["a", "b", "c", "d"]);
+  server.seen.length = 0;
+  // Not alone, so that "a" is not stopped: it was answered, and is told as it is.
+  expect(await stop(["a", "b", "c", "d"])).toEqual({
+    stopped: [],
+    stopping: [],
+    over: [],
+    unable: ["a", "c", "d"],
+    unsure: ["b"],
+    together: 4,
+  });
+  expect(sent("/api/jobs/")).toHaveLength(2);
   await server.close();
 });
 
