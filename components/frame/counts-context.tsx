@@ -3,7 +3,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { useSWRConfig } from "swr";
 import { withQuery } from "@/lib/browser/urls";
-import { usePoll } from "@/lib/browser/use-poll";
+import { type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { useConnection } from "./connection-context";
@@ -65,6 +65,22 @@ export function useRefreshCounts(): () => Promise<void> {
   return async () => {
     if (connection) await Promise.all(Object.values(countPaths(connection)).map((path) => mutate(path)));
   };
+}
+
+/** Counts that a page itself has read, at `atMs`: the navigation shows the same ones in the same moment. */
+export function useTellCounts(running: number | undefined, pending: number | undefined, atMs = 0): void {
+  const { mutate } = useSWRConfig();
+  const connection = useConnection()?.id;
+  useEffect(() => {
+    if (!connection) return;
+    const paths = countPaths(connection);
+    const tell = (path: string, value: number | undefined) => {
+      const newest = (known?: Stamped<number>) => (value === undefined || (known && known.atMs > atMs) ? known : { value, atMs });
+      void mutate(path, newest, { revalidate: false });
+    };
+    tell(paths.running, running);
+    tell(paths.pending, pending);
+  }, [mutate, connection, running, pending, atMs]);
 }
 
 /** Counts follow what a page sees: whenever `seen` becomes another text, they are asked again. */

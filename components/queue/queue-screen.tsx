@@ -13,7 +13,7 @@ import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
-import { useFollowCounts, useRefreshCounts } from "@/components/frame/counts-context";
+import { useFollowCounts, useRefreshCounts, useTellCounts } from "@/components/frame/counts-context";
 import { RunLink } from "@/components/frame/run-link";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Button } from "@/components/ui/button";
@@ -62,6 +62,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const clearing = useClearing(connection, refresh);
   const offered = [...(canStop ? running : []), ...pending];
   const selection = useSelection(offered.map(rowId), pending.map(rowId));
+  useTellCounts(list && running.length - others, list && pendingTotal, poll.atMs);
   useFollowCounts(list && `${running.length} ${pendingTotal} ${failure?.code}`);
 
   function cancelThese(ids: readonly string[]) {

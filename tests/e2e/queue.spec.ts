@@ -65,6 +65,21 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await expect(page.getByText("1 stopped")).toBeVisible();
 });
 
+test("the side bar and the page say the same of the queue, from the same answer", async ({ page, ownDesk }) => {
+  const running = await submit(page.request, ownDesk, slowGraph(120, "-alone"));
+  await untilState(page.request, ownDesk, running, "in_progress");
+  await page.goto(`${ownDesk.url}/queue`);
+  const inSideBar = page.getByRole("link", { name: /^Queue/ }).first();
+  await expect(page.getByText("1 running, 0 pending")).toBeVisible();
+  await expect(inSideBar).toHaveText("Queue1");
+  // The side bar's own questions stay without an answer from now on.
+  await page.route(/\/api\/jobs\?.*limit=1(&|$)/, () => undefined);
+  await page.request.post(`${ownDesk.url}/api/jobs/${running}/cancel`, { headers: { origin: ownDesk.url } });
+  await expect(page.getByText("0 running, 0 pending")).toBeVisible();
+  await expect(inSideBar).toHaveText("Queue0");
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+});
+
 test("a queue longer than the screen keeps its columns, wide and narrow", async ({ signedIn: page, desk }) => {
   const pending = Array.from({ length: 100 }, (_, at) => ({
     id: `0191c0de-0000-7000-8000-${String(at).padStart(12, "0")}`,
