@@ -8,6 +8,7 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
+import { isUnanswered } from "@/lib/browser/clear-all";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearHistoryProps = {
@@ -61,7 +62,9 @@ export function ClearHistory({ count, isBusy, onClear }: ClearHistoryProps) {
         }
       >
         <p>{t("text")}</p>
-        {question.failure ? <FailureMessage failure={question.failure} className="mt-3" /> : null}
+        {question.failure ? (
+          <FailureMessage failure={question.failure} about={isUnanswered(question.failure) ? t("unclear") : undefined} className="mt-3" />
+        ) : null}
         <form id={form} onSubmit={submit} className="mt-3" autoComplete="off">
           <FormField label={t("type", { word: t("word") })}>
             {(control) => <Input {...control} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoFocus />}

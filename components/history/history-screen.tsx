@@ -141,9 +141,13 @@ export function HistoryScreen({ query, linked, canRemove, history }: HistoryScre
       ) : null}
       <LowerEdge>
         <JobLines acts={removing} connection={connection} onStopped={() => void refresh()} />
-        {clearing.isDone ? (
+        {clearing.left !== undefined ? (
           <WorkLines label={t("selectedLabel")}>
-            <WorkLine tone="ok" text={t("cleared")} onDismiss={clearing.dismiss} />
+            <WorkLine
+              tone={clearing.left === 0 ? "ok" : "off"}
+              text={clearing.left === 0 ? t("cleared") : t("clearLost", { count: clearing.left })}
+              onDismiss={clearing.dismiss}
+            />
           </WorkLines>
         ) : null}
         <SelectionBar count={selection.ids.length} onClear={selection.store.clear}>

@@ -1,23 +1,26 @@
 "use client";
 
 import { useState } from "react";
-import { callApi } from "@/lib/browser/api";
+import { clearAll } from "@/lib/browser/clear-all";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
+import { endedJobsPath } from "./history-address";
 
 /** All entries, behind a question, which says itself why there is no answer. */
 export function useClearing(connection: string | undefined, refresh: () => Promise<unknown>) {
   const [isBusy, setBusy] = useState(false);
-  const [isDone, setDone] = useState(false);
+  /** How many entries are there afterwards: others than none where the answer was lost. */
+  const [left, setLeft] = useState<number>();
   async function clear(): Promise<ApiFailure | undefined> {
-    setDone(false);
+    if (connection === undefined) return undefined;
+    setLeft(undefined);
     setBusy(true);
-    const result = await callApi(withQuery("/api/history", { connection }), { method: "POST", json: { clear: true } });
+    const result = await clearAll(withQuery("/api/history", { connection }), endedJobsPath(connection));
     setBusy(false);
     if (!result.ok) return result.failure;
     await refresh();
-    setDone(true);
+    setLeft(result.value.kind === "lost" ? result.value.left : 0);
     return undefined;
   }
-  return { isBusy, isDone, clear, dismiss: () => setDone(false) };
+  return { isBusy, left, clear, dismiss: () => setLeft(undefined) };
 }

@@ -6,6 +6,7 @@ import { FailureMessage } from "@/components/frame/failure-message";
 import { useConfirmed } from "@/components/frame/use-confirmed";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { isUnanswered } from "@/lib/browser/clear-all";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearQueueProps = { count: number; isBusy: boolean; onClear: (count: number) => Promise<ApiFailure | undefined> };
@@ -48,7 +49,13 @@ export function ClearQueue({ count, isBusy, onClear }: ClearQueueProps) {
         }
       >
         <p>{t("clearText")}</p>
-        {question.failure ? <FailureMessage failure={question.failure} className="mt-3" /> : null}
+        {question.failure ? (
+          <FailureMessage
+            failure={question.failure}
+            about={isUnanswered(question.failure) ? t("clearUnclear") : undefined}
+            className="mt-3"
+          />
+        ) : null}
       </Dialog>
     </>
   );

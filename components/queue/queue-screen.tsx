@@ -28,7 +28,7 @@ import { queueColumns } from "./queue-columns";
 import { type QueueList, type QueueRow, toQueueList } from "./queue-rows";
 import { type Receipt, receiptSentence, receiptOfClear } from "./receipt";
 import { useStarts } from "./use-starts";
-import { callApi } from "@/lib/browser/api";
+import { clearAll } from "@/lib/browser/clear-all";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 
@@ -149,13 +149,15 @@ function useClearing(connection: string | undefined, refresh: () => Promise<unkn
   const [receipt, setReceipt] = useState<Receipt>();
   async function clear(count: number): Promise<ApiFailure | undefined> {
     setBusy(true);
-    const result = await callApi<QueueAnswer>(withQuery("/api/queue", { connection }), { method: "POST", json: { clear: true } });
+    const waiting = withQuery("/api/jobs", { status: "pending", limit: 1, connection });
+    const result = await clearAll<QueueAnswer>(withQuery("/api/queue", { connection }), waiting);
     setBusy(false);
     if (!result.ok) return result.failure;
-    const told = receiptOfClear(count, result.value);
+    const cleared = result.value;
+    const told: Receipt = cleared.kind === "told" ? receiptOfClear(count, cleared.answer) : { kind: "lost", asked: count };
     const refreshed = refresh();
     // Where the service names nothing, the list after it is all that is known.
-    if (told.kind === "untold") await refreshed;
+    if (told.kind !== "told") await refreshed;
     setReceipt(told);
     await refreshed;
     return undefined;

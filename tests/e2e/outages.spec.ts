@@ -1,5 +1,5 @@
 // What a person sees while a service is silent, refuses or answers nonsense, and what the console sends meanwhile.
-import { type IncomingMessage } from "node:http";
+import { type IncomingMessage, type RequestListener } from "node:http";
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { answering, connectOver, type FlakyService, silent, startFlakyService, unanswered } from "./support/flaky-service";
@@ -181,6 +181,52 @@ test("a cancel whose answer was lost is looked up, told as it is, and sent once"
   await expect(page.getByRole("button", { name: "Undo" })).toHaveCount(0);
   await expect(page.getByRole("status").filter({ hasText: /^1 cancelled$/ })).toBeVisible();
   expect(sent).toBe(1);
+  line.spoil();
+  await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { params: { connection }, headers: { origin: desk.url } });
+});
+
+test("a queue and a history that were cleared without an answer are looked up, told as they are, and cleared once", async ({
+  signedIn: page,
+  desk,
+  service,
+}) => {
+  const running = await submit(page.request, desk, slowGraph(120, "-stays"), { connection });
+  await submit(page.request, desk, slowGraph(1, "-goes"), { connection });
+  let sent = 0;
+  const lose = (fault: RequestListener) =>
+    line.spoil(
+      (request, response) => {
+        sent += 1;
+        fault(request, response);
+      },
+      (request) => request.method === "POST" && /^\/api\/(queue|history)$/.test(pathOf(request)),
+    );
+  const answerLost = "The service's answer was lost";
+  await page.goto(`${desk.url}/queue?connection=${connection}`);
+  const clear = page.getByRole("button", { name: "Clear 1 pending job" });
+  const inDialog = page.getByRole("dialog").getByRole("button", { name: "Clear 1 pending job" });
+  // First it does not even arrive.
+  lose((_request, response) => void response.destroy());
+  await clear.click();
+  await inDialog.click();
+  await expect(page.getByText(`1 job is still waiting. ${answerLost}`)).toBeVisible();
+  expect(sent).toBe(1);
+  lose(unanswered(service.url));
+  await clear.click();
+  await inDialog.click();
+  await expect(page.getByText(`The job is no longer waiting. ${answerLost}`)).toBeVisible();
+  expect(sent).toBe(2);
+
+  await page.goto(`${desk.url}/history?connection=${connection}`);
+  await page.getByRole("button", { name: /^Clear \d+ entr/ }).click();
+  await page.getByRole("dialog").getByRole("textbox").fill("clear");
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: /^Clear \d+ entr/ })
+    .click();
+  await expect(page.getByText("History cleared")).toBeVisible();
+  await expect(page.getByText("The history is empty")).toBeVisible();
+  expect(sent).toBe(3);
   line.spoil();
   await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { params: { connection }, headers: { origin: desk.url } });
 });

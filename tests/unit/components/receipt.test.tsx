@@ -32,6 +32,14 @@ describe("the receipt of clearing the queue", () => {
   });
 
   it.each([
+    [3, 0, "None of the 3 jobs is waiting any more. The service's answer was lost"],
+    [3, 3, "3 jobs are still waiting. The service's answer was lost"],
+  ])("of %i asked, where the answer was lost and %i wait afterwards, it says: %s", (asked, waiting, words) => {
+    renderInApp(<Said receipt={{ kind: "lost", asked }} waiting={waiting} />);
+    expect(screen.getByRole("status").textContent).toBe(words);
+  });
+
+  it.each([
     [1, 0, "The job is no longer waiting. The service does not report which ones it cancelled"],
     [3, 0, "None of the 3 jobs is waiting any more. The service does not report which ones it cancelled"],
     [3, 2, "2 jobs are still waiting. The service does not report which ones it cancelled"],
