@@ -14,14 +14,13 @@ type Choices = {
 /** Cancelling and stopping jobs that this page started. */
 export function useEndJobs({ connection, onCancelled, refresh }: Choices) {
   const refreshCounts = useRefreshCounts();
-  const tell = (entries: readonly ReceiptEntry[]) => {
-    void refreshCounts();
+  const tell = (entries: readonly ReceiptEntry[]) =>
     onCancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));
-  };
   return useJobWork({
     connection,
     onDone: (_act, entries) => {
       tell(entries);
+      void refreshCounts();
       void refresh();
     },
     onLeft: tell,
