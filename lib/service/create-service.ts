@@ -21,7 +21,6 @@ import { createJobEvents, type Tell } from "./events/job-events";
 import { createEngine } from "./jobs/engine";
 import { createHistoryClears } from "./jobs/history-clears";
 import { countJobs } from "./jobs/list-jobs";
-import { createQueueClears } from "./jobs/queue-clears";
 import { recoverJobs } from "./jobs/recover";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
@@ -79,9 +78,7 @@ export async function startService(options: ServiceOptions) {
       log.error({ err: error }, "the sweep of blobs failed"),
     );
 
-    const queueClears = createQueueClears(database, log);
     const clears = createHistoryClears(database, log);
-    queueClears.start();
     clears.start();
     assetMemory.start();
 
@@ -94,7 +91,6 @@ export async function startService(options: ServiceOptions) {
       engine,
       events,
       clears,
-      queueClears,
       thumbnails,
       accessTimes,
       assetMemory,
@@ -132,14 +128,7 @@ export async function startService(options: ServiceOptions) {
         events.stop();
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
-        await Promise.all([
-          engine.stop(JOB_GRACE_MS),
-          downloads.stop(),
-          housekeeping.stop(),
-          queueClears.stop(),
-          clears.stop(),
-          assetMemory.stop(),
-        ]);
+        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetMemory.stop()]);
         await sweeping;
         await accessTimes.flush();
         database.close();

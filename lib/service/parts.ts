@@ -9,7 +9,6 @@ import { type Downloads } from "./downloads/downloads";
 import { type JobEvents } from "./events/job-events";
 import { type Engine } from "./jobs/engine";
 import { type HistoryClears } from "./jobs/history-clears";
-import { type QueueClears } from "./jobs/queue-clears";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { type Database } from "./store/database";
@@ -21,7 +20,6 @@ export type Parts = {
   engine: Engine;
   events: JobEvents;
   clears: HistoryClears;
-  queueClears: QueueClears;
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;
   assetMemory: AssetMemory;

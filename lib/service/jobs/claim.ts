@@ -2,12 +2,10 @@
 
 import { textOf } from "@/lib/contract/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { sql } from "kysely";
 import { query } from "../store/database";
 import { type JobEvents } from "../events/job-events";
 import { createRunTeller, type RunTeller } from "./run-teller";
 import { type EngineParts } from "./engine-parts";
-import { isNoted } from "./cancel-notes";
 import { failJob } from "./finish";
 import { readGraph, readRecord, readStrings } from "./job-row";
 import { createRunRecord, type RunRecord } from "./run-record";
@@ -65,12 +63,7 @@ export function claimJob(
   slot: string,
 ): Claimed | undefined {
   const job = database.row(
-    query
-      .selectFrom("jobs")
-      .innerJoin("job_inputs", "job_inputs.job_seq", "seq")
-      .selectAll()
-      .where("seq", "=", seq)
-      .where(sql<boolean>`not ${isNoted}`),
+    query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
   if (job?.state !== "pending") return undefined;
   const at = Math.max(now(), job.create_time);

@@ -5,7 +5,6 @@ import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
 import { statement } from "../store/statement";
-import { countNoted } from "./cancel-notes";
 import { isTerminal, terminalStates } from "./transitions";
 
 export type JobFilter = { userId: number; states?: readonly KnownJobState[]; workflowId?: string; output?: "image" | "video" | "audio" };
@@ -31,10 +30,7 @@ export function unfinishedOf({ states = unfinishedStates }: JobFilter): KnownJob
 /** While the history is being cleared. */
 export function countLeft(database: Database, filter: JobFilter): number {
   const ended = statement(sql<{ n: number }>`select count(*) as n from ${endedSince(filter)}`);
-  const left = { ...filter, states: unfinishedOf(filter) };
-  // A note takes a job out of what waits, and not into what has ended since.
-  const noted = countNoted(database, left.userId, left.states, left.workflowId);
-  return countRows(database, left) + noted + (database.row(ended)?.n ?? 0);
+  return countRows(database, { ...filter, states: unfinishedOf(filter) }) + (database.row(ended)?.n ?? 0);
 }
 
 /** The rows of `jobs` that have ended since the history was cleared and pass the filter. */

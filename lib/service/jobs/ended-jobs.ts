@@ -3,7 +3,6 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type Database, query } from "../store/database";
-import { takeNotes } from "./cancel-notes";
 import { isBeingCleared, wasCleared } from "./history-cleared";
 import { terminalStates } from "./transitions";
 
@@ -38,8 +37,7 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
 /** What a cleared history still has of rows; the mark goes with the last of them. Nobody waits for it, so others get as much of the time. */
 export async function removeCleared(database: Database, userId: number, goOn: () => boolean): Promise<void> {
   const removeSome = () => {
-    const ended = database.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared)).map((job) => job.seq);
-    const seqs = ended.length > 0 ? ended : takeNotes(database, userId, AT_ONCE);
+    const seqs = database.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared)).map((job) => job.seq);
     if (seqs.length > 0) return database.run(query.deleteFrom("jobs").where("seq", "in", seqs));
     database.run(query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId));
     database.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));

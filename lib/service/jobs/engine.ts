@@ -3,10 +3,8 @@
 // Guarantees: a claim is durable before a node runs; a job that was cancelled keeps nothing, whatever its worker still does;
 // whatever goes wrong around a run ends that job and never the process; while the disk takes nothing, what waits goes on waiting. Background work is counted, so `stop` can wait for it.
 
-import { sql } from "kysely";
 import { asStorageFailure } from "../storage-failure";
 import { query } from "../store/database";
-import { isNoted } from "./cancel-notes";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { createFairQueue } from "./fair-queue";
@@ -141,13 +139,7 @@ export function createEngine(parts: EngineParts) {
     /** Loads what waits and begins; afterwards `submitted` tells of each new job. */
     start(): void {
       accepting = true;
-      const waiting = query
-        .selectFrom("jobs")
-        .select(["seq", "user_id"])
-        .where("state", "=", "pending")
-        .where(isUnfinished)
-        .where(sql<boolean>`not ${isNoted}`)
-        .orderBy("seq");
+      const waiting = query.selectFrom("jobs").select(["seq", "user_id"]).where("state", "=", "pending").where(isUnfinished).orderBy("seq");
       for (const job of database.rows(waiting)) queue.add(job.user_id, job.seq);
       pump();
     },

@@ -1,11 +1,11 @@
 // How a job ends: one commit that moves its state, stores what is kept, and lets go of the files it had pinned.
 // Inside a commit. What ends one job answers false when it has already left the state that it is expected in.
 
-import { sql } from "kysely";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { asStorageException } from "../storage-failure";
 import { type Database, query } from "../store/database";
+import { numbers } from "../store/statement";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 import { move, moveAll } from "./transitions";
@@ -38,22 +38,14 @@ export function cancelRunning(database: Database, job: Job, record: RunRecord, n
   return true;
 }
 
-/** Many at once, in three statements; all of them wait. */
-export function cancelPending(database: Database, jobs: readonly Job[], at: number): void {
-  const seqs = jobs.map((job) => job.seq);
+/** Many at once; all of them wait. */
+export function cancelPending(database: Database, seqs: readonly number[], at: number): void {
   if (moveAll(database, { seqs, from: "pending", to: "cancelled", at }) !== seqs.length)
     throw new Error("a job to be cancelled did not wait");
-  const results = jobs.map(({ seq, id }) => ({ job_seq: seq, ...resultOfNoRun(id, at) }));
-  database.run(
-    query
-      .insertInto("job_results")
-      .values(results)
-      .onConflict((conflict) => conflict.column("job_seq").doUpdateSet({ outputs: "{}", messages: sql`excluded.messages`, meta: "{}" })),
-  );
-  database.run(query.deleteFrom("job_images").where("job_seq", "in", seqs));
+  database.run(query.deleteFrom("job_images").where("job_seq", "in", numbers(seqs)));
 }
 
-/** Of a job that was cancelled while it waited, as it is stored. */
+/** Of a job that was cancelled while it waited: nothing is stored of it. */
 export function resultOfNoRun(id: string, at: number): { outputs: string; messages: string; meta: string } {
   const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
   return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };

@@ -3,7 +3,6 @@
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type Database } from "../store/database";
-import { type QueueClears } from "./queue-clears";
 import { removeEndedByIds } from "./ended-jobs";
 import { type HistoryClears } from "./history-clears";
 import { countJobs, listJobs } from "./list-jobs";
@@ -94,18 +93,10 @@ export function toHistoryEntry(database: Database, job: StoredJob): string | und
   return objectText(errorOf(job), { prompt, ...result });
 }
 
-type HistoryParts = { database: Database; clears: HistoryClears; queueClears: QueueClears; now: () => number };
+type HistoryParts = { database: Database; clears: HistoryClears; now: () => number };
 
 /** clear wins over delete. Tells how many entries went. */
-export async function manageHistory(
-  { database, clears, queueClears, now }: HistoryParts,
-  userId: number,
-  body: ManageBody,
-): Promise<string> {
-  if (!body.clear) {
-    const ids = body.delete ?? [];
-    await queueClears.settle(userId, ids);
-    return `${await removeEndedByIds(database, userId, ids)} removed from the history.`;
-  }
+export async function manageHistory({ database, clears, now }: HistoryParts, userId: number, body: ManageBody): Promise<string> {
+  if (!body.clear) return `${await removeEndedByIds(database, userId, body.delete ?? [])} removed from the history.`;
   return `The history was cleared: ${await clears.clear(userId, now())} removed.`;
 }

@@ -6,7 +6,6 @@ import { parseExactJson } from "@/lib/contract/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { type JobRow } from "../store/schema";
-import { asNoted } from "./cancel-notes";
 import { isCleared } from "./history-cleared";
 
 const DAMAGED =
@@ -17,8 +16,7 @@ export type StoredJob = Selectable<JobRow>;
 /** A job whose history was cleared is gone, though its row may still be there. */
 export function findJob(database: Database, userId: number, id: string): StoredJob | undefined {
   const job = database.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
-  const shown = job && asNoted(database, userId, [job])[0];
-  return shown && isCleared(database, shown) ? undefined : shown;
+  return job && isCleared(database, job) ? undefined : job;
 }
 
 /** The text that was checked at acceptance. */

@@ -74,7 +74,7 @@ export function readError(job: StoredJob): string | undefined {
 
 /** Each as JSON text. */
 export function readResult(database: Database, job: StoredJob): { outputs: string; status: string; meta: string } | undefined {
-  // One that was noted as cancelled has no result yet.
+  // One that was cancelled while it waited has no result.
   const texts = resultTexts(database, job.seq) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
   const completed = job.state === "completed";
   return (

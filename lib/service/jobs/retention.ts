@@ -3,7 +3,6 @@
 
 import { type ServiceSettings } from "../settings";
 import { type Database, query } from "../store/database";
-import { hasNotes } from "./cancel-notes";
 import { removeEnded } from "./ended-jobs";
 import { countJobs } from "./list-jobs";
 import { terminalStates } from "./transitions";
@@ -24,8 +23,7 @@ export async function applyRetention({ database, settings, now }: RetentionParts
     if (retentionDays !== undefined) {
       removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, goOn });
     }
-    // Those that were cancelled a moment ago belong among the others by their age: they are counted when their rows have followed.
-    if (retentionJobs !== undefined && !hasNotes(database, userId)) {
+    if (retentionJobs !== undefined) {
       const atMost = countJobs(database, userId, terminalStates) - retentionJobs;
       removed += await removeEnded(database, { userId, endedUntil: now(), atMost, goOn });
     }

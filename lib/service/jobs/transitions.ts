@@ -11,6 +11,7 @@
 import { sql, type Updateable } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
+import { numbers } from "../store/statement";
 import { type JobRow } from "../store/schema";
 
 const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
@@ -57,7 +58,7 @@ export function moveAll(
       const at = fn<number>("max", ["update_time", eb.val(step.at)]);
       return { ...changes, state: step.to, update_time: at, state_time: at };
     })
-    .where("seq", "in", step.seqs)
+    .where("seq", "in", numbers(step.seqs))
     .where("state", "=", step.from);
   return database.run(update);
 }

@@ -12,11 +12,12 @@ import { endedTasks } from "./migrations/007-ended-tasks";
 import { shortNames } from "./migrations/008-short-names";
 import { clearedHistories } from "./migrations/009-cleared-histories";
 import { cancelNotes } from "./migrations/010-cancel-notes";
+import { plainLists } from "./migrations/011-plain-lists";
 
 /** `prepare` gives the connection the functions that the statements call. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
 
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   first,
   lists,
   downloads,
@@ -26,6 +27,7 @@ const migrations: readonly Migration[] = [
   shortNames,
   clearedHistories,
   cancelNotes,
+  plainLists,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

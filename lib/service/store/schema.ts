@@ -58,9 +58,6 @@ export type JobInputRow = {
 /** Kept by a trigger: jobs that ended while their user's history was being cleared. */
 export type EndedSinceClearRow = { user_id: number; job_seq: number };
 
-/** Jobs that were cancelled while they waited, and whose rows do not say so yet. */
-export type CancelNoteRow = { user_id: number; job_seq: number; at: number };
-
 export type JobResultRow = { job_seq: number; outputs: string; messages: string; meta: string };
 
 /** Which bytes a name meant when the job was accepted; held until the job has ended. */
@@ -76,9 +73,6 @@ export type JobCountRow = {
   has_audio: number;
   n: number;
 };
-
-/** Kept by triggers: how many jobs of a state lie in a stretch of time or of duration (see jobs/job-spread.ts). */
-export type JobSpreadRow = { user_id: number; kind: number; bucket: number; state: KnownJobState; n: number };
 
 export type BlobRow = { hash: string; sha256: string; size: number; media_type: string; created_at: number };
 
@@ -155,10 +149,8 @@ export type Tables = {
   job_inputs: JobInputRow;
   job_results: JobResultRow;
   ended_since_clear: EndedSinceClearRow;
-  cancel_notes: CancelNoteRow;
   job_images: JobImageRow;
   job_counts: JobCountRow;
-  job_spread: JobSpreadRow;
   blobs: BlobRow;
   assets: AssetRow;
   asset_tags: AssetTagRow;

@@ -61,8 +61,6 @@ export function seedJobs(file: string, userName: string, wanted: number, { waiti
     const kept = "SELECT user_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n > 0 AND workflow_id = ''";
     requireSame(database, kept, "SELECT user_id, state, has_image, has_video, has_audio, count(*) FROM jobs GROUP BY 1, 2, 3, 4, 5");
     const keptByWorkflow = "SELECT user_id, workflow_id, state, sum(n) FROM job_counts WHERE n > 0 AND workflow_id <> '' GROUP BY 1, 2, 3";
-    const spread = "SELECT user_id, create_time >> 17, state, count(*) FROM jobs GROUP BY 1, 2, 3";
-    requireSame(database, "SELECT user_id, bucket, state, n FROM job_spread WHERE kind = 1", spread);
     requireSame(database, keptByWorkflow, "SELECT user_id, workflow_id, state, count(*) FROM jobs GROUP BY 1, 2, 3");
   });
 }

@@ -16,10 +16,6 @@ const counters: readonly { kept: string; counted: string }[] = [
     counted: "SELECT owner_id, count(*) AS n FROM assets GROUP BY 1",
   },
   {
-    kept: "SELECT user_id, kind, state, sum(n) AS n FROM job_spread GROUP BY 1, 2, 3 HAVING sum(n) <> 0",
-    counted: "SELECT user_id, kind, state, count(*) AS n FROM jobs, (SELECT DISTINCT kind FROM job_spread) GROUP BY 1, 2, 3",
-  },
-  {
     kept: "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0",
     counted: "SELECT owner_id, tag, count(*) AS n FROM asset_tags JOIN assets ON seq = asset_seq GROUP BY 1, 2",
   },

@@ -49,7 +49,7 @@ const queries = fc.record(
   { requiredKeys: ["states", "by", "order"] },
 );
 
-describe("the list of jobs against a filter and a sort of every row", () => {
+describe.each([0, 0.8])("the list of jobs, of which %d wait beside some, against a filter and a sort of every row", (share) => {
   let bench: ServiceBench;
   let client: Client;
   let rows: Row[];
@@ -58,7 +58,7 @@ describe("the list of jobs against a filter and a sort of every row", () => {
     empty.client("bench");
     await empty.service.stop();
     const file = join(empty.folder, "service.sqlite");
-    seedJobs(file, "bench", JOBS);
+    seedJobs(file, "bench", JOBS, { waiting: share });
     const database = new Sqlite(file);
     // The first of those that wait takes the only slot and keeps it, so that nothing moves while the lists are read.
     database
@@ -92,6 +92,25 @@ describe("the list of jobs against a filter and a sort of every row", () => {
       }),
       { numRuns: 400, seed: 20261121 },
     );
+  });
+
+  it.each(["asc", "desc"])("sorts by duration (%s) to the end, those that never ran among the others", async (order) => {
+    for (const states of [
+      ["pending"],
+      ["pending", "cancelled"],
+      ["pending", "completed", "failed", "cancelled"],
+      ["cancelled", "failed"],
+    ]) {
+      const query: Query = { states, by: "execution_time", order };
+      const seen: string[] = [];
+      for (let more = true; more;) {
+        const answer = record((await client.get(`${pathOf(query)}&limit=150&offset=${seen.length}`)).body);
+        const jobs = list(answer.jobs);
+        seen.push(...jobs.map((job) => string(job.id)));
+        more = jobs.length > 0 && record(answer.pagination).has_more === true;
+      }
+      expect(seen).toEqual(expected(rows, query));
+    }
   });
 
   it("never shows a job on two pages and never skips one", async () => {

@@ -1,172 +1,110 @@
-// A queue that is longer than anybody waits for: its jobs are cancelled in every view at once, and their rows follow in the background, over
-// a stop and a start as well. Every question in between is answered a second time by a look at all rows here.
-import { mkdtemp, rm } from "node:fs/promises";
+// A queue of thousands that is cleared: its jobs are cancelled in many commits, and others are answered between them. With it, what an older
+// service left of such a clear: notes of jobs whose rows still said that they waited.
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { hasNotes } from "@/lib/service/jobs/cancel-notes";
-import { claimJob } from "@/lib/service/jobs/claim";
-import { createHistoryClears } from "@/lib/service/jobs/history-clears";
-import { manageHistory } from "@/lib/service/jobs/history";
-import { findJob } from "@/lib/service/jobs/job-row";
-import { toDetail } from "@/lib/service/jobs/job-view";
-import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
-import { createQueueClears } from "@/lib/service/jobs/queue-clears";
-import { cancelPendingJobs, listQueue, manageQueue } from "@/lib/service/jobs/queue";
-import { terminalStates } from "@/lib/service/jobs/transitions";
-import { type Database, openDatabase, query } from "@/lib/service/store/database";
-import { createKeys } from "@/lib/service/users/keys";
-import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
-import { until } from "@/tests/support/until";
+import { migrations } from "@/lib/service/store/migrations";
+import { seedJobs } from "@/tests/bench/service/seed-jobs";
+import { auditCounters } from "@/tests/faults/kill/audit-counters";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { canvas, detail, list, record, string, submit, waiting } from "./support";
 
-const [JOBS, WAITING, NOW] = [3000, 2500, 4e12];
-const silentLog = { info: () => undefined, warn: () => undefined, error: console.error };
-const anyJobs = fc.record({
-  states: fc.subarray(["pending", "in_progress", "completed", "failed", "cancelled"] as const),
-  workflow: fc.constantFrom(undefined, undefined, ...Array.from({ length: workflowsOf(JOBS) }, (_, index) => workflowId(index))),
-  output: fc.constantFrom(undefined, undefined, undefined, undefined, "image" as const, "video" as const),
-  sort_by: fc.constantFrom("create_time" as const, "execution_time" as const),
-  sort_order: fc.constantFrom("asc" as const, "desc" as const),
-  limit: fc.integer({ min: 1, max: 80 }),
-  offset: fc.oneof(fc.nat(40), fc.nat(JOBS)),
-});
-type Asked = typeof anyJobs extends fc.Arbitrary<infer T> ? T : never;
+const JOBS = 6000;
 
 describe("clearing a long queue", () => {
-  let folder: string;
-  let database: Database;
-  const rows = () => database.rows(query.selectFrom("jobs").selectAll().orderBy("seq"));
-  const waiting = () => rows().filter((job) => job.state === "pending");
-  const engine = { forgetPending: () => undefined, submitted: () => undefined };
+  let bench: ServiceBench;
+  let client: Client;
+  let file: string;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "lightdesk-queue-"));
-    const file = join(folder, "service.sqlite");
-    database = openDatabase(file, Date.now);
-    createKeys(database, Date.now).createKey("ada");
+    const empty = await startService();
+    empty.client("bench");
+    await empty.service.stop();
+    file = join(empty.folder, "service.sqlite");
+    seedJobs(file, "bench", JOBS, { waiting: 0.8 });
+    const database = new Sqlite(file);
+    database.prepare("UPDATE job_inputs SET prompt = ?").run(JSON.stringify(waiting(3600)));
     database.close();
-    seedJobs(file, "ada", JOBS, { waiting: WAITING / JOBS });
-    database = openDatabase(file, Date.now);
+    bench = await startService({ dataDir: empty.folder, concurrency: 1 });
+    client = bench.client("bench");
   });
   afterEach(async () => {
-    database.close();
-    await rm(folder, { recursive: true, force: true });
+    await client.post("/api/interrupt");
+    await bench.dispose();
   });
 
-  /** Cleared, with most of its rows still saying that they wait, as a stop right afterwards leaves it. */
-  async function clearAndStop(): Promise<{ noted: Set<string>; deleted: string[] }> {
-    const noted = new Set(waiting().map((job) => job.id));
-    expect(noted.size).toBeGreaterThan(2000);
-    const queueClears = createQueueClears(database, silentLog);
-    await queueClears.stop();
-    const { deleted } = await manageQueue({ database, engine, queueClears, now: () => NOW }, 1, { clear: true });
-    expect(waiting().length).toBe(noted.size);
-    return { noted, deleted };
-  }
+  const idsOf = async (query: string) => {
+    const { jobs, pagination } = record((await client.get(`/api/jobs?limit=1000&${query}`)).body);
+    return { ids: list(jobs).map((job) => string(job.id)), total: Number(record(pagination).total) };
+  };
 
-  function expected(noted: ReadonlySet<string>, { states, workflow, output, sort_by, sort_order }: Asked): string[] {
-    const sign = sort_order === "asc" ? 1 : -1;
-    return rows()
-      .map((job) => ({ ...job, state: noted.has(job.id) ? ("cancelled" as const) : job.state }))
-      .filter(
-        (job) =>
-          (states.length === 0 || states.includes(job.state)) &&
-          (workflow === undefined || job.workflow_id === workflow) &&
-          (output === undefined || (job.state === "completed" && job[`has_${output}`] === 1)),
-      )
-      .sort((a, b) => sign * (a[sort_by] - b[sort_by] || (a.id < b.id ? -1 : 1)))
-      .map((job) => job.id);
-  }
-
-  it("answers with every job that waited, oldest first, and shows each list as if their rows had followed", async () => {
-    const { noted, deleted } = await clearAndStop();
-    expect(new Set(deleted)).toEqual(noted);
-    const isCancelled = new Set(rows().flatMap((job) => (job.state === "cancelled" ? [job.id] : [])));
-    const some: Asked = {
-      states: [],
-      workflow: undefined,
-      output: undefined,
-      sort_by: "create_time",
-      sort_order: "asc",
-      limit: 1,
-      offset: 0,
-    };
-    expect(deleted).toEqual(expected(noted, some).filter((id) => noted.has(id)));
-    // As if some had been sent afterwards: these wait.
-    const later = waiting().filter((_, at) => at % 20 === 0);
-    database.run(query.deleteFrom("cancel_notes").where("job_seq", "in", later.map((job) => job.seq))); // prettier-ignore
-    for (const { id } of later) noted.delete(id);
-    fc.assert(
-      fc.property(anyJobs, (asked) => {
-        const { states: status, workflow: workflow_id, output: output_type, limit, offset, sort_by, sort_order } = asked;
-        const all = expected(noted, asked);
-        const { jobs, total } = listJobs(database, 1, { status, workflow_id, output_type, sort_by, sort_order, limit, offset });
-        expect({ ids: jobs.map((job) => job.id), total }).toEqual({ ids: all.slice(offset, offset + limit), total: all.length });
-        expect(jobs.every((job) => (job.state === "cancelled") === noted.has(job.id) || isCancelled.has(job.id))).toBe(true);
-      }),
-      { numRuns: 150, seed: 20261121 },
-    );
-  });
-
-  it("shows a job of it as one that was cancelled, in the queue not at all, and nothing takes or cancels it again", async () => {
-    const [first] = waiting();
-    if (!first) throw new Error("nothing waits");
-    const { noted } = await clearAndStop();
-    const job = findJob(database, 1, first.id);
-    expect(job).toMatchObject({ state: "cancelled", update_time: NOW, state_time: NOW });
-    const shown = toDetail(database, job ?? first, undefined);
-    expect([...listQueue(database, 1)].join("")).toBe('{"queue_running":[],"queue_pending":[]}');
-    expect(countJobs(database, 1, ["pending", "in_progress"])).toBe(0);
-    expect(await cancelPendingJobs({ database, engine, now: Date.now }, 1, [first.id])).toEqual([]);
-    const queueClears = createQueueClears(database, silentLog);
-    expect(await manageQueue({ database, engine, queueClears, now: Date.now }, 1, { clear: true })).toEqual({ deleted: [], cleared: true });
-    expect(claimJob({ database, now: Date.now, log: silentLog }, first.seq, "slot-1")).toBeUndefined();
-    await queueClears.settle(1, [...noted]);
-    expect(rows().filter((row) => noted.has(row.id) && row.state === "cancelled" && row.state_time === NOW)).toHaveLength(noted.size);
-    expect(toDetail(database, findJob(database, 1, first.id) ?? first, undefined)).toBe(shown);
-    await queueClears.stop();
-  });
-
-  it("goes on after a stop, and leaves rows, counts and results as cancelling one by one would", async () => {
-    const { noted } = await clearAndStop();
-    const before = countJobs(database, 1, ["cancelled"]);
-    const again = createQueueClears(database, silentLog);
-    again.start();
-    await until("every row has followed", () => !hasNotes(database, 1));
-    await again.stop();
-    expect(waiting()).toEqual([]);
-    expect(countJobs(database, 1, ["cancelled"])).toBe(before);
-    const results = database.rows(query.selectFrom("job_results").innerJoin("jobs", "seq", "job_seq").select("id"));
-    expect(results.filter(({ id }) => noted.has(id))).toHaveLength(noted.size);
-  });
-
-  it("leaves nothing of it behind when the history is cleared, or a job of it removed, right afterwards", async () => {
-    const [first, second] = waiting();
-    const ended = countJobs(database, 1, terminalStates);
-    const { noted } = await clearAndStop();
-    const later = waiting().at(-1);
-    if (!first || !second || !later) throw new Error("nothing waits");
-    // As if it had been sent afterwards: it waits on.
-    database.run(query.deleteFrom("cancel_notes").where("job_seq", "=", later.seq));
-    const queueClears = createQueueClears(database, silentLog);
-    const stopped = createHistoryClears(database, silentLog);
-    await stopped.stop();
-    const parts = { database, clears: stopped, queueClears, now: () => NOW };
-    expect(await manageHistory(parts, 1, { delete: [first.id] })).toBe("1 removed from the history.");
-    expect(await manageHistory(parts, 1, { clear: true })).toBe(`The history was cleared: ${ended + noted.size - 2} removed.`);
-    expect(findJob(database, 1, second.id)).toBeUndefined();
-    expect(countJobs(database, 1, terminalStates)).toBe(0);
-    for (const status of [[], ["pending" as const], ["pending" as const, "cancelled" as const]]) {
-      const { jobs, total } = listJobs(database, 1, { status, sort_by: "create_time", sort_order: "asc", limit: 10, offset: 0 });
-      expect({ ids: jobs.map((job) => job.id), total }).toEqual({ ids: [later.id], total: 1 });
+  it("answers with every job that waited, oldest first, while lists are answered and what is sent meanwhile waits on", async () => {
+    const before = await idsOf("status=pending&sort_order=asc");
+    const cancelled = (await idsOf("status=cancelled")).total;
+    expect(before.total).toBeGreaterThan(4000);
+    let isAnswered = false;
+    const clearing = client.post("/api/queue", { clear: true }).finally(() => (isAnswered = true));
+    const totals: number[] = [];
+    let later: string | undefined;
+    while (!isAnswered) {
+      await new Promise((resolve) => setImmediate(resolve));
+      totals.push((await idsOf("status=pending")).total);
+      // Once some of it has gone: this job is not of the queue that is being cleared.
+      if (later === undefined && totals.some((total) => total < before.total)) later = await submit(client, canvas(5));
     }
-    queueClears.start();
-    const again = createHistoryClears(database, silentLog);
-    again.start();
-    await until("all rows but one are gone", () => rows().length === 1 && !hasNotes(database, 1), { timeoutMs: 30_000 });
-    expect(findJob(database, 1, later.id)).toMatchObject({ state: "pending" });
-    await again.stop();
-    await queueClears.stop();
+    const { deleted } = record((await clearing).body);
+    expect(deleted).toHaveLength(before.total);
+    expect(Array.isArray(deleted) && deleted.slice(0, 1000)).toEqual(before.ids);
+    expect(totals.some((total) => total > 0 && total < before.total)).toBe(true);
+    const left = await idsOf("status=pending");
+    expect(left).toEqual({ ids: [later], total: 1 });
+    expect((await idsOf("status=cancelled")).total).toBe(cancelled + before.total);
+    expect(await detail(client, before.ids[0] ?? "")).toMatchObject({ status: "cancelled", outputs: {} });
+    expect((await client.get("/api/queue")).text).toContain(`"queue_pending":[[1,"${later}",`);
+    const database = new Sqlite(file, { readonly: true });
+    auditCounters(database);
+    database.close();
+  });
+});
+
+describe("a database of before queues were cleared row by row", () => {
+  it("is brought along: what was noted as cancelled is, and where the history was being cleared it is gone", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
+    const file = join(folder, "service.sqlite");
+    const older = new Sqlite(file);
+    older.exec("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT");
+    for (const { name, sql, prepare } of migrations.slice(
+      0,
+      migrations.findIndex(({ name }) => name === "011-plain-lists"),
+    )) {
+      prepare?.(older);
+      older.exec(sql);
+      older.prepare("INSERT INTO migrations VALUES (?, 0)").run(name);
+    }
+    older.exec(`
+      INSERT INTO users (id, name, status, last_number, created_at, history_cleared_until)
+        VALUES (1, 'ada', 'active', 3, 0, NULL), (2, 'eve', 'active', 2, 0, 5000);
+      INSERT INTO jobs (seq, id, user_id, state, number, workflow_id, create_time, update_time, state_time, execution_time) VALUES
+        (1, 'a', 1, 'pending', 1, 'w', 1000, 1000, 1000, 0), (2, 'b', 1, 'completed', 2, 'w', 2000, 2000, 2000, 0),
+        (3, 'c', 1, 'completed', 3, 'v', 3000, 3000, 3000, 60), (4, 'd', 2, 'pending', 1, 'w', 1000, 1000, 1000, 0),
+        (5, 'e', 2, 'completed', 2, 'w', 2000, 2000, 2000, 0);
+      INSERT INTO cancel_notes VALUES (1, 1, 4000), (2, 4, 4000);`);
+    older.close();
+
+    const bench = await startService({ dataDir: folder });
+    const [ada, eve] = [bench.client("ada"), bench.client("eve")];
+    const ids = async (client: Client, query = "") => list(record((await client.get(`/api/jobs?${query}`)).body).jobs).map(({ id }) => id);
+    expect(await ids(ada, "sort_by=execution_time&sort_order=asc")).toEqual(["a", "b", "c"]);
+    expect(await ids(ada, "status=cancelled,failed&sort_by=execution_time")).toEqual(["a"]);
+    expect(await ids(ada, "workflow_id=w&status=completed")).toEqual(["b"]);
+    expect(await detail(ada, "a")).toMatchObject({ status: "cancelled", update_time: 4, execution_status: { completed: false } });
+    expect(await ids(eve)).toEqual([]);
+    expect((await eve.get("/api/jobs/d")).status).toBe(404);
+    const database = new Sqlite(file, { readonly: true });
+    auditCounters(database);
+    database.close();
+    await bench.dispose();
   });
 });

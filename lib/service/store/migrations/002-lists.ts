@@ -6,8 +6,18 @@
 
 import { type Database as Connection } from "better-sqlite3";
 import { foldName } from "@/lib/shared/fold-name";
-import { stretches } from "../job-stretches";
 
+/** A stretch holds the values that are equal after that many bits are dropped. */
+const stretches = {
+  create_time: [
+    { kind: 0, bits: 26 },
+    { kind: 1, bits: 17 },
+  ],
+  execution_time: [
+    { kind: 2, bits: 13 },
+    { kind: 3, bits: 3 },
+  ],
+};
 const note = (seq: string) => `INSERT INTO assets_unsearched (asset_seq) VALUES (${seq}) ON CONFLICT DO NOTHING;`;
 const filtered = "id, state, has_image, has_video, has_audio";
 const withOutput = (kind: string) => `
