@@ -4,10 +4,12 @@
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
+import { ReadableStream } from "node:stream/web";
 import { Agent, buildConnector, request as exchange, type Dispatcher } from "undici";
+import { toWebStream } from "@/lib/shared/web-stream";
 import { isForbiddenAddress } from "./addresses";
 import { type Send } from "./send";
-import { toNodeStream, toWebStream } from "./streams";
 
 export type HttpSend = Send & { close(): Promise<void> };
 
@@ -23,7 +25,7 @@ export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?
     const answer = await exchange(request.url, {
       method: methods.find((method) => method === request.method) ?? "GET",
       headers: Object.fromEntries(request.headers),
-      body: request.body === null ? null : toNodeStream(request.body),
+      body: toNodeStream(request.body),
       signal: request.signal,
       dispatcher,
     });
@@ -35,6 +37,13 @@ export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?
     return new Response(toWebStream(answer.body), init);
   };
   return Object.assign(send, { close: () => dispatcher.destroy() });
+}
+
+/** The same class for Node and for the browser's types, which do not know it. */
+function toNodeStream(body: unknown): Readable | null {
+  if (body === null) return null;
+  if (!(body instanceof ReadableStream)) throw new TypeError("the body of a request is no stream");
+  return Readable.fromWeb(body);
 }
 
 function forbidden(): Error {

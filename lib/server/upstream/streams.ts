@@ -1,38 +1,7 @@
-// Between web streams and Node's, one chunk at a time.
+// Web streams on their way, one chunk at a time.
 // Guarantees: backpressure passes through; giving up on one side ends the other at once; an error arrives as that error.
 
 import "server-only";
-import { Readable } from "node:stream";
-
-export function toNodeStream(source: ReadableStream<Uint8Array>): Readable {
-  const reader = source.getReader();
-  return new Readable({
-    read() {
-      reader.read().then(
-        ({ done, value }) => this.push(done ? null : value),
-        (error: unknown) => this.destroy(error instanceof Error ? error : new Error("the body broke off")),
-      );
-    },
-    destroy(error, callback) {
-      const closed = () => callback(error);
-      reader.cancel(error).then(closed, closed);
-    },
-  });
-}
-
-export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const next = await chunks.next();
-      if (next.done) controller.close();
-      else controller.enqueue(next.value);
-    },
-    cancel() {
-      source.destroy();
-    },
-  });
-}
 
 /** Tells of each chunk that passes. Nothing is read before somebody asks: a sender may be waiting to hear whether it has to send at all. */
 export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {

@@ -4,7 +4,7 @@
 
 import { open } from "node:fs/promises";
 import { constants } from "node:fs";
-import { type Readable } from "node:stream";
+import { toWebStream } from "@/lib/shared/web-stream";
 import { isServedInline } from "../assets/media-type";
 import { ServiceError } from "../service-error";
 import { toRefusal } from "./error-answer";
@@ -37,7 +37,7 @@ export async function sendBytes(request: Request, file: BytesToSend): Promise<Re
     if (request.method === "HEAD" || end < start) return new Response(null, { status, headers });
     const stream = handle.createReadStream({ start, end, highWaterMark: READ_AT_ONCE });
     isHandedOver = true;
-    return new Response(toWeb(stream), { status, headers });
+    return new Response(toWebStream(stream), { status, headers });
   } finally {
     if (!isHandedOver) await handle.close();
   }
@@ -103,24 +103,6 @@ async function openStored(path: string) {
 
 function contentType(mediaType: string): string {
   return mediaType.startsWith("text/") || mediaType === "application/json" ? `${mediaType}; charset=utf-8` : mediaType;
-}
-
-/** Reads only as fast as it is read from; a reader that goes away closes the file. */
-function toWeb(stream: Readable): ReadableStream<Uint8Array> {
-  const source = stream.iterator({ destroyOnReturn: true });
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await source.next();
-        if (done) controller.close();
-        else if (value instanceof Uint8Array) controller.enqueue(value);
-      },
-      cancel() {
-        stream.destroy();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 /** Under which name bytes are handed over, and whether a page may show them (RFC 6266). */

@@ -1,0 +1,24 @@
+// A stream of Node's as one of the web, for answers. For servers: it needs Node's types.
+// Guarantees: it reads only as fast as it is read from; a reader that goes away ends the source at once, also one that says nothing; an
+// error arrives as that error. Readable.toWeb keeps none of the first two, and may end the process (docs/decisions/0030).
+
+import { type Readable } from "node:stream";
+
+export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel() {
+        // Some end with an error where they are left, and nobody reads any more who could be told.
+        source.on("error", () => undefined);
+        source.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
