@@ -31,6 +31,7 @@ function fromNote(note: unknown): Receipt[] {
       name: textOf(note.name) ?? "",
       nodesRefused: numberOf(note.nodesRefused) ?? 0,
       ...(note.isCancelled === true && { isCancelled: true }),
+      ...(note.isDismissed === true && { isDismissed: true }),
       ...(workflowId !== undefined && { workflowId }),
       ...(connection !== undefined && { connection }),
     },

@@ -44,12 +44,11 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
 /** The newest job of this page, at the lower edge of the window. */
 export function RunJob({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");
-  const connection = useConnection()?.id;
-  const { trouble, isSending, receipts, opened } = run.state;
-  const receipt = trouble || isSending ? undefined : newestOn(connection, receipts);
+  const { opened } = run.state;
+  const receipt = shownReceipt(run.state, useConnection()?.id);
   // After a reload what was sent is known no more; the workflow that is open calls its nodes the same.
-  const sent = opened && opened.workflowId === receipt?.workflowId ? (opened.sent ?? opened.graph) : undefined;
-  return <NewestJob receipt={receipt} fallbackName={t("pasted")} sent={sent} onCancelled={run.cancelled} />;
+  const sent = receipt && opened ? (opened.sent ?? opened.graph) : undefined;
+  return <NewestJob receipt={receipt} fallbackName={t("pasted")} sent={sent} onCancelled={run.cancelled} onDismiss={run.dismissJob} />;
 }
 
 /** Run is pressed anywhere on the page: what stands at its top comes before the eyes and under the keys. */
@@ -100,8 +99,8 @@ export function ViewerNote({ id }: { id?: string }) {
 export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
-  const { receipts, trouble } = run.state;
-  const earlier = trouble || !newestOn(connection, receipts) ? receipts : receipts.slice(1);
+  const shown = shownReceipt(run.state, connection);
+  const earlier = run.state.receipts.filter((receipt) => receipt !== shown);
   return (
     <>
       <WayBack run={run} />
@@ -135,9 +134,13 @@ export function WayBack({ run }: { run: ReturnType<typeof useRun> }) {
   );
 }
 
-/** A job of another connection is not where this page could follow it. */
-function newestOn(connection: string | undefined, [newest]: readonly Receipt[]): Receipt | undefined {
-  return newest && (newest.connection === undefined || newest.connection === connection) ? newest : undefined;
+/** The newest job, where its card belongs: beside no other workflow, beside no trouble, and on the connection where it can be followed. */
+function shownReceipt(state: RunState, connection: string | undefined): Receipt | undefined {
+  const { trouble, refusal, isSending, opened, receipts } = state;
+  const [newest] = receipts;
+  if (!newest || newest.isDismissed || trouble || refusal || isSending) return undefined;
+  if (opened && opened.workflowId !== newest.workflowId) return undefined;
+  return newest.connection === undefined || newest.connection === connection ? newest : undefined;
 }
 
 function missingClassOf(errors: RunState["errors"]): string | undefined {

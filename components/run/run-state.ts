@@ -54,6 +54,8 @@ export type Receipt = {
   nodesRefused: number;
   /** It left the queue unrun; some services forget such a job. */
   isCancelled?: boolean;
+  /** Somebody closed its card. */
+  isDismissed?: boolean;
   workflowId?: string;
   connection?: string;
 };
@@ -106,6 +108,7 @@ export type RunAction =
   /** After a reload. */
   | { type: "recalled"; receipts: readonly Receipt[] }
   | { type: "cancelled"; jobIds: readonly string[] }
+  | { type: "job-dismissed"; jobId: string }
   | { type: "trouble-left" }
   | { type: "brought"; brought: Brought | undefined }
   | { type: "copies"; act: CopiesAct }
@@ -199,6 +202,8 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       const receipts = state.receipts.map((one) => (action.jobIds.includes(one.jobId) ? { ...one, isCancelled: true } : one));
       return { ...state, receipts };
     }
+    case "job-dismissed":
+      return { ...state, receipts: state.receipts.map((one) => (one.jobId === action.jobId ? { ...one, isDismissed: true } : one)) };
     case "trouble-left":
       return { ...state, trouble: undefined };
   }

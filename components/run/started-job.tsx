@@ -1,5 +1,6 @@
 "use client";
 
+import { X } from "lucide-react";
 import dynamic from "next/dynamic";
 import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
@@ -44,14 +45,16 @@ type NewestJobProps = {
   /** What was sent last from the workflow that is open: it knows what a node is called. */
   sent?: Graph;
   onCancelled: (jobIds: readonly string[]) => void;
+  onDismiss: (jobId: string) => void;
 };
 
 /**
  * The newest job that this page started: where it stands, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
  * wherever the form is scrolled to. Its region stands from the start, so that a screen reader hears it fill.
  */
-export function NewestJob({ receipt, fallbackName, sent, onCancelled }: NewestJobProps) {
+export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss }: NewestJobProps) {
   const t = useTranslations("run.answer");
+  const common = useTranslations("common");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
   const { job, isGone, refresh } = useStartedJob(receipt?.jobId, connection);
@@ -128,6 +131,19 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled }: NewestJo
               <Link href={hrefs.job(receipt.jobId)} className={buttonStyle()}>
                 {t("openJob", { id: receipt.jobId.slice(0, SHORT_ID) })}
               </Link>
+              <Button
+                tone="quiet"
+                size="icon"
+                aria-label={common("dismiss")}
+                title={common("dismiss")}
+                onClick={() => {
+                  // The button goes with the card: the keys stay here.
+                  box.current?.focus({ preventScroll: true });
+                  onDismiss(receipt.jobId);
+                }}
+              >
+                <X aria-hidden="true" className="size-4" />
+              </Button>
             </>
           ) : null}
         </div>
@@ -163,7 +179,7 @@ function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: 
 
 type ResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
 
-/** Large enough to judge; put away by a press, as it stands before the form. */
+/** Small, as it stands before the form: a press opens the picture in full, another puts the result away. */
 function Result({ outputs, sent, connection }: ResultProps) {
   const t = useTranslations("run.answer.job");
   const [isShown, setShown] = useState(true);
@@ -191,9 +207,9 @@ function Result({ outputs, sent, connection }: ResultProps) {
         aria-label={t("result")}
         tabIndex={isShown ? 0 : undefined}
         hidden={!isShown}
-        className="max-h-[min(54dvh,560px)] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
+        className="max-h-[min(29dvh,280px)] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
       >
-        {isShown ? <OutputList outputs={named} connection={connection} /> : null}
+        {isShown ? <OutputList outputs={named} connection={connection} isSmall /> : null}
       </div>
     </div>
   );

@@ -171,6 +171,10 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       store.dispatch({ type: "cancelled", jobIds });
       keepReceipts(tabStorage, context.memberId, store.get().receipts);
     },
+    dismissJob(jobId: string) {
+      store.dispatch({ type: "job-dismissed", jobId });
+      keepReceipts(tabStorage, context.memberId, store.get().receipts);
+    },
     leaveTrouble() {
       forgetAttempt(tabStorage);
       store.dispatch({ type: "trouble-left" });

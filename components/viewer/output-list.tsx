@@ -15,8 +15,11 @@ const Viewer = dynamic(() => import("./viewer").then((module) => module.Viewer),
 /** `node`: what the node is called that made it. */
 export type NamedOutput = { view: OutputView; node: string };
 
+/** `isSmall`: where it covers a part of the page. */
+type OutputListProps = { outputs: readonly NamedOutput[]; connection?: string; isSmall?: boolean };
+
 /** Pictures as pictures, which open in full; everything else as what it is. */
-export function OutputList({ outputs, connection }: { outputs: readonly NamedOutput[]; connection?: string }) {
+export function OutputList({ outputs, connection, isSmall = false }: OutputListProps) {
   const t = useTranslations("viewer.output");
   const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
   const viewing = useViewing({
@@ -35,7 +38,16 @@ export function OutputList({ outputs, connection }: { outputs: readonly NamedOut
   return (
     <>
       {pictures.length > 0 ? (
-        <ul className={cn("grid gap-3", isAlone ? "max-w-[640px]" : "grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))]")}>
+        <ul
+          className={cn(
+            "grid gap-3",
+            isAlone
+              ? isSmall
+                ? "max-w-[min(300px,32dvh)]"
+                : "max-w-[640px]"
+              : "grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))]",
+          )}
+        >
           {pictures.map(({ view, node, file }, index) => (
             <li key={keyOf(view)} className="min-w-0">
               <button type="button" onClick={() => viewing.open(index)} className="block w-full rounded-sm text-left">

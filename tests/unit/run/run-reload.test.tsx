@@ -91,6 +91,23 @@ describe("a reload", () => {
     expect((await screen.findByRole("region", { name: "The job that was started" })).dataset.job).toBe("third");
   });
 
+  const strip = () => screen.getByRole("region", { name: "The job that was started" });
+
+  it("brings back no job whose card was dismissed; the way to it stays below the form", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    await runAs("first");
+    fireEvent.click(within(strip()).getByRole("button", { name: "Dismiss" }));
+    expect(strip().textContent).toBe("");
+    expect(document.activeElement).toBe(strip());
+    reload();
+    await screen.findByRole("button", { name: "Close the workflow" });
+    expect(within(screen.getByRole("region", { name: "Started from this page" })).getByRole("link", { name: "first" })).toBeTruthy();
+    expect(strip().textContent).toBe("");
+    await runAs("second");
+    expect(strip().textContent).toContain("Pasted workflow");
+  });
+
   it("brings back no job of another member", async () => {
     show(portsTo(service));
     await openText(sampleText("01-invert"));

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
 import { CountsProvider, useCounts } from "@/components/frame/counts-context";
@@ -45,6 +45,25 @@ describe("running", () => {
     await until("the second run is asked for", () => service.answer({ status: 200, body: { prompt_id: "second", node_errors: {} } }));
     await screen.findByRole("link", { name: "Open job second" });
     expect(service.received).toHaveLength(2);
+  });
+
+  it("tells of its job only at the workflow that it ran, and beside no file that could not be opened", async () => {
+    show(portsTo(service));
+    await openText(sampleText("01-invert"));
+    pressRun();
+    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "mine", node_errors: {} } }));
+    await screen.findByRole("link", { name: "Open job mine" });
+    const card = () => screen.queryByRole("link", { name: "Open job mine" });
+    await drop("broken.json", "{");
+    await screen.findByRole("alert");
+    expect(card()).toBeNull();
+    fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
+    expect(card()).toBeTruthy();
+    await openText(sampleText("07-bad-graph"));
+    await waitFor(() => expect(card()).toBeNull());
+    expect(within(screen.getByRole("region", { name: "Started from this page" })).getByRole("link", { name: "mine" })).toBeTruthy();
+    await openText(sampleText("01-invert"));
+    await waitFor(() => expect(card()).toBeTruthy());
   });
 
   it("makes the counts of the navigation follow at once", async () => {

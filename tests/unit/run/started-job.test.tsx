@@ -57,6 +57,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
           told.push(...ids);
           setCancelled(ids);
         }}
+        onDismiss={() => undefined}
       />
     </ConnectionProvider>
   );
@@ -119,6 +120,7 @@ it("the way to the job stays on the connection that the address names, as the jo
           receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }}
           fallbackName="Pasted"
           onCancelled={() => undefined}
+          onDismiss={() => undefined}
         />
       </ConnectionProvider>
     </SearchParamsContext>,
