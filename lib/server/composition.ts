@@ -33,6 +33,7 @@ import { isEmbedded } from "./upstream/send";
 import { createLargeAnswers } from "./upstream/large-answers";
 import { createGuardedSend, type GuardedSend } from "./upstream/send-guarded";
 import { createHttpSend } from "./upstream/send-http";
+import { createSilences } from "./upstream/silences";
 import { listenToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
 
@@ -63,6 +64,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const ledger = createLedger({ store, log, now, most: env.ledgerJobs });
   const capabilities = createCapabilityMemory(now);
   const pictureBreaker = createBreaker(now);
+  const silences = createSilences();
   const ring = openKeyRing(env.dataDir, env.encryptionKeys);
   const largeAnswers = createLargeAnswers(join(env.root, "dist", "answer-thread.mjs"), log);
   const sendHttp = createHttpSend();
@@ -90,6 +92,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       if (operation.name !== operations.view.name && status < 500) pictureBreaker.wake(connectionId);
     },
     largeAnswers,
+    silences: isEmbedded(baseUrl) ? undefined : { of: silences, connectionId },
   });
 
   async function start(): Promise<void> {

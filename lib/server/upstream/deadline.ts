@@ -3,7 +3,7 @@
 
 import "server-only";
 
-export type Deadline = { signal: AbortSignal; touch(): void; clear(): void; readonly expired: boolean };
+export type Deadline = { signal: AbortSignal; touch(): void; expire(): void; clear(): void; readonly expired: boolean };
 
 export function createDeadline(limitMs: number, outer?: AbortSignal | null, mostMs = Infinity): Deadline {
   const controller = new AbortController();
@@ -18,6 +18,7 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, most
     // With the caller's own reason: whoever pipes a body to them knows it again, and does not take it for a fault. No listener of ours
     // stays on the caller's signal, which may see hundreds of calls.
     signal: outer ? AbortSignal.any([controller.signal, outer]) : controller.signal,
+    expire,
     touch() {
       if (timer === undefined) return;
       clearTimeout(timer);

@@ -15,11 +15,14 @@ import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
 import { type Answered, readAnswer } from "./read-answer";
 import { type Send } from "./send";
+import { type Silences } from "./silences";
 import { watched } from "./streams";
 
 export type UpstreamLimits = {
   /** Until a read has been answered in full. */
   readMs: number;
+  /** Until a read is given up of a service that answers nothing else meanwhile, but for one. */
+  silentMs: number;
   /** Until a change has been answered; for uploads, without a byte moving. */
   writeMs: number;
   jsonBytes: number;
@@ -30,6 +33,7 @@ export type UpstreamLimits = {
 };
 const usualLimits: UpstreamLimits = {
   readMs: 30_000,
+  silentMs: 5_000,
   writeMs: 60_000,
   jsonBytes: 64 * 1024 ** 2,
   attempts: 3,
@@ -48,6 +52,8 @@ export type UpstreamOptions = {
   learn?: (operation: Operation, status: number) => void;
   onAnswer?: (operation: Operation, answer: unknown) => void;
   largeAnswers?: LargeAnswers;
+  /** Shared by all calls of one connection. */
+  silences?: { of: Silences; connectionId: string };
 };
 
 export type Upstream = {
@@ -67,6 +73,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const reads = operation.method === "GET" || operation.method === "HEAD";
     const limitMs = input.limits?.exchangeMs ?? (reads ? limits.readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
+    let quietMs = limitMs;
+    const giveUp = (ms: number) => {
+      quietMs = ms;
+      deadline.expire();
+    };
+    const { silences } = options;
+    const silence = reads ? silences?.of.begin(silences.connectionId, limits.silentMs, giveUp) : undefined;
+    let isAnswered = false;
     const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
       const request = toRequest(toUrl(baseUrl, operation, input), operation, moving ?? input, apiKey, deadline.signal);
@@ -84,12 +98,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         signal,
         largeAnswers,
       };
-      return await readAnswer(answer, how);
+      const result = await readAnswer(answer, how);
+      isAnswered = result.ok || result.failure.status > 0;
+      return result;
     } catch (error) {
-      if (deadline.expired) return failed(timedOut(baseUrl, limitMs));
+      if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
       if (input.signal?.aborted) return failed(callerWentAway());
       return failed(unreachable(baseUrl, error));
     } finally {
+      silence?.end(isAnswered);
       deadline.clear();
     }
   }
