@@ -20,9 +20,11 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, words }
   return (
     <Card title={t("title")}>
       <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">
-        <Fact name={t("state")}>
-          <RawWords words={words} />
-        </Fact>
+        {hasOwnMeaning(words) ? (
+          <Fact name={t("state")}>
+            <RawWords words={words} />
+          </Fact>
+        ) : null}
         <Fact name={t("job")}>
           <CopyableId id={job.id} className="-my-0.5 [&>span]:text-xs" />
         </Fact>
@@ -69,17 +71,20 @@ function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   return <>{isRounded ? t("upTo", { duration }) : duration}</>;
 }
 
+const isAgreed = ({ details, status }: Words) => status === undefined || toJobState(status) === toJobState(details);
+const hasOwnMeaning = (words: Words) => !isAgreed(words) || toJobState(words.details) === "unknown";
+
 /** Both views in their own words; a service may word them differently and mean the same. */
-function RawWords({ words: { details, status } }: { words: Words }) {
+function RawWords({ words }: { words: Words }) {
+  const { details, status } = words;
   const t = useTranslations("jobs.job.details");
   const raw = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };
   // Which view it is from says something only where there is another: a plain local server has none.
   if (status === undefined || status === details) return raw.code(details);
-  const isAgreed = toJobState(status) === toJobState(details);
   return (
     <>
       {t.rich("wordOfDetails", { ...raw, word: details })}, {t.rich("wordOfStatus", { ...raw, word: status })}
-      {isAgreed ? null : <span className="block text-wait">{t("disagree")}</span>}
+      {isAgreed(words) ? null : <span className="block text-wait">{t("disagree")}</span>}
     </>
   );
 }
