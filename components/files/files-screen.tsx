@@ -64,6 +64,8 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
   const poll = usePoll(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read, motion: still });
   const view = poll.value;
   const rows = view?.rows ?? noRows;
+  // What was empty and cannot be read any more has no figures.
+  const counted = poll.failure && rows.length === 0 ? undefined : view;
   const abilities = useAbilities(connection, view && view.files > 0 ? query.dir : undefined);
   const selection = useSelection(rows.map(rowId));
   const removal = useFileRemoval({ connection, refresh: poll.refresh, onAbsent: () => abilities.lose("remove") });
@@ -110,7 +112,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
             hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: linked })}
           />
         }
-        count={view?.files}
+        count={counted?.files}
       >
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
         {canChange ? (
@@ -124,7 +126,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
         ) : null}
         {canChange ? <PickFiles onFiles={add} /> : null}
       </PageHeader>
-      <FilesToolBar query={query} onChange={go} bytes={view?.bytes}>
+      <FilesToolBar query={query} onChange={go} bytes={counted?.bytes}>
         <RemovalReceipt removal={removal} />
       </FilesToolBar>
       <RefusedFiles removal={removal} />

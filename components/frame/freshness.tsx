@@ -8,7 +8,7 @@ import { freshnessOf } from "@/lib/browser/poll-plan";
 
 type FreshnessProps = { atMs: number | undefined; everyMs: number; isFailing: boolean };
 
-/** live, 12 s old, or offline since 14:02: never a silent stale page. */
+/** live, 12 s old, or not updated since 14:02: never a silent stale page. */
 export function Freshness({ atMs, everyMs, isFailing }: FreshnessProps) {
   const t = useTranslations("common.age");
   const nowMs = useNow();
@@ -16,13 +16,10 @@ export function Freshness({ atMs, everyMs, isFailing }: FreshnessProps) {
   const clock = useClock();
   if (atMs === undefined) return null;
   const freshness = freshnessOf({ nowMs: isHydrated ? nowMs : atMs, answeredMs: atMs, everyMs, isFailing });
-  const words = {
-    live: () => t("live"),
-    aged: (seconds: number) =>
-      t("aged", { age: seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) }) }),
-    offline: () => t("offline", { time: clock(atMs, "minute") ?? "" }),
-  };
-  const word = freshness.kind === "aged" ? words.aged(freshness.seconds) : words[freshness.kind]();
+  const ageText = (seconds: number) =>
+    seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) });
+  const word =
+    freshness.kind === "aged" ? t("aged", { age: ageText(freshness.seconds) }) : t(freshness.kind, { time: clock(atMs, "minute") ?? "" });
   const dot = { live: "bg-ok", aged: "bg-wait", offline: "bg-bad" }[freshness.kind];
   return (
     <span title={t("hint")} data-freshness={freshness.kind} className="inline-flex items-center gap-1.5 text-ink-3 whitespace-nowrap">

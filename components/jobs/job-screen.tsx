@@ -10,6 +10,7 @@ import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
+import { KnownUntil } from "@/components/ui/duration";
 import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
@@ -97,27 +98,29 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         ) : null}
         {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
         {facts ? (
-          <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
-            <div className="flex min-w-0 flex-col gap-3.5">
-              {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={showNode} /> : null}
-              <JobProgress facts={facts} />
-              <JobOutputs facts={facts} connection={connectionId} />
-              <JobGraph facts={facts} connection={connectionId} ask={ask} />
+          <KnownUntil value={failure && poll.atMs}>
+            <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
+              <div className="flex min-w-0 flex-col gap-3.5">
+                {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={showNode} /> : null}
+                <JobProgress facts={facts} />
+                <JobOutputs facts={facts} connection={connectionId} />
+                <JobGraph facts={facts} connection={connectionId} ask={ask} />
+              </div>
+              <div className="flex min-w-0 flex-col gap-3.5">
+                <JobTimeline facts={facts} />
+                <JobDetails facts={facts} />
+                {facts.job.workflowId ? (
+                  <JobRuns
+                    key={facts.job.word}
+                    jobId={jobId}
+                    workflowId={facts.job.workflowId}
+                    connection={connectionId}
+                    linked={connection}
+                  />
+                ) : null}
+              </div>
             </div>
-            <div className="flex min-w-0 flex-col gap-3.5">
-              <JobTimeline facts={facts} />
-              <JobDetails facts={facts} />
-              {facts.job.workflowId ? (
-                <JobRuns
-                  key={facts.job.word}
-                  jobId={jobId}
-                  workflowId={facts.job.workflowId}
-                  connection={connectionId}
-                  linked={connection}
-                />
-              ) : null}
-            </div>
-          </div>
+          </KnownUntil>
         ) : null}
       </div>
       {facts ? <JobActAnswer facts={facts} linked={connection} acts={acts} /> : null}

@@ -3,15 +3,14 @@
 import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
-import { Duration } from "@/components/ui/duration";
-import { useNow } from "@/components/ui/use-now";
+import { Duration, useKnownNow } from "@/components/ui/duration";
 import { type Bar, barsOf } from "./job-timeline";
 import { type JobFacts } from "./job-facts";
 
 /** The wait and every node as a bar, in the order in which they ran. Without times there are no bars: the order alone. */
 export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.timeline");
-  const nowMs = useNow();
+  const nowMs = useKnownNow();
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   if (timeline.length === 0) return null;
   const wait = { startMs: startedMs === undefined ? undefined : createdMs, endMs: startedMs };

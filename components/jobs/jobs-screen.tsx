@@ -18,6 +18,7 @@ import { WordsField } from "@/components/frame/job-search/words-field";
 import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { buttonStyle } from "@/components/ui/button";
+import { KnownUntil } from "@/components/ui/duration";
 import { Link } from "@/components/ui/link";
 import { type Stamped, initialOf, type Poll, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
@@ -105,12 +106,14 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
   const isNewestFirst = query.offset === 0 && !query.status && query.sort_by === "create_time" && query.sort_order === "desc";
   const { rows, newCount } = useHeldRows(list, view?.rows ?? noRows, isNewestFirst);
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${failure?.code}`);
+  // What was empty and cannot be read any more has no figures.
+  const total = failure && rows.length === 0 ? undefined : view?.total;
   const [choice, choose] = useColumnChoice(connectionId);
   const opened = useOpenJob(connection);
   return (
     <>
       {question === asRead ? <IgnoredValues list={ignored} /> : null}
-      <PageHeader title={t("title")} count={view?.total} badge={<WordsField text={question.text} onGo={place.go} />}>
+      <PageHeader title={t("title")} count={total} badge={<WordsField text={question.text} onGo={place.go} />}>
         <Freshness
           atMs={view?.reach?.asOfMs ?? poll.atMs ?? shown?.atMs}
           everyMs={poll.everyMs}
@@ -123,7 +126,7 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
         ) : null}
       </PageHeader>
       <ToolBar label={t("filter.label")}>
-        <JobsFilters place={place} rows={rows} total={view?.total} connection={connectionId} />
+        <JobsFilters place={place} rows={rows} total={total} connection={connectionId} />
         <JobsTools choice={choice} onChoose={choose} place={place} linked={connection} canShare={canRun} />
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
@@ -132,24 +135,26 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
       <NewRows count={newCount} text={t("newRows", { count: newCount })} />
       <JobsBeside opened={opened} rows={rows} connection={connectionId} linked={connection} canRun={canRun} place={place}>
         {view && rows.length > 0 ? (
-          <JobsTable
-            rows={rows}
-            place={place}
-            connection={connectionId}
-            linked={connection}
-            selection={selection}
-            choice={choice}
-            onChoose={choose}
-            opened={opened}
-          />
+          <KnownUntil value={failure && poll.atMs}>
+            <JobsTable
+              rows={rows}
+              place={place}
+              connection={connectionId}
+              linked={connection}
+              selection={selection}
+              choice={choice}
+              onChoose={choose}
+              opened={opened}
+            />
+          </KnownUntil>
         ) : null}
       </JobsBeside>
-      {view && rows.length === 0 && !failure && !view.unreadable ? <JobsEmpty place={place} total={view.total} canRun={canRun} /> : null}
+      {view && rows.length === 0 && !failure && !view.unreadable ? <JobsEmpty place={place} total={total} canRun={canRun} /> : null}
       <JobsSelected
         store={selection}
         query={query}
         rows={rows}
-        total={view?.total}
+        total={total}
         connection={connectionId}
         canRun={canRun}
         onDone={() => void poll.refresh()}
@@ -159,12 +164,12 @@ export function JobsScreen({ query: asRead, ignored, connection, view: bare, can
           offset={query.offset}
           limit={query.limit}
           count={rows.length}
-          total={view.total}
+          total={total}
           hasMore={view.hasMore}
           hrefOf={(offset) => place.hrefOf({ offset })}
           className="mt-auto md:sticky md:bottom-0 md:z-20"
         >
-          <PageControls offset={query.offset} limit={query.limit} total={view.total} onGo={place.go} />
+          <PageControls offset={query.offset} limit={query.limit} total={total} onGo={place.go} />
         </Paging>
       ) : null}
     </>

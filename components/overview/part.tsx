@@ -7,6 +7,7 @@ import { failureText } from "@/components/frame/failure-text";
 import { Freshness } from "@/components/frame/freshness";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
+import { KnownUntil } from "@/components/ui/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Poll } from "@/lib/browser/use-poll";
 
@@ -40,7 +41,15 @@ export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, class
         </>
       }
     >
-      {value === undefined ? failure ? <PartFailure poll={poll} failure={failure} /> : skeleton : children(value)}
+      {value === undefined ? (
+        failure ? (
+          <PartFailure poll={poll} failure={failure} />
+        ) : (
+          skeleton
+        )
+      ) : (
+        <KnownUntil value={failure && poll.atMs}>{children(value)}</KnownUntil>
+      )}
     </Card>
   );
 }

@@ -8,7 +8,7 @@ import { JobStatus } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Cut } from "@/components/ui/cut";
-import { RunningDuration } from "@/components/ui/duration";
+import { Duration, RunningDuration } from "@/components/ui/duration";
 import { Link } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/relative-time";
@@ -115,10 +115,7 @@ export function queueColumns({ t, linked, canCancel, canStop, pendingCount, sele
       id: "waited",
       header: t("column.waited"),
       meta: queueLooks.waited,
-      cell: ({ row: { original } }) => {
-        const fromMs = original.state === "pending" ? original.createdMs : original.startedMs;
-        return fromMs === undefined ? t("nothing") : <RunningDuration fromMs={fromMs} />;
-      },
+      cell: ({ row: { original } }) => <Waited row={original} nothing={t("nothing")} />,
     }),
     column.display({
       id: "act",
@@ -171,6 +168,13 @@ function Progress({ value, label, words }: { value: number | undefined; label: s
       {words(Math.round(value * 100))}
     </span>
   );
+}
+
+/** It counts on until the job starts, and stands from then on. */
+function Waited({ row: { state, createdMs, startedMs }, nothing }: { row: QueueRow; nothing: string }) {
+  if (createdMs === undefined) return nothing;
+  if (state === "pending") return <RunningDuration fromMs={createdMs} />;
+  return startedMs === undefined ? nothing : <Duration fromMs={createdMs} toMs={startedMs} />;
 }
 
 function Since({ ms, nothing }: { ms: number | undefined; nothing: string }) {

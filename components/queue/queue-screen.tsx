@@ -17,6 +17,7 @@ import { useFollowCounts, useRefreshCounts, useTellCounts } from "@/components/f
 import { RunLink } from "@/components/frame/run-link";
 import { ToolBar } from "@/components/frame/tool-bar";
 import { Button } from "@/components/ui/button";
+import { KnownUntil } from "@/components/ui/duration";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { withQuery } from "@/lib/browser/urls";
@@ -54,6 +55,8 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const failure = poll.failure;
   const { running, pending, pendingTotal, isBySubmission, canStop } = list ?? nothing;
   const total = running.length + pendingTotal;
+  // What was empty and cannot be read any more has no figures.
+  const isCounted = list !== undefined && !(failure && total === 0);
   const others = running.filter(({ state }) => state === "unknown").length;
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([poll.refresh(), refreshCounts()]);
@@ -89,7 +92,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   });
   return (
     <>
-      <PageHeader title={t("title")} count={list ? total : undefined}>
+      <PageHeader title={t("title")} count={isCounted ? total : undefined}>
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
         {canCancel && list ? (
           <ClearQueue count={pendingTotal} isBusy={clearing.isBusy || busyIds.size > 0} onClear={clearing.clear} />
@@ -97,7 +100,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
       </PageHeader>
       <ToolBar label={t("summaryLabel")}>
         <span className="whitespace-nowrap text-ink-2">
-          {list ? t("summary", { running: running.length - others, pending: pendingTotal }) : t("unknown")}
+          {isCounted ? t("summary", { running: running.length - others, pending: pendingTotal }) : t("unknown")}
           {others > 0 ? `, ${t("otherState", { count: others })}` : null}
         </span>
         {canCancel ? null : <span className="text-ink-3">{t("readOnly")}</span>}
@@ -110,16 +113,18 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
       {failure ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
       <UnreadableRows count={list?.unreadable} />
       {list && total > 0 ? (
-        <DataTable
-          caption={t("caption")}
-          columns={columns}
-          rows={[...running, ...pending]}
-          rowId={rowId}
-          lightText={lightText}
-          className="two-lines"
-          marks={selection.store}
-          isBusy={(row) => busyIds.has(row.id) || heldIds.has(row.id)}
-        />
+        <KnownUntil value={failure && poll.atMs}>
+          <DataTable
+            caption={t("caption")}
+            columns={columns}
+            rows={[...running, ...pending]}
+            rowId={rowId}
+            lightText={lightText}
+            className="two-lines"
+            marks={selection.store}
+            isBusy={(row) => busyIds.has(row.id) || heldIds.has(row.id)}
+          />
+        </KnownUntil>
       ) : null}
       {list && total === 0 && !failure && !list.unreadable ? (
         <EmptyState title={t("empty.title")} text={t("empty.text")} action={canCancel ? <RunLink linked={linked} /> : undefined} />

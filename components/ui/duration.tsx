@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { createContext, use } from "react";
 import { durationOf } from "./elapsed";
 import { useNow } from "./use-now";
 
@@ -15,7 +16,15 @@ export function durationText(t: DurationWords, spanMs: number, isCounting = fals
   return t(unit, parts);
 }
 
-/** Still running: counts on with the page's clock. */
+/** The moment up to which anything is known, where it is over: of a list that fails, its last answer. */
+export const KnownUntil = createContext<number | undefined>(undefined);
+
+/** Still running: counts on with the page's clock, as long as somebody says that it runs. */
 export function RunningDuration({ fromMs }: { fromMs: number }) {
-  return <>{durationText(useTranslations("common.duration"), useNow() - fromMs, true)}</>;
+  return <>{durationText(useTranslations("common.duration"), useKnownNow() - fromMs, true)}</>;
+}
+
+export function useKnownNow(): number {
+  const nowMs = useNow();
+  return use(KnownUntil) ?? nowMs;
 }

@@ -31,11 +31,11 @@ export function retryPollMs(failures: number, retryAfterMs = 0): number {
   return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, BUSY_MS * 2 ** Math.max(0, failures - 1)));
 }
 
-export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline"; sinceMs: number };
+export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline" };
 
 /** An answer is live until the one after it is clearly late; a failure makes it offline at once. */
 export function freshnessOf(at: { nowMs: number; answeredMs: number; everyMs: number; isFailing: boolean }): Freshness {
-  if (at.isFailing) return { kind: "offline", sinceMs: at.answeredMs };
+  if (at.isFailing) return { kind: "offline" };
   const ageMs = Math.max(0, at.nowMs - at.answeredMs);
   const allowedMs = at.everyMs === 0 ? Number.POSITIVE_INFINITY : at.everyMs * 2 + 1_000;
   return ageMs <= allowedMs ? { kind: "live" } : { kind: "aged", seconds: Math.round(ageMs / 1000) };

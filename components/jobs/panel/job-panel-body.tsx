@@ -4,6 +4,7 @@ import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { JobStatus } from "@/components/frame/job-status";
+import { KnownUntil } from "@/components/ui/duration";
 import { Skeleton } from "@/components/ui/skeleton";
 import { usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
@@ -55,8 +56,10 @@ export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: 
           <JobPanelOutputs facts={facts} connection={connection} />
           {canRun && !isGone && !isForbidden ? <JobActions facts={facts} linked={linked} acts={acts} /> : null}
           {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
-          <JobProgress facts={facts} />
-          <JobDetails facts={facts} />
+          <KnownUntil value={failure && poll.atMs}>
+            <JobProgress facts={facts} />
+            <JobDetails facts={facts} />
+          </KnownUntil>
           <JobActAnswer facts={facts} linked={linked} acts={acts} />
         </>
       ) : null}

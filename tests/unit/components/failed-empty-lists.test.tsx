@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Lists that were empty when they were last read, and cannot be read any more.
+// Lists that cannot be read any more, most of them empty when they last were.
 import { act, cleanup, screen } from "@testing-library/react";
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
@@ -56,21 +56,41 @@ const lists: [string, string, () => ReactNode][] = [
   ],
 ];
 
-it.each(lists)("of %s say that they failed, and not that nothing is there", async (_, nothing, list) => {
-  const home = { id: "home", name: "Studio", embedded: true };
+async function show(list: ReactNode, connection = "home") {
+  const home = { id: connection, name: "Studio", embedded: true };
   await act(async () => {
     renderInApp(
       <AppRouterContext value={plainRouter()}>
         <SearchParamsContext value={new URLSearchParams("status=failed")}>
-          <ConnectionProvider currentId="home" connections={[home]}>
-            <Suspense>{list()}</Suspense>
+          <ConnectionProvider currentId={connection} connections={[home]}>
+            <Suspense>{list}</Suspense>
           </ConnectionProvider>
         </SearchParamsContext>
       </AppRouterContext>,
     );
   });
+}
+
+it.each(lists)("of %s say that they failed, and not that nothing is there", async (_, nothing, list) => {
+  await show(list());
   expect(await vi.waitFor(() => screen.getByText(nothing))).toBeDefined();
   await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
   expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.queryByText(nothing)).toBeNull();
+  // Neither as a number.
+  expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
+});
+
+it("the jobs of a list that fails run no longer than its last answer says", async () => {
+  const startedMs = Date.now() - 24_000;
+  const row = { id: "job-1", word: "in_progress", state: "in_progress" as const, outputs: 0, startedMs };
+  const query = { ...jobsQuery, status: ["in_progress" as const] };
+  await show(
+    <JobsScreen canRun query={query} ignored={[]} jobs={read({ rows: [row], total: 1, hasMore: false, unreadable: 0 })} />,
+    "other",
+  );
+  expect(screen.getByText("24 s")).toBeDefined();
+  await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
+  expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
+  expect(screen.getByText("24 s")).toBeDefined();
 });

@@ -5,8 +5,9 @@ import { afterEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
 import { Toasts } from "@/components/ui/toasts";
 import { HELD_MS } from "@/components/ui/use-held";
-import { type QueueRow } from "@/components/queue/queue-rows";
+import { type QueueRow, toQueueList } from "@/components/queue/queue-rows";
 import { QueueScreen } from "@/components/queue/queue-screen";
+import { type QueueView } from "@/lib/contract/console";
 import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
 
@@ -139,6 +140,54 @@ it("what runs can be stopped where the service can, and shows no control where i
   await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
   expect(sent).toMatchObject([{ path: expect.stringContaining("/api/console/jobs/stop"), json: { ids: ["runs-1"] } }]);
   expect(screen.getByText("1 stopped")).toBeDefined();
+});
+
+/** The cell under "Waited" of a job. */
+function waitedOf(id: string): string | null | undefined {
+  const index = screen.getAllByRole("columnheader").findIndex(({ textContent }) => textContent === "Waited");
+  return screen.getByTitle(id).closest("tr")?.children[index]?.textContent;
+}
+
+it("what runs says how long it waited before it started, which stands, and nothing where its start is not known", async () => {
+  vi.useFakeTimers({ now: 100_000 });
+  noteCalls();
+  const running: QueueRow[] = [
+    { ...row("at-once", "in_progress"), createdMs: 40_000, startedMs: 40_000 },
+    { ...row("later", "in_progress"), createdMs: 30_000, startedMs: 42_500 },
+    { ...row("untold", "in_progress"), createdMs: 30_000 },
+  ];
+  const pending = [{ ...row("waits", "pending"), createdMs: 58_000 }];
+  await show(Promise.resolve(ok({ value: { running, pending, pendingTotal: 1, isBySubmission: false, canStop: false }, atMs: 100_000 })));
+  expect(["at-once", "later", "untold", "waits"].map(waitedOf)).toEqual(["0.0 s", "12.5 s", "–", "42 s"]);
+});
+
+it("no clock runs on while the service cannot be reached, and each goes on with its next answer", async () => {
+  const nowMs = 1_800_000_000_000;
+  vi.useFakeTimers({ now: nowMs });
+  const waits = { id: "waits", status: "pending", create_time: nowMs - 42_000 };
+  const list: QueueView = { pending: [waits], running: [], source: "queue", canStop: false };
+  let isAway = true;
+  vi.stubGlobal("fetch", async () =>
+    isAway ? Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }) : Response.json(list),
+  );
+  const queue = Promise.resolve(ok({ value: toQueueList(list), atMs: nowMs }));
+  await act(async () => {
+    renderInApp(
+      <ConnectionProvider currentId="away" connections={[{ id: "away", name: "Away", embedded: true }]}>
+        <Suspense>
+          <QueueScreen canCancel queue={queue} />
+        </Suspense>
+      </ConnectionProvider>,
+    );
+    await queue;
+  });
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  expect(screen.getByText(/^not updated since/)).toBeDefined();
+  expect(waitedOf("waits")).toBe("42 s");
+  isAway = false;
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  expect(screen.getByText("live")).toBeDefined();
+  expect(waitedOf("waits")).toMatch(/^2m/);
 });
 
 it("each that waits says when it may start, from past runs that are asked for once a workflow", async () => {

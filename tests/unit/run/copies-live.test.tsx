@@ -108,7 +108,7 @@ describe("the jobs of copies", () => {
     rows = new Response("<html>", { status: 502 });
     await pass(BUSY_MS + 100);
     expect(screen.getByText("1 in the queue · 1 running")).toBeDefined();
-    expect(screen.getByText(/^offline since/)).toBeDefined();
+    expect(screen.getByText(/^not updated since/)).toBeDefined();
   });
 
   it("that the service lost are gone with the next answer, and those that were cancelled are not called that", async () => {
