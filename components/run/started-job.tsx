@@ -31,7 +31,7 @@ const LONGEST_REASON = 500;
 /** `gone`: the service has no trace of it any more. */
 type StandingState = Exclude<JobState, "unknown"> | "gone";
 const looks: Readonly<Record<StandingState, { tone: Tone; style: string; ink: string }>> = {
-  pending: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
+  pending: { tone: "wait", style: "border-line-strong bg-surface", ink: "text-wait" },
   in_progress: { tone: "run", style: "border-run bg-run-soft", ink: "text-run" },
   completed: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
   failed: { tone: "bad", style: "border-bad bg-bad-soft", ink: "text-bad" },
@@ -79,6 +79,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
       tabIndex={-1}
       aria-label={t("job.label")}
       data-job={receipt?.jobId}
+      data-tone={receipt && tone}
       className={cn(
         "z-10 flex flex-col gap-2",
         receipt || work.works.length > 0

@@ -71,9 +71,12 @@ it("what became of the job that was just started is told and shown, and asked fo
     { id: "mine", status: "in_progress" },
   ];
   show();
+  const tone = () => screen.getByRole("region", { name: "The job that was started" }).dataset.tone;
   expect(screen.getByRole("status").textContent).toContain("The job is in the queue");
+  expect(tone()).toBe("wait");
   await pass(0);
   expect(screen.getByRole("status").textContent).toContain("The job is running");
+  expect(tone()).toBe("run");
   jobs = [{ id: "mine", status: "completed" }];
   detail = {
     id: "mine",
@@ -82,6 +85,7 @@ it("what became of the job that was just started is told and shown, and asked fo
   };
   await pass(BUSY_MS);
   expect(screen.getByRole("status").textContent).toContain("The job completed");
+  expect(tone()).toBe("ok");
   await pass(0);
   await act(() => vi.dynamicImportSettled());
   const result = screen.getByRole("region", { name: "Result of the job" });
