@@ -159,7 +159,8 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return state.opened?.serial === action.serial ? edited(state, state.opened, action) : state;
     case "advanced": {
       const { opened } = state;
-      return opened?.serial === action.serial ? { ...state, opened: { ...opened, advanced: action.advanced } } : state;
+      if (opened?.serial !== action.serial) return state;
+      return { ...state, opened: { ...opened, advanced: action.advanced }, trouble: leftOf(state.trouble, state.errors) };
     }
     case "saved": {
       const { opened } = state;
@@ -229,9 +230,13 @@ function edited(state: RunState, opened: OpenWorkflow, edit: Extract<RunAction, 
   const graph = changed === opened.graph ? changed : (withChoice(opened.graph, nodeId, edit, catalogue) ?? changed);
   if (graph === opened.graph) return state;
   const errors = withoutField(state.errors, nodeId, name);
-  // What this page said by itself, status 0, has no more to say once nothing is left of it.
-  const isOver = state.trouble?.kind === "invalid" && state.trouble.failure.status === 0 && Object.keys(errors).length === 0;
-  return { ...state, opened: { ...opened, graph, isEdited: true }, errors, trouble: isOver ? undefined : state.trouble };
+  return { ...state, opened: { ...opened, graph, isEdited: true }, errors, trouble: leftOf(state.trouble, errors) };
+}
+
+/** What was told of a run says nothing of a workflow that was changed since: only what may have started stays, and what still names a node. */
+function leftOf(trouble: Trouble | undefined, errors: NodeErrors): Trouble | undefined {
+  const stays = trouble?.kind === "unknown" || (trouble?.kind === "invalid" && Object.keys(errors).length > 0);
+  return stays ? trouble : undefined;
 }
 
 /** What the service said of a value is no longer true of another one. */

@@ -23,14 +23,24 @@ type TroubleNoteProps = {
 /** What became of a run that did not start: whose fault, what was kept, the one thing to do. Nothing here sends again. */
 export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }: TroubleNoteProps) {
   const t = useTranslations("run.answer");
+  const common = useTranslations("common");
   const { kind, failure } = trouble;
   if (kind === "unknown") return <UnknownNote failure={failure} attempt={trouble.attempt} {...unknown} />;
-  if (kind === "lost") return <FailureNotice title={t("lost")} whose={t("lostWhose")} next={t("lostNext")} />;
-  // Told by this page, before anything was sent.
-  const anyway =
-    failure.status === 0 && failure.code !== NOT_WHOLE && onAnyway ? <Button onClick={onAnyway}>{t("anyway")}</Button> : undefined;
+  const dismiss = (
+    <Button tone="quiet" onClick={unknown.onLeave}>
+      {common("dismiss")}
+    </Button>
+  );
+  if (kind === "lost") return <FailureNotice title={t("lost")} whose={t("lostWhose")} next={t("lostNext")} actions={dismiss} />;
+  const actions = (
+    <>
+      {/* Told by this page, before anything was sent. */}
+      {failure.status === 0 && failure.code !== NOT_WHOLE && onAnyway ? <Button onClick={onAnyway}>{t("anyway")}</Button> : null}
+      {dismiss}
+    </>
+  );
   if (failure.code === "masked_value") {
-    return <FailureNotice title={t("masked")} whose={t("maskedWhose")} next={t("maskedNext")} />;
+    return <FailureNotice title={t("masked")} whose={t("maskedWhose")} next={t("maskedNext")} actions={dismiss} />;
   }
   if (kind === "invalid" && missingClass !== undefined) {
     return (
@@ -38,7 +48,7 @@ export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }
         title={t("missingClass", { classType: missingClass })}
         whose={t("missingClassWhose")}
         next={t("missingClassNext")}
-        actions={anyway}
+        actions={actions}
       />
     );
   }
@@ -50,15 +60,15 @@ export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }
         whose={t("invalidWhose")}
         next={t("invalidNext")}
         detail={placed.strays.length > 0 ? <Strays placed={placed} /> : said}
-        actions={anyway}
+        actions={actions}
       />
     );
   }
   if (failure.code === "prompt_no_outputs")
-    return <FailureNotice title={t("noOutputs")} whose={t("invalidWhose")} next={t("noOutputsNext")} actions={anyway} />;
+    return <FailureNotice title={t("noOutputs")} whose={t("invalidWhose")} next={t("noOutputsNext")} actions={actions} />;
   return (
     <div className="flex flex-col gap-1.5">
-      <FailureMessage failure={failure} />
+      <FailureMessage failure={failure} onRetry={onAnyway} actions={dismiss} />
       <p className="px-1 text-ink-2">{t("kept")}</p>
     </div>
   );

@@ -6,7 +6,7 @@ import { CountsProvider, useCounts } from "@/components/frame/counts-context";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { ok } from "@/lib/shared/result";
+import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { refusals, sampleText } from "./files";
 import { drop, field, openText, portsTo, pressRun, runButton, show, type PromptServer } from "./page";
@@ -92,6 +92,28 @@ describe("running", () => {
       // Left to itself the navigation asks again after many seconds.
       await screen.findByText(`${count} waiting`);
     }
+  });
+
+  it("that the service was not there for is told until it is dismissed, run again, or the workflow is changed", async () => {
+    let isAway = true;
+    const sendPrompt: RunPorts["sendPrompt"] = async () =>
+      isAway ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }) : ok({ prompt_id: "mine" });
+    show(portsTo(service, { sendPrompt }));
+    await openText(sampleText("01-invert"));
+    pressRun();
+    await screen.findByRole("alert");
+    fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
+    expect(screen.queryByRole("alert")).toBeNull();
+    pressRun();
+    await screen.findByRole("alert");
+    fireEvent.change(field("width"), { target: { value: "640" } });
+    expect(screen.queryByRole("alert")).toBeNull();
+    pressRun();
+    await screen.findByRole("alert");
+    isAway = false;
+    fireEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(await screen.findByRole("link", { name: "Open job mine" })).toBeTruthy();
+    expect(screen.queryByRole("alert")).toBeNull();
   });
 
   it("puts what the service says on its fields, brings the first one under the keys, and keeps what was typed", async () => {
