@@ -1,5 +1,6 @@
 "use client";
 
+import { FolderOpen } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ComponentProps, useState } from "react";
 import { Button } from "@/components/ui/button";
@@ -14,15 +15,22 @@ type OpenAnotherProps = { serial: number; refusal?: Refusal; ways: WaysIn };
 /** Every way in that the empty page has. It closes by what came of it: another workflow, or a refusal, which the page tells. */
 export function OpenAnother({ serial, refusal, ways }: OpenAnotherProps) {
   const t = useTranslations("run.open");
+  const common = useTranslations("common");
   const [asked, setAsked] = useState<{ serial: number; refusal?: Refusal }>();
+  // For good: a refusal that is read would open it again.
+  if (asked && (asked.serial !== serial || asked.refusal !== refusal)) setAsked(undefined);
   return (
     <>
-      <Button onClick={() => setAsked({ serial, refusal })}>{t("another")}</Button>
+      <Button title={t("another")} onClick={() => setAsked({ serial, refusal })}>
+        <FolderOpen aria-hidden="true" className="size-4 lg:hidden" />
+        <span className="max-lg:sr-only">{t("another")}</span>
+      </Button>
       <Dialog
-        isOpen={asked !== undefined && asked.serial === serial && asked.refusal === refusal}
+        isOpen={asked !== undefined}
         onClose={() => setAsked(undefined)}
         title={t("anotherTitle")}
         className="w-[min(960px,calc(100vw-32px))]"
+        actions={<Button onClick={() => setAsked(undefined)}>{common("cancel")}</Button>}
       >
         <EmptyRun {...ways} />
       </Dialog>

@@ -50,9 +50,7 @@ export function RunHeader(props: RunHeaderProps) {
       <Button aria-pressed={isDrawn} onClick={onDrawn} className="aria-pressed:bg-off-soft">
         {t("open.graph")}
       </Button>
-      <span className="max-lg:hidden">
-        <OpenAnother serial={opened.serial} refusal={refusal} ways={ways} />
-      </span>
+      <OpenAnother serial={opened.serial} refusal={refusal} ways={ways} />
       {canRun ? (
         <SaveWorkflow
           isSmall

@@ -70,6 +70,11 @@ describe("opening a workflow", () => {
     fireEvent.click(dialog.getByRole("button", { name: "Open pasted text" }));
     expect((await screen.findByRole("alert")).textContent).toContain("The workflow you had open is unchanged.");
     expect(screen.queryByRole("dialog")).toBeNull();
+    fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
+    expect(screen.queryByRole("dialog")).toBeNull();
+    ask();
+    fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(screen.queryByRole("dialog")).toBeNull();
     ask();
     fireEvent.click(screen.getByRole("button", { name: /^Invert/ }));
     expect(await screen.findByRole("heading", { level: 1, name: /Invert/ })).toBeTruthy();
