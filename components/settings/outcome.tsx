@@ -10,6 +10,8 @@ export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];
   const words = check.outcome === "active" && check.dialect === "local" ? "local" : check.outcome;
+  const waitMs = check.outcome === "failing" ? (check.retryAfterMs ?? 0) : 0;
+  const next = waitMs > 0 ? t("failing.wait", { seconds: Math.ceil(waitMs / 1000) }) : t(`${words}.next`);
   const hasFailed = tone === "bad";
   return (
     <div role="status" data-outcome={check.outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>
@@ -18,7 +20,7 @@ export function Outcome({ check }: { check: ConnectionCheck }) {
       </span>
       <div className="min-w-0">
         <p className="font-semibold">{t(`${words}.title`)}</p>
-        <p className="text-ink-2">{t(`${words}.next`)}</p>
+        <p className="text-ink-2">{next}</p>
         {hasFailed && check.message ? <p className="mt-1 font-mono text-sm break-words text-ink-2">{check.message}</p> : null}
       </div>
     </div>

@@ -41,7 +41,14 @@ export type ConnectionView = {
   status?: ConnectionStatus;
 };
 
-export type ConnectionCheck = { outcome: CheckOutcome; message: string; dialect: Dialect; hasAssets?: boolean };
+export type ConnectionCheck = {
+  outcome: CheckOutcome;
+  message: string;
+  dialect: Dialect;
+  hasAssets?: boolean;
+  /** How long a failing service asks to wait, where it said so. */
+  retryAfterMs?: number;
+};
 /** Without a connection nothing was saved: the service did not accept it, and nobody said to keep it all the same. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 

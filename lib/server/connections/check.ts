@@ -79,7 +79,8 @@ function toRefusal(failure: Failure): Said {
   const message = status >= 400 ? `The service answers ${status}: ${short(failure.message)}` : failure.message;
   // A 429 may speak of the plan: then waiting does not help.
   if (status === 402 || (status === 429 && codeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
-  if (status === 429 || status >= 500) return { outcome: "failing", message };
+  const { retryAfterMs } = failure;
+  if (status === 429 || status >= 500) return { outcome: "failing", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   // A page, a redirect: somebody answers there.
   return { outcome: failure.code === "UPSTREAM_UNREADABLE" || status >= 400 ? "strange" : "unreachable", message };
 }

@@ -84,6 +84,15 @@ test("an address that was copied with its /api is the same service", async () =>
   await server.close();
 });
 
+test("a check that the service puts off tells for how long", async () => {
+  const server = await startLittleServer((_, response) => {
+    response.setHeader("retry-after", "30");
+    answerJson(response, { code: "RATE_LIMITED", message: "slower" }, 429);
+  });
+  const { body } = await save(server.url);
+  expect(body.check).toMatchObject({ outcome: "failing", retryAfterMs: 30_000 });
+});
+
 test.each<[string, Answer, string]>([
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],

@@ -38,6 +38,18 @@ describe("the answer to a connection's check", () => {
     expect(screen.getByRole("status").textContent).toMatch(/local server.*needs no key/);
   });
 
+  it("says how long the service asks to wait, where it said so, in place of a moment", () => {
+    const next = (retryAfterMs?: number) => {
+      renderInApp(<Outcome check={{ outcome: "failing", message: "", dialect: "interface", retryAfterMs }} />);
+      const found = screen.getByRole("status").textContent;
+      cleanup();
+      return found;
+    };
+    expect(next()).toContain("Try again in a moment.");
+    expect(next(29_200)).toContain("The service asks to wait 30 s.");
+    expect(next(29_200)).not.toContain("in a moment");
+  });
+
   it("repeats what the other side said only where something is wrong", () => {
     renderInApp(
       <>
