@@ -1,7 +1,12 @@
+import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { buttonStyle } from "@/components/ui/button";
 import { Link } from "@/components/ui/link";
 import { WholePageNote } from "@/components/ui/whole-page-note";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("frame.notFound"))("tab") };
+}
 
 export default async function NotFound() {
   const t = await getTranslations("frame.notFound");

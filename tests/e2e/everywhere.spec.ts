@@ -186,14 +186,22 @@ test("after a session ended, signing in leads back to the same page and its filt
   await expect(page).toHaveURL(`${desk.url}/`);
 });
 
-test("a set-up link says at once that it is spent, and leads to the sign-in", async ({ page, freshDesk }) => {
+test("a set-up link says at once that it does not work, and leads to the sign-in only where somebody can sign in", async ({
+  page,
+  freshDesk,
+}) => {
   await page.goto(`${freshDesk.url}/set-up?token=wrong`);
-  await expect(page.getByText("This set-up link no longer works")).toBeVisible();
+  await expect(page.getByText("This set-up link does not work")).toBeVisible();
+  await expect(page.getByText("What you typed")).toHaveCount(0);
+  await expect(page.getByRole("link", { name: "Sign in instead" })).toBeHidden();
+  await expect(page).toHaveTitle("Set up · Lightdesk");
   await expect(page.getByLabel("Your name")).toBeHidden();
   await page.goto(freshDesk.setUpUrl);
   await expect(page.getByLabel("Your name")).toBeVisible();
   await expectAccessible(page);
   await setUpByLink(page, freshDesk);
+  await page.goto(`${freshDesk.url}/nowhere`);
+  await expect(page).toHaveTitle("Not found · Lightdesk");
   await page.goto(freshDesk.setUpUrl);
   await expect(page.getByText("Lightdesk is already set up")).toBeVisible();
   await expect(page.getByLabel("Your name")).toBeHidden();

@@ -11,7 +11,7 @@ import { getInvitation } from "@/lib/server/queries/members";
 
 // The token stands in the address: no other site may learn it from a referrer.
 export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("auth.invitation"))("title"), referrer: "no-referrer" };
+  return { title: (await getTranslations("auth.invitation"))("tab"), referrer: "no-referrer" };
 }
 
 export default async function InvitationPage({ searchParams }: PageProps<"/invitation">) {

@@ -11,11 +11,11 @@ import { getSetUp } from "@/lib/server/queries/set-up";
 
 // The token stands in the address: no other site may learn it from a referrer.
 export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("auth.setUp"))("title"), referrer: "no-referrer" };
+  return { title: (await getTranslations("auth.setUp"))("tab"), referrer: "no-referrer" };
 }
 
 /** What the page says instead of its form. `open` without a token cannot be. */
-const reasons = { over: "over", unknown: "spent", noToken: "noToken", open: "noToken" } as const;
+const reasons = { over: "over", unknown: "unknown", noToken: "noToken", open: "noToken" } as const;
 
 export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) {
   const { token } = await searchParams;
@@ -33,9 +33,12 @@ export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) 
             title={t(`${reasons[state]}.title`)}
             next={t(`${reasons[state]}.text`)}
             actions={
-              <Link href="/sign-in" className={buttonStyle()}>
-                {t("toSignIn")}
-              </Link>
+              // Only somebody who has an account can sign in.
+              state === "over" ? (
+                <Link href="/sign-in" className={buttonStyle()}>
+                  {t("toSignIn")}
+                </Link>
+              ) : null
             }
           />
         )}
