@@ -57,13 +57,15 @@ export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, class
 function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable<Poll<T>["failure"]> }) {
   const t = useTranslations("overview");
   const errors = useTranslations("errors");
+  // Its reason says the same again, in each part of the page.
+  const text = failure.code === "UPSTREAM_UNREACHABLE" ? errors("UPSTREAM_UNREACHABLE.title") : failureText(errors, failure);
   return (
     <div role="alert" className="flex items-start gap-2.5 p-3.5">
       <span className="mt-0.5 text-bad">
         <ToneIcon tone="bad" />
       </span>
       <div className="flex min-w-0 flex-col items-start gap-2">
-        <p>{failureText(errors, failure)}</p>
+        <p>{text}</p>
         <Button size="small" busy={poll.isAsking} onClick={() => void poll.refresh()}>
           {t("retry")}
         </Button>

@@ -3,6 +3,7 @@ import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { toSaidCode, whoseFault } from "@/components/frame/whose";
+import { Part } from "@/components/overview/part";
 import { errorStatus } from "@/lib/contract/errors";
 import errors from "@/lib/messages/en/errors.json";
 import { renderInApp } from "./render";
@@ -29,6 +30,29 @@ describe("a failure in words", () => {
     expect(alert.textContent).toContain("The service failed");
     expect(alert.textContent).toContain("Reason given: disk on fire");
     expect(alert.textContent).toContain("r-1");
+  });
+
+  it("of a service that cannot be reached stands once in a part of the overview, and another's reason with it", () => {
+    const said = (code: string, message: string) => {
+      const poll = { value: undefined, atMs: 1, everyMs: 0, isAsking: false, refresh: async () => undefined, patch: () => undefined };
+      renderInApp(
+        <Part
+          title="Failed"
+          all={{ href: "/jobs", text: "All" }}
+          poll={{ ...poll, failure: { code, message, status: 502 } }}
+          skeleton={null}
+        >
+          {() => null}
+        </Part>,
+      );
+      const text = screen.getByRole("alert").querySelector("p")?.textContent;
+      cleanup();
+      return text;
+    };
+    expect(said("UPSTREAM_UNREACHABLE", "The service at http://a cannot be reached: nothing listens there")).toBe(
+      "The service cannot be reached",
+    );
+    expect(said("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason given: disk on fire");
   });
 
   it("has a sentence for a code that it has never heard of", () => {
