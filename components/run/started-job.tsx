@@ -137,6 +137,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
                 size="icon"
                 aria-label={common("dismiss")}
                 title={common("dismiss")}
+                className="ml-auto"
                 onClick={() => {
                   // The button goes with the card: the keys stay here.
                   box.current?.focus({ preventScroll: true });

@@ -40,7 +40,10 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
             {title}
           </h2>
           {children ? <div className="mt-2 text-ink-2">{children}</div> : null}
-          {actions ? <div className="mt-4 flex flex-wrap justify-end gap-2">{actions}</div> : null}
+          {actions ? (
+            // In reach however long the dialog is.
+            <div className="sticky bottom-0 -mx-4 mt-2 -mb-4 flex flex-wrap justify-end gap-2 bg-surface px-4 pt-2 pb-4">{actions}</div>
+          ) : null}
         </div>
       ) : null}
     </dialog>

@@ -25,6 +25,13 @@ for (const { width, height } of [
     await page.setViewportSize({ width, height });
     await page.goto(`${desk.url}/run`);
     await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(8, `-answer-${width}`)));
+    const another = page.getByRole("button", { name: "Open another" });
+    await expect(another).toBeInViewport({ ratio: 1 });
+    await another.click();
+    const cancel = page.getByRole("dialog").getByRole("button", { name: "Cancel", exact: true });
+    await expect(cancel).toBeInViewport({ ratio: 1 });
+    await cancel.click();
+    await expect(page.getByRole("dialog")).toHaveCount(0);
     const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
     const last = page.locator("#field-t11-string_b");
     // Cards take their real height when they come near: the first jump may fall short.
