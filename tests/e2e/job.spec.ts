@@ -119,3 +119,15 @@ test("a job that is not here says so", async ({ signedIn: page, desk }) => {
   await expect(page.getByText("Job not found")).toBeVisible();
   await expectAccessible(page);
 });
+
+test("a link to a job of another connection than the one in use opens it there", async ({ signedIn: page, desk, service }) => {
+  const data = { name: "Second studio", baseUrl: service.url, key: service.key, shared: false };
+  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  const { connection }: { connection: { id: string } } = await made.json();
+  const id = await submit(page.request, desk, slowGraph(0, "elsewhere"), { connection: connection.id });
+  await page.goto(`${desk.url}/jobs/${id}`);
+  await expect(page).toHaveURL(`${desk.url}/jobs/${id}?connection=${connection.id}`);
+  await expect(page.getByRole("button", { name: "Switch connection, now Second studio" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Job", level: 1 })).toBeVisible();
+  await expect(page.getByText("Job not found")).toBeHidden();
+});

@@ -190,6 +190,19 @@ export function createJobLedgerStore(database: Database) {
       return number !== undefined && (await countOf(number)) >= most ? oldestOf(database, number) : undefined;
     },
 
+    /** Which of these connections a job is known of. */
+    async holdersOf(jobId: string, connectionIds: readonly string[]): Promise<string[]> {
+      if (connectionIds.length === 0) return [];
+      const rows = await database
+        .selectFrom("ledger_connections")
+        .innerJoin("ledger_jobs", "ledger_jobs.number", "ledger_connections.number")
+        .select("ledger_connections.connection_id")
+        .where("ledger_jobs.job_id", "=", jobId)
+        .where("ledger_connections.connection_id", "in", connectionIds)
+        .execute();
+      return rows.map((row) => row.connection_id);
+    },
+
     /** Everything of a connection: what the service has is read anew. Its rows are nobody's from now on, and are swept. */
     async restart(connectionId: string): Promise<void> {
       await database.deleteFrom("ledger_connections").where("connection_id", "=", connectionId).execute();

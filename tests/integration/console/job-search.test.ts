@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type JobPeople, type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { type Role } from "@/lib/contract/roles";
+import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
@@ -140,4 +141,19 @@ test("a question that cannot be understood is refused by name", async () => {
   const answer = await harness.request("/api/console/jobs/search?from=yesterday", { as: "viewer" });
   expect(answer.status).toBe(400);
   expect((await answer.json()).message).toContain("from");
+});
+
+test("a job that another connection of the member's has is found there, and not on those of others", async () => {
+  const { store, now } = harness.console;
+  const jobId = crypto.randomUUID();
+  const own = { name: "Line", baseUrl: "http://127.0.0.1:1", createdAt: now() };
+  const { memberId } = harness.viewerOf("admin");
+  const theirs = await store.connections.create({ ...own, memberId });
+  await store.members.setLastConnection(memberId, "embedded");
+  await store.jobLedger.note(theirs.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
+  expect(await findJobElsewhere(harness.viewerOf("viewer"), jobId)).toBeUndefined();
+  expect(await findJobElsewhere(harness.viewerOf("admin"), jobId)).toBe(theirs.id);
+  const shared = await store.connections.create(own);
+  await store.jobLedger.note(shared.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
+  expect(await findJobElsewhere(harness.viewerOf("viewer"), jobId)).toBe(shared.id);
 });

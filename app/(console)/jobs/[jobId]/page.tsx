@@ -1,12 +1,14 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { cache } from "react";
+import { redirect } from "next/navigation";
+import { cache, Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { JobScreen } from "@/components/jobs/job-screen";
 import { ownName, toJobFacts } from "@/components/jobs/job-facts";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
 import { stamp } from "@/app/(console)/stamp";
 import { pathParam, textParam } from "../jobs-query";
@@ -35,7 +37,20 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
   const job = stamp(jobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
     <PageMessages messages={await pickMessages("jobs", "acts", "graph", "viewer")}>
+      {connection === undefined ? (
+        <Suspense fallback={null}>
+          <Elsewhere jobId={jobId} />
+        </Suspense>
+      ) : null}
       <JobScreen key={jobId} jobId={jobId} connection={connection} canRun={hasRole(viewer.role, "operator")} job={job} />
     </PageMessages>
   );
+}
+
+/** A link that names no connection is of the one that its sender used: it leads there, where the job is not in the reader's own. */
+async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
+  const job = await jobOnce(jobId, undefined);
+  const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await viewerOnce(), jobId);
+  if (connection !== undefined) redirect(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);
+  return null;
 }
