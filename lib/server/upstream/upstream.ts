@@ -21,6 +21,8 @@ import { watched } from "./streams";
 export type UpstreamLimits = {
   /** Until a read has been answered in full. */
   readMs: number;
+  /** Until a read that a page waits for is given up. */
+  pageMs: number;
   /** Until a read is given up of a service that answers nothing else meanwhile, but for one. */
   silentMs: number;
   /** Until a change has been answered; for uploads, without a byte moving. */
@@ -33,6 +35,7 @@ export type UpstreamLimits = {
 };
 const usualLimits: UpstreamLimits = {
   readMs: 30_000,
+  pageMs: 10_000,
   silentMs: 5_000,
   writeMs: 60_000,
   jsonBytes: 64 * 1024 ** 2,
@@ -71,7 +74,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   async function once(operation: Operation, input: CallInput): Promise<Result<Answered, Failure>> {
     const reads = operation.method === "GET" || operation.method === "HEAD";
-    const limitMs = input.limits?.exchangeMs ?? (reads ? limits.readMs : limits.writeMs);
+    const readMs = input.isForPage ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
+    const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
     const giveUp = (ms: number) => {

@@ -1,12 +1,18 @@
 // A service that takes requests and never answers: what a person does beside it is not held up.
 import { afterEach, expect, test } from "vitest";
 import { operations } from "@/lib/contract/operations";
+import { jobsQuerySchema } from "@/lib/contract/schemas/job";
+import { storeApiKey } from "@/lib/server/keys/api-keys";
+import { listJobs } from "@/lib/server/queries/jobs";
 import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send-http";
 import { createSilences } from "@/lib/server/upstream/silences";
 import { createUpstream } from "@/lib/server/upstream/upstream";
+import { createHarness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
 
+/** Long enough for an answer on a busy machine. */
+const SILENT_MS = 1_000;
 const open: (LittleServer | HttpSend)[] = [];
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
@@ -18,7 +24,7 @@ async function behind(isHeard: (url: string) => boolean) {
   );
   const send = createHttpSend();
   open.push(server, send);
-  const limits = { readMs: 20_000, silentMs: 200 };
+  const limits = { readMs: 20_000, silentMs: SILENT_MS };
   const upstream = createUpstream({
     baseUrl: server.url,
     apiKey: "k",
@@ -44,6 +50,7 @@ test("of many reads one is waited for to the end; the others say soon that there
   expect(ended).toEqual(Array(5).fill("UPSTREAM_TIMEOUT"));
   // One that looks whether it is back, and from then on none.
   const looks = upstream.call(operations.getUser);
+  await until("the look has arrived", () => server.seen.length === 7);
   const refused = await upstream.call(operations.getUser);
   expect(refused).toMatchObject({ ok: false, failure: { code: "UPSTREAM_TIMEOUT", status: 0 } });
   expect(server.seen).toHaveLength(7);
@@ -55,6 +62,18 @@ test("of many reads one is waited for to the end; the others say soon that there
   await Promise.all(reads);
 });
 
+test("a page is not kept waiting for as long as a read of its own may take", async () => {
+  const harness = await createHarness({ upstreamLimits: { pageMs: 100, readMs: 20_000 } });
+  const server = await startLittleServer(() => undefined);
+  open.push(server);
+  const { store, ring, now } = harness.console;
+  const { id } = await store.connections.create({ name: "Silent", baseUrl: server.url, createdAt: now() });
+  await storeApiKey(store.keys, ring, { connectionId: id, apiKey: "k", now: now() });
+  const listed = await listJobs(harness.viewerOf("viewer"), jobsQuerySchema.parse({}), id);
+  expect(listed).toMatchObject({ ok: false, failure: { code: "UPSTREAM_TIMEOUT", message: expect.stringContaining("within 1 s") } });
+  await harness.dispose();
+});
+
 test("a slow read beside others that are answered is left its time, and so is a change", async () => {
   const { upstream } = await behind((url) => url.endsWith("/api/user"));
   const leaving = new AbortController();
@@ -64,8 +83,8 @@ test("a slow read beside others that are answered is left its time, and so is a 
   );
   const change = upstream.call(operations.manageQueue, { json: { clear: true }, signal: leaving.signal }).then(() => void (over += 1));
   const startedMs = performance.now();
-  // Answered again and again, for three times as long as a silence takes.
-  while (performance.now() - startedMs < 600) expect((await upstream.call(operations.getUser)).ok).toBe(true);
+  // Answered again and again, for longer than a silence takes.
+  while (performance.now() - startedMs < 2 * SILENT_MS) expect((await upstream.call(operations.getUser)).ok).toBe(true);
   expect(over).toBe(0);
   leaving.abort();
   await Promise.all([...slow, change]);
