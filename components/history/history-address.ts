@@ -30,6 +30,6 @@ export function endedJobs({ offset, max_items: limit, ...search }: HistoryQuery)
 }
 
 /** Its total is that of the history, which has none of its own. */
-export function endedJobsPath(connection: string): `/${string}` {
+export function endedJobsPath(connection: string | undefined): `/${string}` {
   return withQuery("/api/jobs", { status: ENDED, limit: 1, connection });
 }

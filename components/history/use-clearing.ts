@@ -12,7 +12,6 @@ export function useClearing(connection: string | undefined, refresh: () => Promi
   /** How many entries are there afterwards: others than none where the answer was lost. */
   const [left, setLeft] = useState<number>();
   async function clear(): Promise<ApiFailure | undefined> {
-    if (connection === undefined) return undefined;
     setLeft(undefined);
     setBusy(true);
     const result = await clearAll(withQuery("/api/history", { connection }), endedJobsPath(connection));

@@ -2,8 +2,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import SqliteDatabase from "better-sqlite3";
-import { Kysely, Migrator, SqliteDialect } from "kysely";
 import { expect, test } from "vitest";
 import { hashPassword, verifyPassword } from "@/lib/server/auth/passwords";
 import { startComposition } from "@/lib/server/composition";
@@ -12,6 +10,7 @@ import { openApiKey } from "@/lib/server/keys/api-keys";
 import { seal } from "@/lib/server/keys/cipher";
 import { type KeyRing } from "@/lib/server/keys/key-ring";
 import { migrations } from "@/lib/server/store/migrations";
+import { createOlderDatabase } from "@/tests/support/older-database";
 import { PASSWORD } from "@/tests/support/harness";
 
 const passwordHash = hashPassword(PASSWORD);
@@ -19,11 +18,7 @@ const logDestination = { write: () => undefined };
 
 /** As that version left it: its tables, and in those that the first one had, what a small team has. */
 async function writeOlder(file: string, version: string, ring: KeyRing): Promise<void> {
-  const sqlite = new SqliteDatabase(file);
-  const database = new Kysely<unknown>({ dialect: new SqliteDialect({ database: sqlite }) });
-  const known = Object.entries(migrations).filter(([name]) => name <= version);
-  const migrator = new Migrator({ db: database, provider: { getMigrations: () => Promise.resolve(Object.fromEntries(known)) } });
-  expect((await migrator.migrateToLatest()).error).toBeUndefined();
+  const sqlite = await createOlderDatabase(file, version);
   const insert = (table: string, row: Record<string, string | number | null>) => {
     const columns = Object.keys(row);
     sqlite.prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`).run(row);
@@ -48,7 +43,7 @@ async function writeOlder(file: string, version: string, ring: KeyRing): Promise
     const sent = { member_id: "m", [key]: "0123456789abcdef", content_hash: "h", answer: '{"prompt_id":"j"}', created_at: 5 };
     insert(isOldName ? "presses" : "submissions", sent);
   }
-  await database.destroy();
+  sqlite.close();
 }
 
 test.each(Object.keys(migrations))("a database of %s opens, with what was kept in it", async (version) => {

@@ -2,11 +2,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import SqliteDatabase from "better-sqlite3";
 import { expect, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
-import { storeApiKey } from "@/lib/server/keys/api-keys";
+import { seal } from "@/lib/server/keys/cipher";
+import { createOlderDatabase } from "@/tests/support/older-database";
 
 const KEY = "a-key-that-looks-like-none-of-them";
 const logDestination = { write: () => undefined };
@@ -16,12 +16,17 @@ test("keys leave names that an older version stored, at the first start after it
   const env = readEnv({ LIGHTDESK_DATA_DIR: folder });
   const first = startComposition({ env, logDestination });
   await first.ready;
-  const { id } = await first.store.connections.create({ name: "Service", baseUrl: "http://127.0.0.1:1", createdAt: 1 });
-  await storeApiKey(first.store.keys, first.ring, { connectionId: id, apiKey: KEY, now: 1 });
   await first.stop();
 
-  const older = new SqliteDatabase(join(folder, "console.sqlite"));
-  older.exec("ALTER TABLE workflow_names DROP COLUMN is_masked; DELETE FROM kysely_migration WHERE name = '0015-masked-names'");
+  const file = join(folder, "console.sqlite");
+  for (const end of ["", "-wal", "-shm"]) await rm(file + end, { force: true });
+  const older = await createOlderDatabase(file, "0014-job-ledger");
+  const id = "c";
+  const { ringKeyId, ciphertext } = seal(first.ring, `api_keys/${id}/k`, KEY);
+  older.prepare("INSERT INTO connections (id, name, base_url, created_at) VALUES (?, 'Service', 'http://127.0.0.1:1', 1)").run(id);
+  older
+    .prepare("INSERT INTO api_keys (id, connection_id, ring_key_id, ciphertext, fingerprint, created_at) VALUES ('k', ?, ?, ?, 'f', 1)")
+    .run(id, ringKeyId, ciphertext);
   const insert = older.prepare("INSERT INTO workflow_names (connection_id, workflow_id, name) VALUES (?, ?, ?)");
   insert.run(id, "said", `portrait ${KEY}`);
   insert.run(id, "encoded", `portrait ${Buffer.from(KEY).toString("base64")}`);
