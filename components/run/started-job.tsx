@@ -67,9 +67,10 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
   useEffect(() => dismissRead(), [receipt?.jobId]);
   const { tone, style, ink } = looks[state];
   const box = useRef<HTMLElement>(null);
+  const hadFocus = useRef(false);
   useEffect(() => {
     // The button that was pressed is gone with what it stopped: the next key would begin at the top of the page.
-    if (state !== "pending" && state !== "in_progress" && document.activeElement === document.body) {
+    if (state !== "pending" && state !== "in_progress" && hadFocus.current && document.activeElement === document.body) {
       box.current?.focus({ preventScroll: true });
     }
   }, [state]);
@@ -77,6 +78,11 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
     <section
       ref={box}
       tabIndex={-1}
+      onFocus={() => void (hadFocus.current = true)}
+      onBlur={({ relatedTarget }) => {
+        // An element that is taken away loses the focus to nothing.
+        if (relatedTarget) hadFocus.current = false;
+      }}
       aria-label={t("job.label")}
       data-job={receipt?.jobId}
       data-tone={receipt && tone}

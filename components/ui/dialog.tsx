@@ -32,7 +32,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
         // A press beside the panel lands on the dialog element itself.
         if (event.target === dialog.current) onClose();
       }}
-      className={cn("dialog m-auto rounded-lg border border-line bg-surface p-0 text-ink shadow-xl", className)}
+      className={cn("dialog m-auto scroll-pb-16 rounded-lg border border-line bg-surface p-0 text-ink shadow-xl", className)}
     >
       {isOpen ? (
         <div className="p-4">

@@ -92,7 +92,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       if (operation.name !== operations.view.name && status < 500) pictureBreaker.wake(connectionId);
     },
     largeAnswers,
-    silences: isEmbedded(baseUrl) ? undefined : { of: silences, connectionId },
+    silences: isEmbedded(baseUrl) ? undefined : { of: silences, service: `${connectionId} ${baseUrl}` },
   });
 
   async function start(): Promise<void> {

@@ -32,9 +32,11 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
   const wanted = typed.trim();
   const listed = useTags(connectionId, wanted.includes(",") ? "" : wanted);
   const refined = useRefinedTags(connectionId, query);
-  // Lines that come one after the other would move under the pointer.
+  // Lines that come one after the other would move under the pointer; those that are there stay while others are asked for.
   const isAsking = connectionId !== undefined && (listed.state === "asking" || refined.state === "asking");
-  const offered = isAsking ? [] : offer({ listed: listed.tags, refined: refined.tags, seen, query, wanted });
+  const [isReady, setReady] = useState(!isAsking);
+  if (!isReady && !isAsking) setReady(true);
+  const offered = !isReady ? [] : offer({ listed: listed.tags, refined: refined.tags, seen, query, wanted });
   const only = onlyTag(
     wanted,
     offered.map(({ name }) => name),
@@ -70,8 +72,8 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
         ))}
       </ul>
       {offered.length > SHOWN ? <p className="mt-2 text-sm text-ink-3">{t("more", { count: offered.length - SHOWN })}</p> : null}
-      {isAsking ? <p className="mt-2">{common("loading")}</p> : null}
-      {offered.length === 0 && !isTypable && !isAsking ? <p className="mt-2">{t("none")}</p> : null}
+      {!isReady ? <p className="mt-2">{common("loading")}</p> : null}
+      {offered.length === 0 && !isTypable && isReady ? <p className="mt-2">{t("none")}</p> : null}
     </Dialog>
   );
 }

@@ -80,7 +80,7 @@ export async function runOperation(
   const input = { params: params.value, query: query.value, signal: asked.request.signal };
   if (Object.values(operation.answers)[0]?.kind === "bytes") return readBytes(operation, asked, access.value, input);
   if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, asked, access.value, input);
-  if (operation.body?.kind !== "json") return call(operation, asked, access.value, input);
+  if (operation.body?.kind !== "json") return call(operation, asked, access.value, { ...input, waits: "poll" });
   const json = await readJson(asked.request, operation.body.schema);
   return json.ok ? call(operation, asked, access.value, { ...input, json: json.value }) : json;
 }

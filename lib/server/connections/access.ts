@@ -111,7 +111,7 @@ export async function readThrough<O extends Operation>(
   operation: O,
   input?: CallInput,
 ): Promise<Result<AnswerOf<O>, Failure>> {
-  return read(operation, openConnection(viewer, connectionId), { ...input, isForPage: true });
+  return read(operation, openConnection(viewer, connectionId), { waits: "page", ...input });
 }
 
 async function read<O extends Operation>(

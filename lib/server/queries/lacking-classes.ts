@@ -14,6 +14,6 @@ export async function listLackingClasses(
   names: readonly string[],
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
-  const info = await readThrough(viewer, connection, operations.getObjectInfo, {});
+  const info = await readThrough(viewer, connection, operations.getObjectInfo, { waits: "poll" });
   return info.ok ? ok({ lacking: names.filter((name) => !Object.hasOwn(info.value, name)) }) : info;
 }

@@ -24,7 +24,7 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
   if (!access.ok) return access;
   const { upstream, connection: used } = access.value;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MOST_ROWS };
-  const jobs = await upstream.call(operations.listJobs, { query, signal });
+  const jobs = await upstream.call(operations.listJobs, { query, signal, waits: signal ? "poll" : "page" });
   if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
   const knowsQueue = () => composition().capabilities.knows(used.id, "queue.list");
   const pending = jobs.value.jobs.filter(isPending).length;

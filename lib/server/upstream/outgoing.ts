@@ -17,8 +17,8 @@ export type CallInput = {
   signal?: AbortSignal;
   /** In place of the client's own: the time of one exchange, and how often a read is tried where the service asks to wait. */
   limits?: { exchangeMs?: number; attempts?: number };
-  /** A page waits for it: it asks again by itself, and says meanwhile what is so. */
-  isForPage?: boolean;
+  /** Who waits for this read and asks again: a page for its first rows, which gets them soon or not at first, or one that is open. */
+  waits?: "page" | "poll";
 };
 
 /** "." and ".." would climb in the address however they are encoded: no service has an item of that name. */

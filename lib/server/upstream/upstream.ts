@@ -23,7 +23,7 @@ export type UpstreamLimits = {
   readMs: number;
   /** Until a read that a page waits for is given up. */
   pageMs: number;
-  /** Until a read is given up of a service that answers nothing else meanwhile, but for one. */
+  /** Until a read that somebody waits for is given up, of a service that answers nothing else meanwhile. */
   silentMs: number;
   /** Until a change has been answered; for uploads, without a byte moving. */
   writeMs: number;
@@ -55,8 +55,8 @@ export type UpstreamOptions = {
   learn?: (operation: Operation, status: number) => void;
   onAnswer?: (operation: Operation, answer: unknown) => void;
   largeAnswers?: LargeAnswers;
-  /** Shared by all calls of one connection. */
-  silences?: { of: Silences; connectionId: string };
+  /** `service`: one that all calls of a connection at one address share. */
+  silences?: { of: Silences; service: string };
 };
 
 export type Upstream = {
@@ -74,7 +74,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   async function once(operation: Operation, input: CallInput): Promise<Result<Answered, Failure>> {
     const reads = operation.method === "GET" || operation.method === "HEAD";
-    const readMs = input.isForPage ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
+    const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
@@ -83,13 +83,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       deadline.expire();
     };
     const { silences } = options;
-    const silence = reads ? silences?.of.begin(silences.connectionId, limits.silentMs, giveUp) : undefined;
-    let isAnswered = false;
+    const endWait = reads && input.waits ? silences?.of.begin(silences.service, limits.silentMs, giveUp) : undefined;
     const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
       const request = toRequest(toUrl(baseUrl, operation, input), operation, moving ?? input, apiKey, deadline.signal);
       const answer = await options.send(request);
       options.learn?.(operation, answer.status);
+      silences?.of.heard(silences.service);
       const { signal } = deadline;
       const { largeAnswers } = options;
       const how = {
@@ -102,15 +102,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         signal,
         largeAnswers,
       };
-      const result = await readAnswer(answer, how);
-      isAnswered = result.ok || result.failure.status > 0;
-      return result;
+      return await readAnswer(answer, how);
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
       if (input.signal?.aborted) return failed(callerWentAway());
       return failed(unreachable(baseUrl, error));
     } finally {
-      silence?.end(isAnswered);
+      endWait?.();
       deadline.clear();
     }
   }

@@ -10,7 +10,7 @@ let png: Buffer;
 let nowMs = Date.now();
 beforeAll(async () => {
   // The limit of a read stands in for the three seconds, which are never more than it.
-  harness = await createHarness({ upstreamLimits: { readMs: 300, firstRetryMs: 400 }, now: () => nowMs });
+  harness = await createHarness({ upstreamLimits: { readMs: 600, firstRetryMs: 400 }, now: () => nowMs });
   png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
     .png()
     .toBuffer();

@@ -73,7 +73,8 @@ async function show(list: ReactNode, connection = "home") {
 
 it.each(lists)("of %s say that they failed, and not that nothing is there", async (_, nothing, list) => {
   await show(list());
-  expect(await vi.waitFor(() => screen.getByText(nothing))).toBeDefined();
+  await act(() => vi.dynamicImportSettled());
+  expect(screen.getByText(nothing)).toBeDefined();
   await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
   expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.queryByText(nothing)).toBeNull();

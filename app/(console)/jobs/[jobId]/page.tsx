@@ -51,6 +51,8 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
 async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
   const job = await jobOnce(jobId, undefined);
   const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await viewerOnce(), jobId);
-  if (connection !== undefined) redirect(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);
+  // What the ledger knows may be old.
+  if (connection !== undefined && (await getJob(await viewerOnce(), jobId, connection)).ok)
+    redirect(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);
   return null;
 }
