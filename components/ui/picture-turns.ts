@@ -72,14 +72,17 @@ function wait(): void {
   timer = setTimeout(askForFewer, NONE_COMES_MS);
 }
 
-/** The newest of those that are too many wait again. */
+/** The newest of those that are too many wait again, before those that waited already. */
 function askForFewer(): void {
   noneComes = underWay.size > 0;
+  const later = [...waiting];
+  waiting.clear();
   for (const image of [...underWay].slice(MOST_WHILE_NONE_COMES)) {
     underWay.delete(image);
     takeAway(image);
     waiting.add(image);
   }
+  for (const image of later) waiting.add(image);
 }
 
 function takeAway(image: HTMLImageElement): void {
