@@ -1,8 +1,8 @@
 "use client";
 
 import { useRefreshCounts } from "@/components/frame/counts-context";
-import { type ReceiptEntry } from "@/components/job-acts/receipt-entry";
-import { useJobWork } from "@/components/job-acts/use-job-work";
+import { type ReceiptEntry } from "@/components/jobs/actions/receipt-entry";
+import { useJobWork } from "@/components/jobs/actions/use-job-work";
 
 type Choices = {
   connection: string | undefined;

@@ -13,7 +13,7 @@ import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listAssets } from "@/lib/server/queries/assets";
 import { defaultView } from "@/lib/server/queries/saved-views";
-import { isBareAddress, textParam } from "../jobs/jobs-query";
+import { isBareAddress, textParam } from "../params";
 import { stamp } from "../stamp";
 import { firstRead, parseAssetsQuery } from "./assets-query";
 

@@ -1,5 +1,5 @@
 import { PageMessages } from "@/components/frame/page-messages";
-import { HistorySkeleton } from "@/components/history/history-skeleton";
+import { HistorySkeleton } from "@/components/jobs/history/history-skeleton";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
 export default async function HistoryLoading() {

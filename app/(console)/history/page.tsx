@@ -1,10 +1,10 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { readSearch } from "@/components/frame/job-search/search-address";
-import { endedJobs, USUAL_ITEMS } from "@/components/history/history-address";
-import { type HistoryView, toHistoryView } from "@/components/history/history-row";
-import { HistoryScreen } from "@/components/history/history-screen";
+import { readSearch } from "@/components/jobs/search/search-address";
+import { endedJobs, USUAL_ITEMS } from "@/components/jobs/history/history-address";
+import { type HistoryView, toHistoryView } from "@/components/jobs/history/history-row";
+import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { jobSearchQuerySchema, type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";

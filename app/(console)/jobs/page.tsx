@@ -4,8 +4,8 @@ import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toJobsView } from "@/components/jobs/job-row";
-import { JobsScreen } from "@/components/jobs/jobs-screen";
-import { JobsSkeleton } from "@/components/jobs/jobs-skeleton";
+import { JobsScreen } from "@/components/jobs/list/jobs-screen";
+import { JobsSkeleton } from "@/components/jobs/list/jobs-skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
@@ -15,7 +15,7 @@ import { searchJobs } from "@/lib/server/jobs/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
 import { endsSoon, stamp } from "../stamp";
-import { isBareAddress, parseJobsQuery, textParam } from "./jobs-query";
+import { isBareAddress, parseJobsQuery, textParam } from "../params";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("jobs"))("title") };

@@ -1,8 +1,8 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { toQueueList } from "@/components/queue/queue-rows";
-import { QueueScreen } from "@/components/queue/queue-screen";
+import { toQueueList } from "@/components/jobs/queue/queue-rows";
+import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
-import { JobLines } from "@/components/job-acts/job-lines";
+import { JobLines } from "@/components/jobs/actions/job-lines";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { Link } from "@/components/ui/link";

@@ -1,5 +1,5 @@
 // One job as its page gets it, for tests: a finished one with a graph of three nodes, and whatever a test says on top.
-import { type JobFacts, toJobFacts } from "@/components/jobs/job-facts";
+import { type JobFacts, toJobFacts } from "@/components/jobs/job/job-facts";
 import { jobDetailSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 
 export const graph = {

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { BulkBar } from "@/components/jobs/bulk/bulk-bar";
-import { type BulkSelection } from "@/components/jobs/bulk/bulk-selection";
+import { BulkBar } from "@/components/jobs/list/bulk-bar";
+import { type BulkSelection } from "@/components/jobs/list/bulk-selection";
 import { type JobRow } from "@/components/jobs/job-row";
 import { HELD_MS } from "@/components/ui/use-held";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";

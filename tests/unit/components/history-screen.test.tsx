@@ -4,8 +4,8 @@ import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { HELD_MS } from "@/components/ui/use-held";
-import { type HistoryView } from "@/components/history/history-row";
-import { HistoryScreen } from "@/components/history/history-screen";
+import { type HistoryView } from "@/components/jobs/history/history-row";
+import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { ok } from "@/lib/shared/result";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";

@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { JobActAnswer, JobActions } from "@/components/jobs/job-actions";
-import { type JobFacts } from "@/components/jobs/job-facts";
-import { useJobActs } from "@/components/jobs/use-job-acts";
+import { JobActAnswer, JobActions } from "@/components/jobs/job/job-actions";
+import { type JobFacts } from "@/components/jobs/job/job-facts";
+import { useJobActs } from "@/components/jobs/job/use-job-acts";
 import { HELD_MS } from "@/components/ui/use-held";
 import { factsOf, graph } from "./a-job";
 import { renderInApp } from "./render";

@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { JobDetails } from "@/components/jobs/job-details";
-import { JobError } from "@/components/jobs/job-error";
-import { type JobFacts } from "@/components/jobs/job-facts";
-import { JobOutputs } from "@/components/jobs/job-outputs-card";
-import { JobTitle } from "@/components/jobs/job-title";
-import { RunBars } from "@/components/jobs/job-runs";
+import { JobDetails } from "@/components/jobs/job/job-details";
+import { JobError } from "@/components/jobs/job/job-error";
+import { type JobFacts } from "@/components/jobs/job/job-facts";
+import { JobOutputs } from "@/components/jobs/job/job-outputs-card";
+import { JobTitle } from "@/components/jobs/job/job-title";
+import { RunBars } from "@/components/jobs/job/job-runs";
 import { factsOf } from "./a-job";
 import { renderInApp } from "./render";
 

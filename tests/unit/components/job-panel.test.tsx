@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { JobPanel } from "@/components/jobs/panel/job-panel";
+import { JobPanel } from "@/components/jobs/job/job-panel";
 import { inApp, renderInApp } from "./render";
 
 // jsdom has no CSS object; ids here need no escaping.

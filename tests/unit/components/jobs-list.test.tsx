@@ -18,13 +18,13 @@ import {
   usualChoice,
   valueIdOf,
   valueOf,
-} from "@/components/jobs/column-choice";
-import { toInputs } from "@/components/jobs/job-inputs";
-import { jobsHref, viewHref } from "@/components/jobs/jobs-address";
-import { OutputFilter } from "@/components/jobs/output-filter";
-import { StatusFilter } from "@/components/jobs/status-filter";
-import { type Place } from "@/components/jobs/use-jobs-place";
-import { isBareAddress, parseJobsQuery } from "@/app/(console)/jobs/jobs-query";
+} from "@/components/jobs/columns/column-choice";
+import { toInputs } from "@/components/jobs/columns/job-inputs";
+import { jobsHref, viewHref } from "@/components/jobs/list/list-address";
+import { OutputFilter } from "@/components/jobs/list/output-filter";
+import { StatusFilter } from "@/components/jobs/list/status-filter";
+import { type Place } from "@/components/jobs/list/use-list-state";
+import { isBareAddress, parseJobsQuery } from "@/app/(console)/params";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

@@ -4,13 +4,13 @@ import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared
 import { Profiler } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection-store";
-import { usualChoice } from "@/components/jobs/column-choice";
+import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
-import { jobsHref, readJobsQuery } from "@/components/jobs/jobs-address";
-import { JobsFilters } from "@/components/jobs/jobs-filters";
-import { createJobsPlace } from "@/components/jobs/jobs-place";
-import { JobsTable } from "@/components/jobs/jobs-table";
-import { parseJobsQuery } from "@/app/(console)/jobs/jobs-query";
+import { jobsHref, readJobsQuery } from "@/components/jobs/list/list-address";
+import { JobsFilters } from "@/components/jobs/list/jobs-filters";
+import { createJobsPlace } from "@/components/jobs/list/list-state";
+import { JobsTable } from "@/components/jobs/list/jobs-table";
+import { parseJobsQuery } from "@/app/(console)/params";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 

@@ -2,7 +2,7 @@
 import { cleanup, fireEvent } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { createSelection } from "@/components/data-table/selection-store";
-import { JobsSelected } from "@/components/jobs/jobs-selected";
+import { JobsSelected } from "@/components/jobs/list/jobs-selected";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

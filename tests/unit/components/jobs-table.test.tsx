@@ -4,10 +4,10 @@ import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection-store";
 import { type Opened } from "@/components/frame/use-opened";
-import { usualChoice } from "@/components/jobs/column-choice";
+import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
-import { createJobsPlace } from "@/components/jobs/jobs-place";
-import { JobsTable } from "@/components/jobs/jobs-table";
+import { createJobsPlace } from "@/components/jobs/list/list-state";
+import { JobsTable } from "@/components/jobs/list/jobs-table";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 

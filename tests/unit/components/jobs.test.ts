@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parseJobsQuery } from "@/app/(console)/jobs/jobs-query";
+import { parseJobsQuery } from "@/app/(console)/params";
 import { holdRows } from "@/components/data-table/held-rows";
 import { toJobRow } from "@/components/jobs/job-row";
-import { barsOf } from "@/components/jobs/job-timeline";
-import { toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job-facts";
-import { jobsHref } from "@/components/jobs/jobs-address";
+import { barsOf } from "@/components/jobs/job/job-timeline";
+import { toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
+import { jobsHref } from "@/components/jobs/list/list-address";
 import { jobDetailSchema, jobListItemSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;

@@ -2,7 +2,7 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { useTranslations } from "next-intl";
-import { type Receipt, receiptOfClear, receiptSentence } from "@/components/queue/receipt";
+import { type Receipt, receiptOfClear, receiptSentence } from "@/components/jobs/queue/clear-receipt";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

@@ -5,11 +5,11 @@ import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFlight } from "@/components/data-table/flight";
 import { createSelection } from "@/components/data-table/selection-store";
-import { usualChoice } from "@/components/jobs/column-choice";
+import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
-import { readJobsQuery } from "@/components/jobs/jobs-address";
-import { createJobsPlace } from "@/components/jobs/jobs-place";
-import { JobsTable } from "@/components/jobs/jobs-table";
+import { readJobsQuery } from "@/components/jobs/list/list-address";
+import { createJobsPlace } from "@/components/jobs/list/list-state";
+import { JobsTable } from "@/components/jobs/list/jobs-table";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 

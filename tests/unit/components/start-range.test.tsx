@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
-import { StartCell } from "@/components/queue/start-cell";
-import { runTimesOf, type RunTimes, startRanges } from "@/components/queue/start-range";
+import { StartCell } from "@/components/jobs/queue/start-cell";
+import { runTimesOf, type RunTimes, startRanges } from "@/components/jobs/queue/start-range";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

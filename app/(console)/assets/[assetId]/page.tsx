@@ -10,7 +10,7 @@ import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAsset } from "@/lib/server/queries/assets";
-import { pathParam, textParam } from "@/app/(console)/jobs/jobs-query";
+import { pathParam, textParam } from "@/app/(console)/params";
 
 /** A tab is called what it is known to be by then: a service that does not answer keeps no title waiting. */
 const TITLE_MS = 1_000;

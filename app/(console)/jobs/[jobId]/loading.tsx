@@ -1,5 +1,5 @@
 import { PageMessages } from "@/components/frame/page-messages";
-import { JobSkeleton } from "@/components/jobs/job-skeleton";
+import { JobSkeleton } from "@/components/jobs/job/job-skeleton";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
 export default async function JobLoading() {

@@ -3,15 +3,15 @@ import { getTranslations } from "next-intl/server";
 import { redirect } from "next/navigation";
 import { cache, Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
-import { JobScreen } from "@/components/jobs/job-screen";
-import { ownName, toJobFacts } from "@/components/jobs/job-facts";
+import { JobScreen } from "@/components/jobs/job/job-screen";
+import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
 import { stamp } from "@/app/(console)/stamp";
-import { pathParam, textParam } from "../jobs-query";
+import { pathParam, textParam } from "@/app/(console)/params";
 
 /** A tab is called what it is known to be by then: a service that does not answer keeps no title waiting. */
 const TITLE_MS = 1_000;

@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
-import { pathParam, textParam } from "@/app/(console)/jobs/jobs-query";
+import { pathParam, textParam } from "@/app/(console)/params";
 import { stamp } from "@/app/(console)/stamp";
 import { PageMessages } from "@/components/frame/page-messages";
 import { MaskScreen } from "@/components/mask/mask-screen";

@@ -1,0 +1,124 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type MouseEvent } from "react";
+import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
+import { JobLines } from "@/components/jobs/actions/job-lines";
+import { useCanStop } from "@/components/jobs/actions/use-can-stop";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Button, buttonStyle } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { Link } from "@/components/ui/link";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobFacts } from "./job-facts";
+import { type useJobActs } from "./use-job-acts";
+
+type JobActionsProps = {
+  facts: JobFacts;
+  /** `?connection=` of the page's own address, which its links keep. */
+  linked: string | undefined;
+  acts: ReturnType<typeof useJobActs>;
+};
+
+/** What the state of this job allows, and nothing else. */
+export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobActionsProps) {
+  const t = useTranslations("jobs.job.acts");
+  const { isEnding } = acts;
+  const isBusy = acts.again.isBusy === true;
+  const canStop = useCanStop(acts.connection, job.state === "in_progress");
+  return (
+    <span className="flex flex-wrap justify-end gap-2">
+      {job.state === "pending" ? (
+        <Button tone="danger" busy={isEnding} onClick={() => acts.end(job.state)}>
+          {t("cancel")}
+        </Button>
+      ) : null}
+      {job.state !== "in_progress" ? null : canStop ? (
+        <Button tone="danger" busy={isEnding} onClick={() => acts.end(job.state)}>
+          {t("stop")}
+        </Button>
+      ) : (
+        <span className="self-center text-ink-3">{t("cannotStop")}</span>
+      )}
+      {workflowParts && workflowParts.nodes > 0 ? (
+        <>
+          <Link href={editHref(job.id, linked)} className={buttonStyle()}>
+            {t("edit")}
+          </Link>
+          {workflowParts.seeds > 0 ? (
+            <Button busy={isBusy} onClick={oncePressed(() => void acts.runAgain(true))}>
+              {t("newSeeds")}
+            </Button>
+          ) : null}
+          <Button tone={job.terminal ? "primary" : "plain"} busy={isBusy} onClick={oncePressed(() => void acts.runAgain(false))}>
+            {t("again")}
+          </Button>
+        </>
+      ) : null}
+    </span>
+  );
+}
+
+/** What is held, what became of the newest act, and what it needs before it can be done: over the page's lower edge, where it moves nothing. */
+export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) {
+  const t = useTranslations("jobs.job.acts");
+  const common = useTranslations("common");
+  const { receipt, failure, masked } = acts.again;
+  return (
+    <>
+      <LowerEdge>
+        <JobLines acts={acts.work} connection={acts.connection} onStopped={acts.refresh} />
+        {receipt ? (
+          <WorkLines label={t("label")}>
+            <WorkLine tone={receipt.tone} text={receipt.text} onDismiss={acts.dismiss}>
+              {receipt.jobId ? (
+                <Link
+                  href={withQuery(`/jobs/${encodeURIComponent(receipt.jobId)}`, { connection: linked })}
+                  className={buttonStyle({ size: "small" })}
+                >
+                  {t("open", { id: receipt.jobId.slice(0, 8) })}
+                </Link>
+              ) : null}
+            </WorkLine>
+          </WorkLines>
+        ) : null}
+        {failure ? (
+          <div className="w-[min(640px,calc(100%-32px))] rounded-lg bg-surface shadow-xl">
+            <FailureMessage failure={failure} actions={<Button onClick={acts.dismiss}>{common("dismiss")}</Button>} />
+          </div>
+        ) : null}
+      </LowerEdge>
+      <Dialog
+        isOpen={masked !== undefined}
+        onClose={acts.dismiss}
+        title={t("maskedTitle", { count: masked?.length ?? 0 })}
+        actions={
+          <>
+            <Button onClick={acts.dismiss}>{t("notNow")}</Button>
+            <Link href={editHref(job.id, linked)} className={buttonStyle({ tone: "primary" })}>
+              {t("edit")}
+            </Link>
+          </>
+        }
+      >
+        <p>{t("maskedText")}</p>
+        <ul className="mt-2 list-inside list-disc">
+          {masked?.map(({ nodeId, node, input }) => (
+            <li key={`${nodeId}/${input}`} className="break-words">
+              {t("maskedInput", { node, id: nodeId, input })}
+            </li>
+          ))}
+        </ul>
+      </Dialog>
+    </>
+  );
+}
+
+/** The second click of a double click means the same press, even where the first was answered in between. */
+function oncePressed(act: () => void) {
+  return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
+}
+
+function editHref(id: string, connection: string | undefined) {
+  return withQuery("/run", { job: id, connection });
+}

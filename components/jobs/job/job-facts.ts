@@ -1,0 +1,114 @@
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { type JobErrorView } from "@/lib/contract/job-error-view";
+import { type JobView, toJobView } from "@/lib/contract/job-view";
+import { listOutputs, type OutputView } from "@/lib/contract/outputs-view";
+import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { toMilliseconds } from "@/lib/contract/times";
+import { workflowName } from "@/lib/contract/workflow-name";
+import { textOf } from "@/lib/contract/json";
+import { countSeeds } from "../actions/run-again";
+import { nodeNames, type TimelineNode, timelineOf } from "./job-timeline";
+
+/** Refused only after it was queued: what is wrong with which node. */
+export type RefusedNode = { nodeId: string; node?: string; errors: { message: string; details: string; input?: string }[] };
+
+export type JobFailure = JobErrorView & {
+  node?: string;
+  /** The values that went into the node, as JSON text. */
+  inputs?: string;
+  refused?: RefusedNode[];
+  /** The workflow holds it, so the graph can show it. */
+  isInGraph: boolean;
+};
+
+/** The states as the two views of the service word them, read at the same time; the status view may be missing. */
+export type RawWords = { details: string; status?: string };
+
+/** What a job's own page shows: the job, and what only its details know. The submitted graph itself stays on the server. */
+export type JobFacts = {
+  job: Omit<JobView, "preview" | "error">;
+  workflow: string;
+  /** What tells a copy of a run from the others. */
+  label?: string;
+  /** The member who submitted it here. */
+  submittedBy?: string;
+  /** The title of the node at work. */
+  currentNode?: string;
+  failure?: JobFailure;
+  outputs: { view: OutputView; node: string }[];
+  timeline: TimelineNode[];
+  words: RawWords;
+  /** What was submitted, as far as it decides what can be done with it; absent where the service kept none. */
+  workflowParts?: { nodes: number; seeds: number };
+};
+
+export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
+  const names = nodeNames(detail.workflow);
+  const { preview: _preview, error, ...job } = toJobView(detail, status);
+  const current = job.progress?.currentNode;
+  const facts: JobFacts = {
+    job,
+    workflow: workflowName(detail),
+    ...(detail.job_label && { label: detail.job_label }),
+    ...(detail.submitted_by && { submittedBy: detail.submitted_by }),
+    ...(current !== undefined && { currentNode: names.get(current) ?? current }),
+    ...(error && { failure: withNames(error, detail, names) }),
+    outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
+    timeline: timelineOf(detail, names, job),
+    words: { details: detail.status },
+    ...(detail.workflow && { workflowParts: { nodes: names.size, seeds: countSeeds(detail.workflow) } }),
+  };
+  return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
+}
+
+/** The last that was known of a job that its service no longer has: it neither waits nor runs, and nobody says how it ended. */
+export function toGone(facts: JobFacts): JobFacts {
+  if (facts.job.terminal) return facts;
+  const { progress: _progress, ...job } = facts.job;
+  const { currentNode: _node, ...rest } = facts;
+  const timeline = facts.timeline.map((node) => (node.state === "running" ? { ...node, state: "unreached" as const } : node));
+  return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
+}
+
+/** The name of the workflow. One without a name is called after an id, which says nothing and stands beside the title anyway. */
+export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
+  return (job.workflowId ?? job.id).startsWith(workflow) ? undefined : workflow;
+}
+
+/** What only the status view tells: the machine, and the submission to the millisecond, where the details have whole seconds. */
+export type StatusFacts = Pick<JobView, "assignedTo" | "createdAtMs"> & { word?: string };
+
+export function toStatusFacts({ assigned_inference, created_at, status }: JobStatus): StatusFacts {
+  return { assignedTo: assigned_inference, createdAtMs: toMilliseconds(created_at), word: status };
+}
+
+export function withStatusFacts(facts: JobFacts, { assignedTo, createdAtMs, word }: StatusFacts): JobFacts {
+  const isMoreExact = createdAtMs !== undefined && facts.job.createdAtMs === Math.floor(createdAtMs / 1000) * 1000;
+  return {
+    ...facts,
+    job: { ...facts.job, ...(assignedTo && { assignedTo }), ...(isMoreExact && { createdAtMs }) },
+    words: { ...facts.words, ...(word !== undefined && { status: word }) },
+  };
+}
+
+function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<string, string>): JobFailure {
+  const node = (error.nodeId === undefined ? undefined : names.get(error.nodeId)) ?? error.nodeType;
+  const inputs = detail.execution_error?.current_inputs;
+  const nodeErrors = error.lateValidation?.nodeErrors;
+  return {
+    ...error,
+    isInGraph: error.nodeId !== undefined && names.has(error.nodeId),
+    ...(node && { node }),
+    ...(inputs && Object.keys(inputs).length > 0 && { inputs: writeExactJson(inputs, 2) }),
+    ...(nodeErrors && { refused: refusedNodes(nodeErrors, names) }),
+  };
+}
+
+function refusedNodes(nodeErrors: NodeErrors, names: ReadonlyMap<string, string>): RefusedNode[] {
+  return Object.entries(nodeErrors).map(([nodeId, entry]) => ({
+    nodeId,
+    node: names.get(nodeId) ?? entry.class_type ?? undefined,
+    errors: entry.errors.map(({ message, details, extra_info }) => ({ message, details, input: textOf(extra_info.input_name) })),
+  }));
+}

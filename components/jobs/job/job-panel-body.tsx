@@ -1,0 +1,75 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Freshness } from "@/components/frame/freshness";
+import { JobStatus } from "@/components/frame/job-status";
+import { KnownUntil } from "@/components/ui/duration";
+import { Skeleton } from "@/components/ui/skeleton";
+import { usePoll } from "@/lib/browser/use-poll";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { JobActAnswer, JobActions } from "./job-actions";
+import { JobDetails } from "./job-details";
+import { JobError } from "./job-error";
+import { type JobFacts, toGone, toJobFacts } from "./job-facts";
+import { GoneBadge, JobMissing } from "./job-missing";
+import { JobProgress } from "./job-progress";
+import { useJobActs } from "./use-job-acts";
+import { JobPanelOutputs } from "./job-panel-outputs";
+
+type JobPanelBodyProps = {
+  jobId: string;
+  connection: string | undefined;
+  linked: string | undefined;
+  canRun: boolean;
+  onOpenPage: () => void;
+};
+
+const readJob = (detail: JobDetail) => toJobFacts(detail);
+const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
+
+/** The job under the page's own key: whoever opens its page next finds it there. */
+export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: JobPanelBodyProps) {
+  const t = useTranslations("jobs.panel");
+  const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
+  const poll = usePoll(path, { read: readJob, motion: motionOf });
+  const acts = useJobActs({ jobId, connection, onDone: () => void poll.refresh() });
+  const { value: last, failure } = poll;
+  const isGone = failure?.code === "NOT_FOUND";
+  const facts = last && isGone ? toGone(last) : last;
+  const wasMoving = isGone && last?.job.terminal === false;
+  const isForbidden = failure?.code === "FORBIDDEN";
+  return (
+    <div className="flex flex-col gap-3">
+      {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} wasMoving={wasMoving} isForbidden={isForbidden} /> : null}
+      {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
+      {facts ? (
+        <>
+          <p className="flex flex-wrap items-center gap-2">
+            {wasMoving ? <GoneBadge /> : <JobStatus word={facts.job.word} state={facts.job.state} />}
+            <span title={facts.workflow} className="min-w-0 flex-1 truncate font-medium">
+              {facts.workflow}
+            </span>
+            {facts.job.terminal ? null : <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} />}
+          </p>
+          <JobPanelOutputs facts={facts} connection={connection} />
+          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} linked={linked} acts={acts} /> : null}
+          {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
+          <KnownUntil value={failure && poll.atMs}>
+            <JobProgress facts={facts} />
+            <JobDetails facts={facts} />
+          </KnownUntil>
+          <JobActAnswer facts={facts} linked={linked} acts={acts} />
+        </>
+      ) : null}
+      {!facts && !failure ? (
+        <div role="status" aria-label={t("loading")} className="flex flex-col gap-3">
+          <Skeleton className="h-6 w-40" />
+          <Skeleton className="aspect-[4/3] w-full" />
+          <Skeleton className="h-36 w-full" />
+        </div>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
+import { useChosen } from "@/components/data-table/select-cells";
+import { type SelectionStore } from "@/components/data-table/selection-store";
+import { useAllRowsKey } from "@/components/data-table/use-selection";
+import { useAtFirstMove } from "@/components/ui/use-at-first-move";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobRow } from "../job-row";
+
+const loadBar = () => import("./bulk-bar");
+const BulkBar = dynamic(() => loadBar().then((module) => module.BulkBar), { ssr: false });
+
+type JobsSelectedProps = {
+  store: SelectionStore;
+  query: JobSearchQuery;
+  rows: readonly JobRow[];
+  total?: number;
+  connection?: string;
+  canRun: boolean;
+  onDone: () => void;
+};
+
+/** What can be done with what is selected, and the offer to take all that match. The boxes answer a press; this may come a frame later. */
+export function JobsSelected(props: JobsSelectedProps) {
+  const ids = useDeferredValue(useChosen(props.store, props.store.ids));
+  const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
+  useAtFirstMove(loadBar);
+  useEscape(props.store);
+  const { store, rows, total = 0 } = props;
+  useAllRowsKey(store, total > rows.length ? store.chooseMatching : undefined);
+  return <Selected {...props} ids={ids} isMatching={isMatching} />;
+}
+
+/** Esc lets go of the boxes also while the bar that says so is still on its way. */
+function useEscape(store: SelectionStore): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]")) store.clear();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [store]);
+}
+
+type SelectedProps = JobsSelectedProps & { ids: ReadonlySet<string>; isMatching: boolean };
+
+const Selected = memo(function Selected({ store, query, rows, total, connection, canRun, onDone, ids, isMatching }: SelectedProps) {
+  const selection = useMemo(
+    () => (isMatching ? { kind: "matching" as const, query, total: total ?? ids.size } : { kind: "ids" as const, ids: [...ids] }),
+    [isMatching, ids, query, total],
+  );
+  const isAny = ids.size > 0;
+  // Once it was needed it stays: it holds the receipt of what was done.
+  const [wasAny, setWasAny] = useState(false);
+  if (isAny && !wasAny) setWasAny(true);
+  if (!wasAny) return null;
+  const isPage = rows.length > 0 && rows.every(({ id }) => ids.has(id));
+  const isMore = total !== undefined && total > rows.length;
+  return (
+    <BulkBar
+      selection={selection}
+      rows={rows}
+      connection={connection}
+      canRun={canRun}
+      onDone={onDone}
+      onClear={store.clear}
+      onBack={store.add}
+      all={isMore && isPage && !isMatching ? { total, onChoose: store.chooseMatching } : undefined}
+    />
+  );
+});

@@ -1,0 +1,48 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { type ColumnChoice } from "../columns/column-choice";
+import { jobsHref, viewHref } from "./list-address";
+import { type JobsPlace } from "./list-state";
+
+const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
+
+const ViewsDialog = dynamic(() => import("@/components/frame/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
+
+type JobsToolsProps = {
+  choice: ColumnChoice;
+  onChoose: (choice: ColumnChoice) => void;
+  place: JobsPlace;
+  linked: string | undefined;
+  canShare: boolean;
+};
+
+/** What is about the view, on the right of the tool bar; each opens what its press loads. */
+export function JobsTools({ choice, onChoose, place, linked, canShare }: JobsToolsProps) {
+  const t = useTranslations("jobs");
+  const [open, setOpen] = useState<"columns" | "views">();
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      <Button aria-haspopup="dialog" onClick={() => setOpen("views")}>
+        {t("views.open")} <span aria-hidden="true">▾</span>
+      </Button>
+      <Button aria-haspopup="dialog" onClick={() => setOpen("columns")}>
+        {t("columns.open")} <span aria-hidden="true">▾</span>
+      </Button>
+      {open === "views" ? (
+        <ViewsDialog
+          screen="jobs"
+          query={jobsHref({ ...place.query(), offset: 0 }).split("?")[1] ?? ""}
+          hrefOf={(query) => viewHref(query, linked)}
+          canShare={canShare}
+          onClose={close}
+        />
+      ) : null}
+      {open === "columns" ? <ColumnsDialog choice={choice} onChoose={onChoose} onClose={close} /> : null}
+    </>
+  );
+}

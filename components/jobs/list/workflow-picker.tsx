@@ -1,0 +1,102 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import useSWR from "swr";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { callApi } from "@/lib/browser/api";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobRow } from "../job-row";
+import { type Place } from "./use-list-state";
+
+type Known = { id: string; name: string };
+type WorkflowPickerProps = { place: Place; rows: readonly JobRow[]; connection: string | undefined; onClose: () => void };
+
+const MOST_SHOWN = 50;
+
+async function readKnown(path: `/${string}`): Promise<Known[]> {
+  const result = await callApi<{ workflows: Known[] }>(path);
+  // Those of the page are there all the same, and an id can be pasted.
+  return result.ok ? result.value.workflows : [];
+}
+
+/** One of the workflows seen on the page or known by name, or an id that somebody has. */
+export function WorkflowPicker({ place, rows, connection, onClose }: WorkflowPickerProps) {
+  const t = useTranslations("jobs.workflowPicker");
+  const common = useTranslations("common");
+  const [text, setText] = useState("");
+  const { data } = useSWR(withQuery("/api/console/workflows", { connection }), readKnown, { revalidateOnFocus: false });
+  const wanted = text.trim().toLowerCase();
+  const found = known(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(wanted));
+  const pick = (id: string | undefined) => {
+    onClose();
+    place.go({ workflow_id: id });
+  };
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={t("title")}
+      actions={
+        <>
+          {place.query.workflow_id ? <Button onClick={() => pick(undefined)}>{t("any")}</Button> : null}
+          <Button onClick={onClose}>{common("close")}</Button>
+        </>
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const only = found.length === 1 ? found[0]?.id : undefined;
+          if (wanted !== "") pick(only ?? text.trim().slice(0, 200));
+        }}
+      >
+        <FormField label={t("find")} hint={t("hint")}>
+          {(control) => (
+            <Input
+              {...control}
+              type="search"
+              autoFocus
+              maxLength={200}
+              value={text}
+              onChange={(event) => setText(event.currentTarget.value)}
+            />
+          )}
+        </FormField>
+      </form>
+      <ul className="mt-3 flex max-h-72 flex-col overflow-y-auto">
+        {found.slice(0, MOST_SHOWN).map(({ id, name }) => (
+          <li key={id}>
+            <button
+              type="button"
+              title={id}
+              onClick={() => pick(id)}
+              className="flex w-full items-baseline gap-2 rounded-md px-2 py-1.5 text-left text-ink hover:bg-sunken"
+            >
+              {id.startsWith(name) ? (
+                <span className="min-w-0 flex-1 truncate font-mono text-sm">{id}</span>
+              ) : (
+                <>
+                  <span className="min-w-0 flex-1 truncate">{name}</span>
+                  <span className="font-mono text-sm text-ink-3">{id.slice(0, 8)}</span>
+                </>
+              )}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 ? <p>{t("none")}</p> : null}
+    </Dialog>
+  );
+}
+
+function known(rows: readonly JobRow[], named: readonly Known[]): Known[] {
+  const byId = new Map(named.map((workflow) => [workflow.id, workflow]));
+  for (const { workflowId, workflow } of rows) {
+    if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? workflowId });
+  }
+  return [...byId.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
