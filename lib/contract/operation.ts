@@ -37,7 +37,7 @@ export type Capability = (typeof capabilities)[number];
 export type OperationBody =
   | { kind: "json"; schema: z.ZodType }
   /** `file` is the name of the part that holds the bytes; `fields` are the text parts. */
-  | { kind: "multipart"; file: string; fields: z.ZodType }
+  | { kind: "multipart"; file: string; fields: z.ZodObject }
   | { kind: "octets" };
 
 /** `bytes`: the content itself. `empty`: no body. `redirect`: a Location that must be followed without the key. */
@@ -54,7 +54,7 @@ export type Operation = {
   capability?: Capability;
   /** The weakest role of a team member who may call it through the console. */
   role: Role;
-  query?: z.ZodType;
+  query?: z.ZodObject;
   body?: OperationBody;
   answers: Readonly<Record<number, OperationAnswer>>;
 };
@@ -66,6 +66,12 @@ export function defineOperation<const O extends Operation>(operation: O): O {
 export function json<const S extends z.ZodType>(schema: S): { kind: "json"; schema: S } {
   return { kind: "json", schema };
 }
+
+/** What the query of an operation is read as. */
+export type QueryOf<O extends Operation> = O extends { query: infer S extends z.ZodObject } ? z.output<S> : undefined;
+
+/** What the JSON body of an operation is read as. */
+export type BodyOf<O extends Operation> = O extends { body: { schema: infer S extends z.ZodType } } ? z.output<S> : undefined;
 
 type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodType } ? z.output<S> : undefined;
 

@@ -1,8 +1,8 @@
 // What an operation takes: parameters of path and query, and its body, as an OpenAPI document writes them.
 
-import { z } from "zod";
+import { type z } from "zod";
 import { type Operation, type OperationBody } from "../operation";
-import { wireFormOf } from "../schemas/lenient";
+import { formOfParameter } from "../schemas/lenient";
 import { type JsonSchema, toWireSchema } from "./wire-schema";
 
 const uuids = new Set(["id", "job_id", "task_id"]);
@@ -14,7 +14,7 @@ export function parametersOf({ path, query }: Operation): JsonSchema[] {
     required: true,
     schema: { type: "string", ...(uuids.has(name) && { format: "uuid" }) },
   }));
-  return [...inPath, ...(query instanceof z.ZodObject ? inQuery(query) : [])];
+  return [...inPath, ...(query ? inQuery(query) : [])];
 }
 
 function inQuery(query: z.ZodObject): JsonSchema[] {
@@ -23,15 +23,9 @@ function inQuery(query: z.ZodObject): JsonSchema[] {
     name,
     in: "query",
     required: required.includes(name),
-    ...(isList(query, name) && { style: "form", explode: false }),
+    ...(formOfParameter(query, name)?.kind === "list" && { style: "form", explode: false }),
     schema,
   }));
-}
-
-function isList(query: z.ZodObject, name: string): boolean {
-  const schema = query.shape[name];
-  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
-  return inner !== undefined && wireFormOf(inner)?.kind === "list";
 }
 
 /** `ref`: the component that a JSON body is. */

@@ -21,6 +21,8 @@ const oneLine = (most: number) =>
 /** Kept as it is sent, blanks around it too; blanks alone are no tag. */
 export const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
+/** One id has one spelling. */
+const idText = z.guid().toLowerCase();
 /** It comes back with every item of a list: what is large belongs into a file. */
 const metadataSchema = freeForm.refine(
   (metadata) => writeExactJson(metadata).length <= MOST_METADATA_BYTES,
@@ -83,16 +85,15 @@ export const assetsAnswerSchema = z.looseObject({
 });
 export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
 
-/** The text parts of a multipart upload, after `tags` and `user_metadata` were read from their JSON. */
+/** The text parts of a multipart upload, what is no text read from its JSON. */
 export const assetUploadFieldsSchema = z.object({
   tags: tagsSchema.default([]),
-  id: z.guid().optional(),
-  preview_id: z.guid().optional(),
+  id: idText.optional(),
+  preview_id: idText.optional(),
   name: oneLine(500).min(1).optional(),
   mime_type: oneLine(200).optional(),
   user_metadata: metadataSchema.default({}),
 });
-export type AssetUploadFields = z.infer<typeof assetUploadFieldsSchema>;
 
 export const fromHashBodySchema = z.looseObject({
   hash: z.string().regex(hashPattern, "must be blake3: or sha256: and 64 hexadecimal digits"),
@@ -106,7 +107,7 @@ export const downloadBodySchema = z.looseObject({
   source_url: z.url().max(4000),
   tags: maybe(tagsSchema),
   user_metadata: maybe(metadataSchema),
-  preview_id: maybe(z.guid()),
+  preview_id: maybe(idText),
 });
 
 export const assetEditBodySchema = z
@@ -115,7 +116,7 @@ export const assetEditBodySchema = z
     tags: maybe(tagsSchema),
     mime_type: maybe(oneLine(200)),
     /** null: the asset has no other preview than itself. */
-    preview_id: z.guid().nullable().optional(),
+    preview_id: idText.nullable().optional(),
     user_metadata: maybe(metadataSchema),
   })
   .refine((body) => [body.name, body.tags, body.mime_type, body.preview_id, body.user_metadata].some((value) => value !== undefined), {

@@ -13,6 +13,12 @@ export type WireForm =
 const wireForms = new WeakMap<object, WireForm>();
 /** Of a schema that was made by one of the builders below. */
 export const wireFormOf = (schema: object): WireForm | undefined => wireForms.get(schema);
+/** Of one parameter of a query. */
+export function formOfParameter(query: z.ZodObject, name: string): WireForm | undefined {
+  const schema = query.shape[name];
+  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema;
+  return inner && wireFormOf(inner);
+}
 function onWire<S extends z.ZodType>(schema: S, form: WireForm): S {
   wireForms.set(schema, form);
   return schema;

@@ -17,18 +17,23 @@ export const imageUploadAnswerSchema = z.looseObject({
   type: maybe(z.string()),
 });
 
-export const originalRefSchema = z.looseObject({
+const originalRefSchema = z.looseObject({
   filename: z.string().min(1).max(1000),
   subfolder: maybe(z.string()),
   type: maybe(z.string()),
 });
 
 /** `original_ref` travels as JSON text; a file name is all that it must hold. */
-export const maskUploadFieldsSchema = z.object({
+export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: true }).extend({
   original_ref: z
     .string()
     .max(4000)
-    .refine((text) => originalRefSchema.safeParse(parseJson(text)).success, "must be JSON text with a filename"),
+    .transform((text, context) => {
+      const read = originalRefSchema.safeParse(parseJson(text));
+      if (read.success) return read.data;
+      context.addIssue("must be JSON text with a filename");
+      return z.NEVER;
+    }),
 });
 
 export const maskUploadAnswerSchema = imageUploadAnswerSchema.extend({

@@ -53,7 +53,7 @@ export function editAsset(database: Database, asset: StoredAsset, edit: AssetEdi
     updated_at: at,
     ...(edit.name !== undefined && { name: edit.name, name_folded: foldName(edit.name) }),
     ...(edit.mime_type !== undefined && { mime_type: edit.mime_type }),
-    ...(edit.preview_id !== undefined && { preview_id: edit.preview_id?.toLowerCase() ?? null }),
+    ...(edit.preview_id !== undefined && { preview_id: edit.preview_id }),
     ...(edit.user_metadata !== undefined && { metadata: writeExactJson(edit.user_metadata) }),
   };
   database.run(query.updateTable("assets").set(changes).where("seq", "=", asset.seq));

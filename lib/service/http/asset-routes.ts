@@ -1,9 +1,7 @@
 // Assets: list, read, create in two ways, tags, edit, delete, bytes.
 
-import { z } from "zod";
+import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { assetEditBodySchema, assetsQuerySchema, fromHashBodySchema } from "@/lib/contract/schemas/asset";
-import { tagsBodySchema } from "@/lib/contract/schemas/tags";
 import { findAsset, type StoredAsset } from "../assets/asset-row";
 import { fileNameOf, readMetadata, toAsset } from "../assets/asset-view";
 import { deleteAsset, editAsset, requireAsset, requireChangeable } from "../assets/change-asset";
@@ -14,35 +12,30 @@ import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { PUBLIC_OWNER } from "../users/user";
 import { empty, json } from "./answers";
-import { readJson } from "./read-json";
-import { readAssetQuery, readQuery } from "./read-query";
 import { receiveUpload } from "./receive-upload";
 import { type Call, route, type Route } from "./route";
 import { sendBytes } from "./send-bytes";
-import { readUploadFields } from "./upload-fields";
-
-const contentQuerySchema = z.object({ disposition: z.enum(["attachment", "inline"]).optional() });
 
 export function assetRoutes(parts: Parts): Route[] {
   const { database, now } = parts;
 
-  function show(call: Call, asset: StoredAsset, createdNew?: boolean) {
+  function show(call: Pick<Call<Operation>, "user" | "baseUrl">, asset: StoredAsset, createdNew?: boolean) {
     const previewOf = (id: string) => findAsset(database, id, [call.user.id, PUBLIC_OWNER]);
     return toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previewOf, createdNew);
   }
 
   return [
     route(operations.listAssets, async (call) => {
-      const query = readAssetQuery(call.request, assetsQuerySchema, parts.settings);
+      const query = call.query();
       if (query.sort === "last_access_time") await parts.accessTimes.flush();
       const { assets, total, has_more } = listAssets(parts, call.user.id, query);
       return json({ assets: assets.map((asset) => show(call, asset)), total, has_more });
     }),
 
     route(operations.uploadAsset, async (call) => {
-      const upload = await receiveUpload(parts, call, { part: "file", maxBytes: parts.settings.maxUploadBytes });
+      const upload = await receiveUpload(parts, call, parts.settings.maxUploadBytes);
       try {
-        const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = readUploadFields(upload.fields, parts.settings);
+        const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = upload.fields;
         const wanted = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };
         const { asset, createdNew } = await createFromStaged(parts, upload.staged, wanted);
         return json(show(call, asset, createdNew), createdNew ? 201 : 200);
@@ -52,7 +45,7 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.createAssetFromHash, async (call) => {
-      const body = await readJson(call.request, fromHashBodySchema, parts.settings);
+      const body = await call.body();
       const wanted = {
         ownerId: call.user.id,
         name: body.name ?? "",
@@ -69,7 +62,7 @@ export function assetRoutes(parts: Parts): Route[] {
     route(operations.editAsset, async (call) => {
       const id = call.param("id");
       requireChangeable(database, call.user.id, id);
-      const edit = await readJson(call.request, assetEditBodySchema, parts.settings);
+      const edit = await call.body();
       const asset = await database.commit(() => {
         editAsset(database, requireChangeable(database, call.user.id, id), edit, now());
         return requireAsset(database, call.user.id, id);
@@ -94,21 +87,21 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.addTags, async (call) => {
-      const { tags } = await readJson(call.request, tagsBodySchema, parts.settings);
+      const { tags } = await call.body();
       return json(
         await database.commit(() => addTags(database, requireChangeable(database, call.user.id, call.param("id")).seq, tags, now())),
       );
     }),
 
     route(operations.removeTags, async (call) => {
-      const { tags } = await readJson(call.request, tagsBodySchema, parts.settings);
+      const { tags } = await call.body();
       return json(
         await database.commit(() => removeTags(database, requireChangeable(database, call.user.id, call.param("id")).seq, tags, now())),
       );
     }),
 
     route(operations.getAssetContent, (call) => {
-      const { disposition } = readQuery(call.request, contentQuerySchema);
+      const { disposition } = call.query();
       const asset = requireAsset(database, call.user.id, call.param("id"));
       if (call.request.method === "GET") parts.accessTimes.touch(asset);
       const { hash, media_type: mediaType, name, created_at: modifiedMs } = asset;

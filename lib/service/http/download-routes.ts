@@ -1,8 +1,6 @@
 // Downloads from permitted sources, their tasks, and what is known of a source before it is fetched.
 
-import { z } from "zod";
 import { operations } from "@/lib/contract/operations";
-import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { findAsset } from "../assets/asset-row";
 import { toAsset } from "../assets/asset-view";
 import { createFromHash } from "../assets/create-asset";
@@ -13,24 +11,15 @@ import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { PUBLIC_OWNER } from "../users/user";
 import { empty, json } from "./answers";
-import { readJson } from "./read-json";
-import { invalid, readQuery } from "./read-query";
+import { invalid } from "./read-query";
 import { route, type Route } from "./route";
-
-const remoteQuerySchema = z.object({ url: z.string().min(1).max(4000) });
 
 export function downloadRoutes(parts: Parts): Route[] {
   const { database, downloads, settings } = parts;
 
   return [
-    route(operations.downloadAsset, async ({ request, user, baseUrl }) => {
-      const {
-        source_url: sourceUrl,
-        tags = [],
-        user_metadata: metadata = {},
-        preview_id: wantedPreview,
-      } = await readJson(request, downloadBodySchema, settings);
-      const previewId = wantedPreview?.toLowerCase();
+    route(operations.downloadAsset, async ({ body, user, baseUrl }) => {
+      const { source_url: sourceUrl, tags = [], user_metadata: metadata = {}, preview_id: previewId } = await body();
       const url = await downloads.requireSource(sourceUrl, "source_url");
       if (new Set(tags).size > settings.maxTagsPerAsset)
         throw invalid("INVALID_BODY", [{ field: "tags", message: `an asset has at most ${settings.maxTagsPerAsset} tags` }]);
@@ -54,8 +43,8 @@ export function downloadRoutes(parts: Parts): Route[] {
       return empty(204);
     }),
 
-    route(operations.getRemoteMetadata, async ({ request }) => {
-      const { url } = readQuery(request, remoteQuerySchema);
+    route(operations.getRemoteMetadata, async ({ query }) => {
+      const { url } = query();
       const { contentLength = -1, contentType, fileName, isPage } = await downloads.describe(await downloads.requireSource(url, "url"));
       const message = `The file is larger than the ${settings.maxDownloadBytes} bytes that this service downloads.`;
       const errors = [

@@ -1,7 +1,6 @@
 // Uploads for LoadImage nodes, and bytes by name.
 
 import { operations } from "@/lib/contract/operations";
-import { imageUploadFieldsSchema, maskLayersQuerySchema, originalRefSchema, viewQuerySchema } from "@/lib/contract/schemas/upload";
 import { type StoredAsset } from "../assets/asset-row";
 import { fileNameOf } from "../assets/asset-view";
 import { createFromStaged } from "../assets/create-asset";
@@ -12,20 +11,19 @@ import { isImage } from "../assets/media-type";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
-import { parseJson } from "./read-json";
-import { invalid, readQuery, toIssues } from "./read-query";
-import { type Fields, type Upload } from "./read-upload";
-import { receiveUpload } from "./receive-upload";
-import { type Call, route, type Route } from "./route";
+import { invalid } from "./read-query";
+import { receiveUpload, type UploadCall } from "./receive-upload";
+import { route, type Route } from "./route";
 import { sendBytes, sendMade } from "./send-bytes";
 
 export function fileRoutes(parts: Parts): Route[] {
   const { database, blobs } = parts;
   return [
-    route(operations.uploadImage, async ({ request, bytes, user }) => {
-      const upload = await readImageUpload(parts, { request, bytes, user });
+    route(operations.uploadImage, async (call) => {
+      const { user } = call;
+      const upload = await readImageUpload(parts, call);
       try {
-        const { type, subfolder } = readFields(upload.fields);
+        const { type, subfolder } = upload.fields;
         await requireImage(upload.staged);
         const wanted = { ownerId: user.id, name: upload.fileName, tags: ["input"], metadata: {} };
         const { asset } = await createFromStaged(parts, upload.staged, wanted);
@@ -35,11 +33,12 @@ export function fileRoutes(parts: Parts): Route[] {
       }
     }),
 
-    route(operations.uploadMask, async ({ request, bytes, user }) => {
-      const upload = await readImageUpload(parts, { request, bytes, user });
+    route(operations.uploadMask, async (call) => {
+      const { user } = call;
+      const upload = await readImageUpload(parts, call);
       try {
-        const { subfolder } = readFields(upload.fields);
-        const original = requireOriginal(parts, user.id, upload.fields);
+        const { subfolder, original_ref } = upload.fields;
+        const original = requireOriginal(parts, user.id, original_ref);
         const { result, displayName, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
         const metadata = {
           is_mask: true,
@@ -53,16 +52,16 @@ export function fileRoutes(parts: Parts): Route[] {
       }
     }),
 
-    route(operations.getMaskLayers, ({ request, user }) => {
-      const { filename } = readQuery(request, maskLayersQuerySchema);
+    route(operations.getMaskLayers, ({ query, user }) => {
+      const { filename } = query();
       const asset = findByName(database, user.id, filename);
       const names = asset && findMaskLayers(database, user.id, fileNameOf(asset));
       if (!names) throw new ServiceError("NOT_FOUND", "There is no mask of this name.");
       return json({ mask: names.mask, paint: names.paint, painted: names.painted, painted_masked: names.result });
     }),
 
-    route(operations.view, async ({ request, user }) => {
-      const { filename, type, channel, res } = readQuery(request, viewQuerySchema);
+    route(operations.view, async ({ request, query, user }) => {
+      const { filename, type, channel, res } = query();
       const isAnnotated = type === "output" || type === "temp";
       const asset = findByName(database, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
       if (!asset) throw new ServiceError("NOT_FOUND", "There is no such file.");
@@ -94,37 +93,19 @@ export function fileRoutes(parts: Parts): Route[] {
 }
 
 /** 50 MB at most; beyond it the answer is 400 as for any image that is too large, not 413. */
-async function readImageUpload(parts: Parts, call: Pick<Call, "request" | "bytes" | "user">): Promise<Upload> {
+async function readImageUpload<O extends typeof operations.uploadImage | typeof operations.uploadMask>(parts: Parts, call: UploadCall<O>) {
   const { maxUploadBytes } = parts.settings;
   try {
-    return await receiveUpload(parts, call, { part: "image", maxBytes: Math.min(MOST_IMAGE_BYTES, maxUploadBytes) });
+    return await receiveUpload(parts, call, Math.min(MOST_IMAGE_BYTES, maxUploadBytes));
   } catch (error) {
     if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MOST_IMAGE_BYTES) throw error;
     throw tooHeavy();
   }
 }
 
-/** `original_ref` is JSON text of a file's reference; its type lets files with that tag go first. */
-function requireOriginal(parts: Parts, userId: number, fields: Fields): StoredAsset {
-  const refuse = (message: string) => invalid("INVALID_BODY", [{ field: "original_ref", message }]);
-  const text = fields.get("original_ref")?.[0];
-  if (text === undefined) throw refuse("is missing");
-  let value: unknown;
-  try {
-    value = parseJson(text, parts.settings);
-  } catch {
-    throw refuse("must be the JSON text of a file's reference");
-  }
-  const reference = originalRefSchema.safeParse(value);
-  if (!reference.success) throw refuse("must name a filename");
-  const { filename, type } = reference.data;
-  const original = findByName(parts.database, userId, type && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
-  if (!original) throw refuse("names no file of yours");
+/** The type of a reference lets files with that tag go first. */
+function requireOriginal({ database }: Parts, userId: number, { filename, type }: { filename: string; type?: string }): StoredAsset {
+  const original = findByName(database, userId, type && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
+  if (!original) throw invalid("INVALID_BODY", [{ field: "original_ref", message: "names no file of yours" }]);
   return original;
-}
-
-function readFields(fields: Fields) {
-  const parsed = imageUploadFieldsSchema.safeParse(Object.fromEntries([...fields].map(([name, values]) => [name, values[0]])));
-  if (parsed.success) return parsed.data;
-  throw invalid("INVALID_BODY", toIssues(parsed.error));
 }

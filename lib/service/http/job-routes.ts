@@ -1,9 +1,6 @@
 // Jobs in their views, and cancelling them.
 
 import { operations } from "@/lib/contract/operations";
-import { jobsQuerySchema } from "@/lib/contract/schemas/job";
-import { z } from "zod";
-import { integerText } from "@/lib/contract/schemas/lenient";
 import { listJobAssets } from "../jobs/job-assets";
 import { cancelJobs } from "../jobs/cancel";
 import { findJob, type StoredJob } from "../jobs/job-row";
@@ -12,33 +9,31 @@ import { listJobs } from "../jobs/list-jobs";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { json, jsonText } from "./answers";
-import { readJson, requireFew } from "./read-json";
-import { readQuery } from "./read-query";
+import { requireFew } from "./read-json";
 import { type Call, route, type Route } from "./route";
 
-const idsBodySchema = z.looseObject({ job_ids: z.array(z.string()).min(1).max(100) });
-const pageQuerySchema = z.object({ limit: integerText({ min: 1, max: 500 }).default(20), offset: integerText({ min: 0 }).default(0) });
+type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 
 export function jobRoutes(parts: Parts): Route[] {
   const { database, engine } = parts;
 
   /** Another user's job is as unknown as one that never was. */
-  function requireJob(call: Call<"job_id">): StoredJob {
+  function requireJob(call: JobCall): StoredJob {
     const job = findJob(database, call.user.id, call.param("job_id"));
     if (!job) throw new ServiceError("NOT_FOUND", "There is no such job.");
     return job;
   }
 
-  async function cancelOne(call: Call<"job_id">): Promise<Response> {
+  async function cancelOne(call: JobCall): Promise<Response> {
     const job = requireJob(call);
     const cancelled = await cancelJobs(parts, call.user.id, [job.id]);
     return json({ cancelled: cancelled.length > 0 });
   }
 
   return [
-    route(operations.listJobs, ({ request, user }) => {
-      const query = readQuery(request, jobsQuerySchema);
-      const { jobs, total } = listJobs(database, user.id, query);
+    route(operations.listJobs, (call) => {
+      const query = call.query();
+      const { jobs, total } = listJobs(database, call.user.id, query);
       const { offset, limit } = query;
       const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
       return json({ jobs: jobs.map((job) => toListItem(job, engine.progressOf(job.id))), pagination });
@@ -54,8 +49,8 @@ export function jobRoutes(parts: Parts): Route[] {
     route(operations.cancelJob, cancelOne),
     route(operations.cancelOneJob, cancelOne),
 
-    route(operations.cancelJobs, async ({ request, user }) => {
-      const { job_ids } = await readJson(request, idsBodySchema, parts.settings);
+    route(operations.cancelJobs, async ({ body, user }) => {
+      const { job_ids } = await body();
       requireFew("job_ids", job_ids, parts.settings);
       const unknown = job_ids.filter((id) => !findJob(database, user.id, id));
       if (unknown.length > 0)
@@ -65,7 +60,7 @@ export function jobRoutes(parts: Parts): Route[] {
 
     route(operations.listJobAssets, (call) => {
       const job = requireJob(call);
-      return json(listJobAssets(database, job.id, readQuery(call.request, pageQuerySchema), call.baseUrl));
+      return json(listJobAssets(database, job.id, call.query(), call.baseUrl));
     }),
   ];
 }

@@ -2,25 +2,24 @@
 
 import { operations } from "@/lib/contract/operations";
 import { errorStatus } from "@/lib/contract/errors";
-import { type PromptBody, promptBodySchema } from "@/lib/contract/schemas/prompt";
+import { type PromptBody } from "@/lib/contract/schemas/prompt";
 import { countJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { json } from "./answers";
-import { readJson } from "./read-json";
 import { route, type Route } from "./route";
 
 export function promptRoutes(parts: Parts): Route[] {
   return [
-    route(operations.submitPrompt, async ({ request, user }) => {
+    route(operations.submitPrompt, async ({ body: read, user }) => {
       if (user.status === "waitlisted")
         throw new ServiceError(
           "FORBIDDEN",
           "This account is on the waiting list: it may read everything of its own and submit nothing yet.",
         );
-      const body = await readBody(request, parts.settings);
+      const body = await readBody(read, parts.settings);
       if (body instanceof Response) return body;
       const outcome = await submitPrompt(parts, user.id, body);
       if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
@@ -36,9 +35,9 @@ export function promptRoutes(parts: Parts): Route[] {
 }
 
 /** This operation refuses in its own shape, whatever is wrong with the body. */
-async function readBody(request: Request, settings: ServiceSettings): Promise<PromptBody | Response> {
+async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettings): Promise<PromptBody | Response> {
   try {
-    const body = await readJson(request, promptBodySchema, settings);
+    const body = await read();
     const nodes = Object.keys(body.prompt).length;
     if (nodes <= settings.maxGraphNodes) return body;
     const message = `A graph may have ${settings.maxGraphNodes} nodes; this one has ${nodes}.`;

@@ -11,12 +11,13 @@ import { invalid, toIssues } from "./read-query";
 
 type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTimeoutMs">;
 
-/** `emptyAs`: what an absent body means, where it may be absent. */
-export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits, emptyAs?: unknown): Promise<z.output<S>> {
+/** Undefined where there is no body and the schema does without. */
+export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits): Promise<z.output<S>> {
   const text = await readText(request, limits);
   const rest = () => (text.length > LARGE_BODY ? ownTurn() : undefined);
   await rest();
-  const value = text.trim() === "" && emptyAs !== undefined ? emptyAs : parseJson(text, limits);
+  const isLeftOut = text.trim() === "" && schema.safeParse(undefined).success;
+  const value = isLeftOut ? undefined : parseJson(text, limits);
   await rest();
   const parsed = schema.safeParse(value);
   await rest();

@@ -1,34 +1,28 @@
 // A query or a path, read with the contract's schema. A refusal names the parameter; unknown parameters are ignored.
 
 import { type z } from "zod";
+import { formOfParameter } from "@/lib/contract/schemas/lenient";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 
-export function readQuery<S extends z.ZodObject>(request: Request, schema: S): z.output<S> {
+type Limits = Pick<ServiceSettings, "maxJsonDepth">;
+
+export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { maxJsonDepth }: Limits): z.output<S> {
   const values: Record<string, string> = {};
   for (const [name, value] of new URL(request.url).searchParams) {
     if (!Object.hasOwn(schema.shape, name)) continue;
     // Of two values one would be dropped, or both be taken for a list that a comma list is not.
     if (Object.hasOwn(values, name)) throw refuse([{ field: name, message: "is given more than once" }]);
+    // How deep JSON may be nested is a setting, so the contract cannot know it.
+    if (formOfParameter(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
+      throw refuse([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
     values[name] = value;
   }
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
   // A list in a query is one text to whoever wrote it: the place inside it is ours.
   throw refuse(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
-}
-
-/** A query that filters assets: how deep its JSON may be nested is a setting, so the contract cannot know it. */
-export function readAssetQuery<S extends z.ZodObject<{ metadata_filter: z.ZodType<string | undefined> }>>(
-  request: Request,
-  schema: S,
-  { maxJsonDepth }: Pick<ServiceSettings, "maxJsonDepth">,
-): z.output<S> {
-  const filter = new URL(request.url).searchParams.get("metadata_filter") ?? "";
-  if (isDeeperThan(filter, maxJsonDepth))
-    throw refuse([{ field: "metadata_filter", message: `is nested more than ${maxJsonDepth} levels deep` }]);
-  return readQuery(request, schema);
 }
 
 const tagFilters = new Set(["include_tags", "exclude_tags"]);

@@ -17,6 +17,8 @@ import { fileRoutes } from "./file-routes";
 import { jobRoutes } from "./job-routes";
 import { promptRoutes } from "./prompt-routes";
 import { queueRoutes } from "./queue-routes";
+import { readJson } from "./read-json";
+import { readQuery } from "./read-query";
 import { type Route, route } from "./route";
 import { serviceRoutes } from "./service-routes";
 import { userdataRoutes } from "./userdata-routes";
@@ -43,12 +45,17 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
       const user = requireUser(parts, context.req.raw);
       if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw wrongMethod();
       requirePlainBody(context.req.raw);
+      const request = context.req.raw;
+      const { query, body } = operation;
       return handle({
-        request: context.req.raw,
-        bytes: () => context.env.bytes ?? context.req.raw.body ?? undefined,
+        operation,
+        request,
+        bytes: () => context.env.bytes ?? request.body ?? undefined,
         user,
         param: (name) => context.req.param(name) ?? "",
-        baseUrl: baseUrlOf(parts, context.req.raw),
+        query: () => query && readQuery(request, query, parts.settings),
+        body: async () => (body?.kind === "json" ? readJson(request, body.schema, parts.settings) : undefined),
+        baseUrl: baseUrlOf(parts, request),
       });
     });
   }

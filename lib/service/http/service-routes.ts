@@ -2,15 +2,12 @@
 
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
-import { refineQuerySchema, tagsQuerySchema } from "@/lib/contract/schemas/tags";
 import { listTags, refineTags } from "../assets/list-tags";
 import { usedBytes } from "../assets/quota";
 import { listInputNames } from "../assets/file-names";
 import { describeLibrary } from "../nodes/library";
 import { type Parts } from "../parts";
 import { empty, json } from "./answers";
-import { readJson } from "./read-json";
-import { readAssetQuery, readQuery } from "./read-query";
 import { route, type Route } from "./route";
 
 /** The family's words: its clients look for them and show what they find. Nodes run on the processor, in the machine's memory. */
@@ -46,13 +43,11 @@ export function serviceRoutes(parts: Parts): Route[] {
       return json(Object.hasOwn(library, name) ? { [name]: library[name] } : {});
     }),
     route(operations.getSystemStats, () => json(describeSystem())),
-    route(operations.freeMemory, async ({ request }) => {
-      await readJson(request, operations.freeMemory.body.schema, parts.settings, {});
+    route(operations.freeMemory, async ({ body }) => {
+      await body();
       return empty(200);
     }),
-    route(operations.listTags, ({ request, user }) => json(listTags(database, user.id, readQuery(request, tagsQuerySchema)))),
-    route(operations.refineTags, ({ request, user }) =>
-      json({ tag_counts: refineTags(parts, user.id, readAssetQuery(request, refineQuerySchema, parts.settings)) }),
-    ),
+    route(operations.listTags, ({ query, user }) => json(listTags(database, user.id, query()))),
+    route(operations.refineTags, ({ query, user }) => json({ tag_counts: refineTags(parts, user.id, query()) })),
   ];
 }

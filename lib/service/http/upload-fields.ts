@@ -1,6 +1,7 @@
-// The text parts of an asset upload. `tags` come as JSON text, as repeated parts or as a comma list; user_metadata is JSON text.
+// The text parts of an upload, read with its operation's schema. A list comes as JSON text, as repeated parts or as a comma list; an object is
+// JSON text. A blank part counts as left out.
 
-import { type AssetUploadFields, assetUploadFieldsSchema } from "@/lib/contract/schemas/asset";
+import { z } from "zod";
 import { asRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { parseJson } from "./read-json";
@@ -9,27 +10,26 @@ import { type Fields } from "./read-upload";
 
 type Limits = Pick<ServiceSettings, "maxJsonDepth">;
 
-export function readUploadFields(fields: Fields, limits: Limits): AssetUploadFields {
-  const value = (name: string) => fields.get(name)?.find((one) => one.trim() !== "");
-  const metadata = value("user_metadata");
-  const parsed = assetUploadFieldsSchema.safeParse({
-    tags: (fields.get("tags") ?? []).flatMap((text) => readTags(text, limits)),
-    id: value("id")?.toLowerCase(),
-    preview_id: value("preview_id")?.toLowerCase(),
-    name: value("name"),
-    mime_type: value("mime_type"),
-    ...(metadata !== undefined && { user_metadata: readJsonPart("user_metadata", metadata, limits) }),
-  });
+export function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Limits): z.output<S> {
+  const values = Object.entries(schema.shape).map(([name, field]) => [name, valueOf(name, field, parts.get(name) ?? [], limits)] as const);
+  const parsed = schema.safeParse(Object.fromEntries(values));
   if (parsed.success) return parsed.data;
   throw invalid("INVALID_BODY", toIssues(parsed.error));
 }
 
-function readTags(text: string, limits: Limits): unknown[] {
+function valueOf(name: string, field: z.core.$ZodType, texts: readonly string[], limits: Limits): unknown {
+  const inner = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
+  if (inner instanceof z.ZodArray) return texts.flatMap((text) => readList(name, text, limits));
+  const text = texts.find((one) => one.trim() !== "");
+  return text !== undefined && inner instanceof z.ZodRecord ? readJsonPart(name, text, limits) : text;
+}
+
+function readList(field: string, text: string, limits: Limits): unknown[] {
   if (text.trim() === "") return [];
   // What begins as JSON is JSON: an object or a text in quotes is no comma list.
   if (!/^\s*[[{"]/.test(text)) return text.includes(",") ? splitList(text) : [text];
-  const list = readJsonPart("tags", text, limits);
-  if (!Array.isArray(list)) throw invalid("INVALID_BODY", [{ field: "tags", message: "must be a JSON list of texts" }]);
+  const list = readJsonPart(field, text, limits);
+  if (!Array.isArray(list)) throw invalid("INVALID_BODY", [{ field, message: "must be a JSON list of texts" }]);
   return list;
 }
 

@@ -1,7 +1,6 @@
 // User data files. The path is read raw from the URL, once: route parameters would lose the difference between / and %2F.
 
 import { operations } from "@/lib/contract/operations";
-import { userdataQuerySchema, userdataWriteQuerySchema } from "@/lib/contract/schemas/userdata";
 import { quotaExceeded } from "../assets/quota";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
@@ -9,7 +8,6 @@ import { createUserFiles, type UserFile } from "../userdata/files";
 import { parseFilePath, parseFolder } from "../userdata/paths";
 import { empty, json } from "./answers";
 import { whileMoving } from "./body-time";
-import { readQuery } from "./read-query";
 import { route, type Route } from "./route";
 import { sendBytes } from "./send-bytes";
 
@@ -42,14 +40,14 @@ export function userdataRoutes(parts: Parts): Route[] {
   }
 
   return [
-    route(operations.listUserdata, async ({ request, user }) => {
-      const { dir, recurse } = readQuery(request, userdataQuerySchema);
+    route(operations.listUserdata, async ({ query, user }) => {
+      const { dir, recurse } = query();
       return json(await files.list(user.id, parseFolder(dir), recurse));
     }),
 
-    route(operations.writeUserdata, async ({ request, user }) => {
+    route(operations.writeUserdata, async ({ request, query, user }) => {
       const raw = rawPath(request);
-      const { overwrite, full_info } = readQuery(request, userdataWriteQuerySchema);
+      const { overwrite, full_info } = query();
       const [, from, to] = /^(.+)\/move\/(.+)$/.exec(raw) ?? [];
       if (from !== undefined && to !== undefined) {
         return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), overwrite), full_info);

@@ -50,6 +50,7 @@ describe("changing and deleting assets", () => {
     expect(Date.parse(string(now.updated_at))).toBeGreaterThanOrEqual(Date.parse(string(asset.updated_at)));
     expect((await put(asset, { tags: [] })).body).toMatchObject({ tags: [], name: "Ä new name" });
     // Taken off again; an image is its own preview, a text has none.
+    expect(await put(asset, { preview_id: string(preview.id).toUpperCase() })).toMatchObject({ body: { preview_id: preview.id } });
     expect((await put(asset, { preview_id: null })).status).toBe(200);
     expect(await read(asset)).toMatchObject({ preview_id: null });
     expect(await read(asset)).not.toHaveProperty("preview_url");

@@ -47,6 +47,14 @@ describe("a refusal names what is wrong", () => {
         expect(await client.get(`${path}?${query}`), query).toMatchObject({ status: 400, body: { code: "INVALID_TAG_FILTER" } });
   });
 
+  it.each([
+    ["/api/jobs/cancel", { job_ids: ["x".repeat(201)] }, "job_ids.0"],
+    ["/api/interrupt", { prompt_id: "x".repeat(201) }, "prompt_id"],
+    ["/api/queue", { delete: ["x".repeat(201)] }, "delete.0"],
+  ])("an id longer than any is refused, as the interface's table says: POST %s", async (path, body, field) => {
+    expect(await client.post(path, body)).toMatchObject({ status: 400, body: { code: "INVALID_BODY", details: [{ field }] } });
+  });
+
   it("parameters that are not known are ignored, given twice as well", async () => {
     expect((await client.get("/api/jobs?x=1&x=2")).status).toBe(200);
   });
