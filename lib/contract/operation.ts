@@ -55,9 +55,32 @@ export type Operation = {
   /** The weakest role of a team member who may call it through the console. */
   role: Role;
   query?: z.ZodObject;
+  /** What the console asks in the query whatever it was asked itself. */
+  alwaysAsked?: Readonly<Record<string, unknown>>;
+  /** The query names an item, so a 404 may speak of the item; where the path names one it always may. */
+  itemInQuery?: true;
   body?: OperationBody;
   answers: Readonly<Record<number, OperationAnswer>>;
+  tells?: Subject;
 };
+
+/** Lists that every service has: an answer holds them under this name, and one odd row does not spoil the others. */
+const coreLists = ["jobs", "history", "assets"] as const;
+/** What an answer tells of, for whoever keeps something of it: names, the ledger of jobs, pictures seen. */
+export type Subject = (typeof coreLists)[number] | "job" | "jobStatus" | "asset" | "submission" | "removal";
+
+export function coreListIn({ tells }: Operation): (typeof coreLists)[number] | undefined {
+  return coreLists.find((list) => list === tells);
+}
+
+export function isRead({ method }: Operation): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** Its answer is the content itself. */
+export function answersBytes({ answers }: Operation): boolean {
+  return Object.values(answers)[0]?.kind === "bytes";
+}
 
 export function defineOperation<const O extends Operation>(operation: O): O {
   return operation;

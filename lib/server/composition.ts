@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type DestinationStream } from "pino";
-import { operations } from "@/lib/contract/operations";
+import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { createDiskReserve } from "@/lib/shared/disk-reserve";
 import { createAttemptLimit } from "./limits/attempt-limit";
@@ -89,7 +89,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     limits: upstreamLimits,
     learn(operation, status) {
       capabilities.learn(connectionId, operation, status);
-      if (operation.name !== operations.view.name && status < 500) pictureBreaker.wake(connectionId);
+      if (!answersBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
     },
     largeAnswers,
     silences: isEmbedded(baseUrl) ? undefined : { of: silences, service: `${connectionId} ${baseUrl}` },

@@ -12,13 +12,20 @@ export type Described = {
   summary: string;
   answer?: ComponentName | Readonly<Record<number, ComponentName>>;
   refusals?: readonly ErrorCode[];
+  /** What is wrong with the body is answered as this component. */
+  bodyRefusal?: ComponentName;
   /** The bytes come in ranges and are asked for by their ETag. */
   ranges?: true;
 };
 type Name = Exclude<keyof typeof operations, "listTasks">;
 
 export const described: Readonly<Record<Name, Described>> = {
-  submitPrompt: { summary: "Submits a graph: a job that is durable when this answers.", answer: "PromptAccepted", refusals: ["FORBIDDEN"] },
+  submitPrompt: {
+    summary: "Submits a graph: a job that is durable when this answers.",
+    answer: "PromptAccepted",
+    refusals: ["FORBIDDEN"],
+    bodyRefusal: "PromptRefusal",
+  },
   listJobs: { summary: "Lists jobs, filtered, sorted and paged.", answer: "JobList" },
   getJob: { summary: "One job with its workflow, outputs and timeline.", answer: "JobDetail" },
   getJobStatus: { summary: "The status of one job.", answer: "JobStatus" },

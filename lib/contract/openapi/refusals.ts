@@ -2,9 +2,10 @@
 
 import { type ErrorCode, errorStatus } from "../errors";
 import { type Operation } from "../operation";
-import { type Described } from "./described";
+import { type ComponentName, type Described } from "./described";
 import { type JsonSchema } from "./wire-schema";
 
+const isOfBody = (status: number) => [400, 408, 413].includes(status);
 const always: readonly ErrorCode[] = ["UNAUTHORIZED", "INTERNAL", "SERVICE_UNAVAILABLE"];
 const ofJson: readonly ErrorCode[] = ["INVALID_BODY", "INVALID_JSON", "TRUNCATED_UPLOAD", "REQUEST_TIMEOUT", "FILE_TOO_LARGE"];
 const ofFile: readonly ErrorCode[] = [
@@ -15,7 +16,7 @@ const ofFile: readonly ErrorCode[] = [
   "INSUFFICIENT_STORAGE",
 ];
 
-export function refusalsOf(operation: Operation, { refusals = [], ranges }: Described): Record<string, JsonSchema> {
+export function refusalsOf(operation: Operation, { refusals = [], ranges, bodyRefusal }: Described): Record<string, JsonSchema> {
   const codes = new Set<ErrorCode>([...always, ...refusals]);
   const add = (more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code));
   const isUserdata = operation.path.startsWith("/api/userdata");
@@ -24,21 +25,26 @@ export function refusalsOf(operation: Operation, { refusals = [], ranges }: Desc
   if (operation.body?.kind === "json") add(ofJson);
   if (operation.body?.kind === "multipart") add([...ofFile, "INVALID_BODY", "MISSING_FILE", "UNSUPPORTED_MEDIA_TYPE"]);
   if (operation.body?.kind === "octets") add(ofFile);
-  if (operation.path.includes("{")) codes.add(operation.name === "writeUserdata" ? "BAD_REQUEST" : "NOT_FOUND");
+  if (operation.path.includes("{")) codes.add(operation.body?.kind === "octets" ? "BAD_REQUEST" : "NOT_FOUND");
   if (isUserdata) codes.add("BAD_REQUEST");
 
   const statuses = [...new Set([...codes].map((code) => errorStatus[code]))].sort((a, b) => a - b);
   const codesOf = (status: number) => [...codes].filter((code) => errorStatus[code] === status).sort();
-  return Object.fromEntries(statuses.map((status) => [String(status), refusal(operation, status, codesOf(status), isUserdata)]));
+  return Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      refusal(operation, codesOf(status), isUserdata ? "text" : isOfBody(status) ? bodyRefusal : undefined),
+    ]),
+  );
 }
 
-function refusal(operation: Operation, status: number, codes: readonly ErrorCode[], isUserdata: boolean): JsonSchema {
+/** `component`: what it answers in place of the envelope. */
+function refusal(operation: Operation, codes: readonly ErrorCode[], component?: ComponentName | "text"): JsonSchema {
   const description = `${codes.join(", ")}.`;
   if (operation.method === "HEAD") return { description };
-  if (isUserdata) return { description, content: { "text/plain": { schema: { type: "string" } } } };
-  const schema =
-    operation.name === "submitPrompt" && [400, 408, 413].includes(status)
-      ? { $ref: "#/components/schemas/PromptRefusal" }
-      : { allOf: [{ $ref: "#/components/schemas/Refusal" }, { type: "object", properties: { code: { enum: codes } } }] };
+  if (component === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
+  const schema = component
+    ? { $ref: `#/components/schemas/${component}` }
+    : { allOf: [{ $ref: "#/components/schemas/Refusal" }, { type: "object", properties: { code: { enum: codes } } }] };
   return { description, content: { "application/json": { schema } } };
 }

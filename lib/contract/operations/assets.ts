@@ -24,6 +24,7 @@ export const assetOperations = {
     tier: "core",
     role: "viewer",
     query: assetsQuerySchema,
+    tells: "assets",
     answers: { 200: json(assetsAnswerSchema) },
   }),
   uploadAsset: defineOperation({
@@ -41,6 +42,7 @@ export const assetOperations = {
     path: "/api/assets/{id}",
     tier: "core",
     role: "viewer",
+    tells: "asset",
     answers: { 200: json(assetSchema) },
   }),
   addTags: defineOperation({
@@ -126,6 +128,7 @@ export const assetOperations = {
     capability: "assets.remoteMetadata",
     role: "operator",
     query: z.object({ url: z.url().max(4000) }),
+    itemInQuery: true,
     answers: { 200: json(remoteMetadataSchema) },
   }),
   listTags: defineOperation({

@@ -50,6 +50,7 @@ export const fileOperations = {
     role: "operator",
     query: userdataWriteQuerySchema,
     body: { kind: "octets" },
+    alwaysAsked: { full_info: true },
     answers: { 200: json(userdataWriteAnswerSchema) },
   }),
   view: defineOperation({
@@ -60,6 +61,7 @@ export const fileOperations = {
     capability: "view",
     role: "viewer",
     query: viewQuerySchema,
+    itemInQuery: true,
     answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
   }),
   readUserdata: defineOperation({
@@ -98,6 +100,7 @@ export const fileOperations = {
     capability: "maskLayers",
     role: "viewer",
     query: maskLayersQuerySchema,
+    itemInQuery: true,
     answers: { 200: json(maskLayersSchema) },
   }),
 };

@@ -36,6 +36,7 @@ export const jobOperations = {
     tier: "core",
     role: "operator",
     body: json(promptBodySchema),
+    tells: "submission",
     answers: { 200: json(promptAnswerSchema) },
   }),
   listJobs: defineOperation({
@@ -45,6 +46,7 @@ export const jobOperations = {
     tier: "core",
     role: "viewer",
     query: jobsQuerySchema,
+    tells: "jobs",
     answers: { 200: json(jobsAnswerSchema) },
   }),
   getJob: defineOperation({
@@ -53,6 +55,7 @@ export const jobOperations = {
     path: "/api/jobs/{job_id}",
     tier: "core",
     role: "viewer",
+    tells: "job",
     answers: { 200: json(jobDetailSchema) },
   }),
   getJobStatus: defineOperation({
@@ -61,6 +64,7 @@ export const jobOperations = {
     path: "/api/job/{job_id}/status",
     tier: "core",
     role: "viewer",
+    tells: "jobStatus",
     answers: { 200: json(jobStatusSchema) },
   }),
   manageQueue: defineOperation({
@@ -79,6 +83,7 @@ export const jobOperations = {
     tier: "core",
     role: "viewer",
     query: historyQuerySchema,
+    tells: "history",
     answers: { 200: json(historyAnswerSchema) },
   }),
   manageHistory: defineOperation({
@@ -88,6 +93,7 @@ export const jobOperations = {
     tier: "core",
     role: "operator",
     body: json(manageBodySchema),
+    tells: "removal",
     answers: { 200: json(historyManageAnswerSchema) },
   }),
   getQueueDepth: defineOperation({

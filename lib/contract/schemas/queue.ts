@@ -9,10 +9,13 @@ import { outputsSchema } from "./outputs";
 /** What no setting may exceed; a service has its own bound below it. */
 const MOST_IDS_PER_CALL = 100_000;
 
-export const manageBodySchema = z.strictObject({
-  delete: maybe(z.array(z.string().max(200)).max(MOST_IDS_PER_CALL)),
-  clear: maybe(z.boolean()),
-});
+export const manageBodySchema = z
+  .strictObject({
+    delete: maybe(z.array(z.string().max(200)).max(MOST_IDS_PER_CALL)),
+    clear: maybe(z.boolean()),
+  })
+  // A service that looked at `delete` first would leave the rest.
+  .transform((body) => (body.clear ? { clear: true } : body));
 export type ManageBody = z.infer<typeof manageBodySchema>;
 
 /** A local server answers with an empty body: then `deleted` is absent, since nothing is known of it. An empty list says that nothing was. */

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json";
-import { type Operation } from "@/lib/contract/operation";
+import { type Operation, type Subject } from "@/lib/contract/operation";
 import { type JobDetail, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer, manageBodySchema } from "@/lib/contract/schemas/queue";
 import { composition } from "../composition";
@@ -19,23 +19,21 @@ export async function passOn<T>(operation: Operation, from: From, value: T, abou
   const { ledger, now } = composition();
   const passed = toBrowser(await withNames(operation, from.connection.id, value, about.sent), from);
   const atMs = now();
-  if (operation.name === "manageHistory") forget(from.connection.id, about.sent);
-  else if (tellsOfJobs.has(operation.name)) {
-    ledger.see(from.connection.id, () => answered(operation.name, passed, { ...about, sent: toBrowser(about.sent, from), atMs }));
-  }
+  const { tells } = operation;
+  if (tells === "removal") forget(from.connection.id, about.sent);
+  else if (tells !== undefined && tells !== "assets" && tells !== "asset")
+    ledger.see(from.connection.id, () => answered(tells, passed, { ...about, sent: toBrowser(about.sent, from), atMs }));
   return passed;
 }
 
-const tellsOfJobs = new Set(["listJobs", "getJob", "getJobStatus", "listHistory", "submitPrompt"]);
-
-function answered(operation: string, value: unknown, { sent, memberId, atMs }: About & { atMs: number }): Answered | undefined {
-  if (operation === "listJobs" && isJobs(value)) return { operation, value };
-  if (operation === "listHistory" && isHistory(value)) return { operation, value };
-  if (operation === "getJob" && isJob(value)) return { operation, value };
-  if (operation === "getJobStatus" && isStatus(value)) return { operation, value };
+function answered(tells: Subject, value: unknown, { sent, memberId, atMs }: About & { atMs: number }): Answered | undefined {
+  if (tells === "jobs" && isJobs(value)) return { tells, value };
+  if (tells === "history" && isHistory(value)) return { tells, value };
+  if (tells === "job" && isJob(value)) return { tells, value };
+  if (tells === "jobStatus" && isStatus(value)) return { tells, value };
   const jobId = textOf(objectOf(value)?.prompt_id) ?? textOf(objectOf(value)?.job_id);
-  const isSubmission = operation === "submitPrompt" && jobId !== undefined && memberId !== undefined;
-  return isSubmission ? { operation, jobId, sent, memberId, atMs } : undefined;
+  const isSubmission = tells === "submission" && jobId !== undefined && memberId !== undefined;
+  return isSubmission ? { tells, jobId, sent, memberId, atMs } : undefined;
 }
 
 // The schema of the operation has made the value: this tells only which.

@@ -7,7 +7,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { thingsNamed, writeThings } from "@/lib/contract/audit-items";
 import { objectOf, textOf } from "@/lib/contract/json";
-import { type Operation } from "@/lib/contract/operation";
+import { answersBytes, type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { openConnection, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
@@ -78,7 +78,7 @@ export async function runOperation(
     return failed(absent(operation.capability));
   }
   const input = { params: params.value, query: query.value, signal: asked.request.signal };
-  if (Object.values(operation.answers)[0]?.kind === "bytes") return readBytes(operation, asked, access.value, input);
+  if (answersBytes(operation)) return readBytes(operation, asked, access.value, input);
   if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, asked, access.value, input);
   if (operation.body?.kind !== "json") return call(operation, asked, access.value, { ...input, waits: "poll" });
   const json = await readJson(asked.request, operation.body.schema);
@@ -91,7 +91,7 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   const { memberId } = asked.viewer;
   const value = await passOn(operation, access, result.value.value, { sent: input.json, memberId });
   // What was submitted is named by its job: by it the log tells who submitted it.
-  const jobId = operation.name === "submitPrompt" ? textOf(objectOf(value)?.prompt_id) : undefined;
+  const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
   asked.note({
     outcome: writeThings(actedOn(thingsNamed(input), access), outcomeOf(value)),
     ...(jobId !== undefined && { target: jobId }),

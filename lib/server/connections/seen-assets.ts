@@ -4,7 +4,6 @@
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json";
-import { operations } from "@/lib/contract/operations";
 import { type Operation } from "@/lib/contract/operation";
 import { type Asset } from "@/lib/contract/schemas/asset";
 
@@ -25,7 +24,7 @@ export function createSeenAssets(now: () => number): SeenAssets {
   const seen = new Map<string, { source: PictureSource; atMs: number }>();
   return {
     learn(reader, operation, answer) {
-      if (operation.name !== operations.listAssets.name) return;
+      if (operation.tells !== "assets") return;
       const listed = objectOf(answer)?.assets;
       for (const asset of Array.isArray(listed) ? listed.map(objectOf) : []) {
         const [id, name] = [textOf(asset?.id), textOf(asset?.name)];

@@ -15,41 +15,41 @@ import { type LedgerNote } from "../store/job-ledger";
 import { textsOf } from "./input-texts";
 
 export type Answered =
-  | { operation: "listJobs"; value: JobsAnswer }
-  | { operation: "listHistory"; value: HistoryAnswer }
-  | { operation: "getJob"; value: JobDetail }
-  | { operation: "getJobStatus"; value: JobStatus }
-  | { operation: "submitPrompt"; jobId: string; sent: unknown; memberId: string; atMs: number };
+  | { tells: "jobs"; value: JobsAnswer }
+  | { tells: "history"; value: HistoryAnswer }
+  | { tells: "job"; value: JobDetail }
+  | { tells: "jobStatus"; value: JobStatus }
+  | { tells: "submission"; jobId: string; sent: unknown; memberId: string; atMs: number };
 
 const LONGEST_ERROR = 2000;
 const LONGEST_TEXT = 500;
 
 export function notesOf(answered: Answered): LedgerNote[] {
-  switch (answered.operation) {
-    case "listJobs":
+  switch (answered.tells) {
+    case "jobs":
       return answered.value.jobs.map((job) => ({ ...noteOf(job), isExact: true }));
-    case "listHistory":
+    case "history":
       return answered.value.history.map((entry) => {
         const { job, files } = jobOfEntry(entry);
         const note = noteOf({ ...job, outputs_count: files.length, preview_output: previewTold(previewOf(files)) });
         return { ...note, isExact: true, kinds: kindsOf(files) };
       });
-    case "getJob": {
+    case "job": {
       const { workflow, outputs } = answered.value;
       const note = noteOf(answered.value);
       return [{ ...note, kinds: [...(note.kinds ?? []), ...kindsOf(listOutputs(outputs))], inputs: textsOf(graphIn(workflow)) }];
     }
-    case "getJobStatus": {
+    case "jobStatus": {
       const { id, status, error_message: message } = answered.value;
       const error = toJobState(status) === "failed" ? errorTold(toJobErrorView(message)) : undefined;
       return [{ jobId: id, isAside: true, item: { status, ...(error && { execution_error: error }) } }];
     }
-    case "submitPrompt":
+    case "submission":
       return [submitted(answered)];
   }
 }
 
-function submitted({ jobId, sent, memberId, atMs }: Extract<Answered, { operation: "submitPrompt" }>): LedgerNote {
+function submitted({ jobId, sent, memberId, atMs }: Extract<Answered, { tells: "submission" }>): LedgerNote {
   const body = objectOf(sent);
   const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
   const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, LONGEST_TEXT);

@@ -3,8 +3,7 @@
 // something teaches nothing but its own absence.
 
 import "server-only";
-import { type Capability, type Operation } from "@/lib/contract/operation";
-import { isCoreList } from "./failures";
+import { type Capability, coreListIn, isRead, type Operation } from "@/lib/contract/operation";
 
 const REMEMBERED_MS = 10 * 60_000;
 
@@ -25,7 +24,7 @@ export function createCapabilityMemory(now: () => number): CapabilityMemory {
   return {
     learn(connectionId, operation, status) {
       const present = verdict(operation, status);
-      if (isCoreList(operation)) {
+      if (coreListIn(operation)) {
         if (present === false) out.add(connectionId);
         else if (present === true && out.delete(connectionId)) forgetAbsent(connectionId);
       }
@@ -45,14 +44,12 @@ export function createCapabilityMemory(now: () => number): CapabilityMemory {
 }
 
 function verdict(operation: Operation, status: number): boolean | undefined {
-  const reads = operation.method === "GET" || operation.method === "HEAD";
   if (status === 405 || status === 501) return false;
   if (status === 404) return namesOneItem(operation) ? undefined : false;
-  if (status >= 200 && status < 400 && reads) return true;
+  if (status >= 200 && status < 400 && isRead(operation)) return true;
   return undefined;
 }
 
-/** Where the path or the query names an item, a 404 may speak of the item. */
-function namesOneItem(operation: Operation): boolean {
-  return operation.path.includes("{") || ["view", "getMaskLayers", "getRemoteMetadata"].includes(operation.name);
+function namesOneItem({ path, itemInQuery }: Operation): boolean {
+  return path.includes("{") || itemInQuery === true;
 }

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
-import { type Operation } from "@/lib/contract/operation";
+import { coreListIn, type Operation } from "@/lib/contract/operation";
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
   const message = `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`;
@@ -49,18 +49,12 @@ export function refusal(answer: Response, body: string, { operation, now }: { op
   if (status === 401) return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
-  if (status === 404 && operation && isCoreList(operation)) return { ...failure, code: "UPSTREAM_NOT_FOUND" };
+  // Every service has these: a 404 is an outage or a wrong address, never "no such item".
+  if (status === 404 && operation && coreListIn(operation)) return { ...failure, code: "UPSTREAM_NOT_FOUND" };
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
   // What was sent stands in the body, so the address is not at fault, whatever the service calls it.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
   return failure;
-}
-
-const coreLists = new Set(["listJobs", "listAssets", "listHistory"]);
-
-/** Every service has these: a 404 of one of them is an outage or a wrong address, never "no such item". */
-export function isCoreList({ name }: Operation): boolean {
-  return coreLists.has(name);
 }
 
 /** A folder's 404 while nothing else is found there either. */

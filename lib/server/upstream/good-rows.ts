@@ -6,13 +6,11 @@
 import "server-only";
 import { type z } from "zod";
 import { isObject } from "@/lib/contract/json";
+import { coreListIn, type Operation } from "@/lib/contract/operation";
 
-/** Lists whose pages say how many rows could not be read. */
-const lists: Readonly<Record<string, string>> = { listJobs: "jobs", listHistory: "history", listAssets: "assets" };
-
-export function parseRows(operationName: string, schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+export function parseRows(operation: Operation, schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
   const whole = schema.safeParse(value);
-  const name = lists[operationName];
+  const name = coreListIn(operation);
   const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
   if (whole.success || name === undefined || !isObject(value) || !Array.isArray(rows)) return whole;
   const bad = new Set<number>();

@@ -1,5 +1,5 @@
 // From an operation and its values to the request that goes out.
-// Guarantees: the key stands in one header and nowhere else; what has no effect, or must never go together, is not sent.
+// Guarantees: the key stands in one header and nowhere else; a body is sent as the contract's schema made it.
 // Must never: put an Origin on a request (a local server refuses one) or a header that came from a browser.
 
 import "server-only";
@@ -28,7 +28,7 @@ export function isAddressable(input: CallInput): boolean {
 
 export function toUrl(baseUrl: string, operation: Operation, input: CallInput): URL {
   const url = new URL(baseUrl.replace(/\/+$/, "") + fillPath(operation.path, input.params ?? {}));
-  const query = operation.name === "writeUserdata" ? { ...input.query, full_info: true } : (input.query ?? {});
+  const query = { ...input.query, ...operation.alwaysAsked };
   for (const [name, value] of Object.entries(query)) {
     const text = toText(value);
     if (text !== undefined) url.searchParams.set(name, text);
@@ -45,20 +45,9 @@ export function toRequest(url: URL, operation: Operation, input: CallInput, apiK
     const streamed = { method: operation.method, headers, body: input.body.stream, signal, redirect: "manual", duplex: "half" } as const;
     return new Request(url, streamed);
   }
-  const body = input.json === undefined ? undefined : writeExactJson(toOutgoingJson(operation, input.json));
+  const body = input.json === undefined ? undefined : writeExactJson(input.json);
   if (body !== undefined) headers.set("content-type", "application/json");
   return new Request(url, { method: operation.method, headers, body, signal, redirect: "manual" });
-}
-
-function toOutgoingJson(operation: Operation, json: unknown): unknown {
-  if (typeof json !== "object" || json === null) return json;
-  if (operation.name === "submitPrompt") {
-    // Neither has an effect at the service: sending them would promise one.
-    return Object.fromEntries(Object.entries(json).filter(([name]) => name !== "number" && name !== "front"));
-  }
-  if ((operation.name === "manageQueue" || operation.name === "manageHistory") && "clear" in json && json.clear === true)
-    return { clear: true };
-  return json;
 }
 
 function toText(value: unknown): string | undefined {

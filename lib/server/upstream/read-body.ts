@@ -6,7 +6,7 @@ import "server-only";
 import { parseExactJson } from "@/lib/contract/exact-json";
 import { isObject } from "@/lib/contract/json";
 import { maskSecrets } from "@/lib/contract/mask-secrets";
-import { type Operation, type OperationAnswer } from "@/lib/contract/operation";
+import { coreListIn, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { exceededBound } from "@/lib/shared/json-depth";
 import { parseRows } from "./good-rows";
 import { keyGate } from "./key-gate";
@@ -28,7 +28,7 @@ export async function readBody(bytes: Uint8Array, { operation, status, apiKey, m
   const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
   if (!json.ok) return { ok: false, why: "its answer is no JSON" };
   if (raw.length > MOST_NAMES && hasManyNames(json.value)) return { ok: false, why: TOO_LARGE };
-  const parsed = parseRows(operation.name, expected.schema, clipped(operation, json.value, mostRows));
+  const parsed = parseRows(operation, expected.schema, clipped(operation, json.value, mostRows));
   if (parsed.success) return { ok: true, value: parsed.data };
   return { ok: false, why: `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}` };
 }
@@ -57,9 +57,11 @@ function hasManyNames(value: unknown): boolean {
 }
 
 /** A service that overlooks the bound of a page sends its whole history: what was asked for is the newest of it. */
-function clipped({ name }: Operation, value: unknown, mostRows: number | undefined): unknown {
-  if (name !== "listHistory" || mostRows === undefined || !isObject(value) || !Array.isArray(value.history)) return value;
-  return value.history.length > mostRows ? { ...value, history: value.history.slice(0, mostRows) } : value;
+function clipped(operation: Operation, value: unknown, mostRows: number | undefined): unknown {
+  const name = coreListIn(operation);
+  const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
+  if (name === undefined || mostRows === undefined || !isObject(value) || !Array.isArray(rows)) return value;
+  return rows.length > mostRows ? { ...value, [name]: rows.slice(0, mostRows) } : value;
 }
 
 function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {

@@ -5,7 +5,7 @@
 
 import "server-only";
 import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
-import { type AnswerOf, type Operation } from "@/lib/contract/operation";
+import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
@@ -73,7 +73,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { baseUrl, apiKey } = options;
 
   async function once(operation: Operation, input: CallInput): Promise<Result<Answered, Failure>> {
-    const reads = operation.method === "GET" || operation.method === "HEAD";
+    const reads = isRead(operation);
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
@@ -129,7 +129,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   /** One 404 of a job or an asset that may be on screen is asked again; it counts only while the service finds anything at all. */
   async function confirmed(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
     const result = await exchange(operation, input);
-    const listing = listingOf.get(operation.name);
+    const listing = listingOf(operation);
     if (!listing || result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
     if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
     const again = await exchange(operation, input);
@@ -155,11 +155,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
-/** By name: the server's bundles each have operations of their own. */
-const listingOf: ReadonlyMap<string, Operation> = new Map<string, Operation>([
-  [operations.getJob.name, operations.listJobs],
-  [operations.getAsset.name, operations.listAssets],
-]);
+function listingOf({ tells }: Operation): Operation | undefined {
+  return tells === "job" ? operations.listJobs : tells === "asset" ? operations.listAssets : undefined;
+}
 
 function mostRowsOf({ query }: CallInput): number | undefined {
   const most = query?.max_items;

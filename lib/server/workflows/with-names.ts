@@ -15,21 +15,18 @@ const LONGEST_ID = 200;
 /** `sent` is the JSON body of the call, where it had one. */
 export async function withNames<T>(operation: Operation, connectionId: string, value: T, sent?: unknown): Promise<T>;
 export async function withNames(operation: Operation, connectionId: string, value: unknown, sent?: unknown): Promise<unknown> {
-  if (operation.name === "submitPrompt") await learn(connectionId, submittedId(sent), objectOf(sent)?.extra_data);
-  if (operation.name === "getJob") await learn(connectionId, objectOf(value)?.workflow_id, objectOf(objectOf(value)?.workflow)?.extra_data);
+  if (operation.tells === "submission") await learn(connectionId, submittedId(sent), objectOf(sent)?.extra_data);
+  if (operation.tells === "job") await learn(connectionId, objectOf(value)?.workflow_id, objectOf(objectOf(value)?.workflow)?.extra_data);
   const told = await put(operation, connectionId, value);
   composition().seenNames.learn(connectionId, told);
   return told;
 }
 
 async function put(operation: Operation, connectionId: string, value: unknown): Promise<unknown> {
-  if (operation.name === "listJobs" && isObject(value) && Array.isArray(value.jobs)) {
-    return { ...value, jobs: await named(connectionId, value.jobs) };
-  }
-  if (operation.name === "listHistory" && isObject(value) && Array.isArray(value.history)) {
-    return { ...value, history: await named(connectionId, value.history) };
-  }
-  if (operation.name === "getJob") return submittedBy(connectionId, (await named(connectionId, [value]))[0]);
+  const list = operation.tells === "jobs" || operation.tells === "history" ? operation.tells : undefined;
+  const rows: unknown = list && objectOf(value)?.[list];
+  if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await named(connectionId, rows) };
+  if (operation.tells === "job") return submittedBy(connectionId, (await named(connectionId, [value]))[0]);
   return value;
 }
 

@@ -45,6 +45,18 @@ test("a change of the queue that is answered with nothing is done", async () => 
   expect(answer.status).toBe(200);
 });
 
+test("clear wins over delete, and what has no effect at a service is not sent there", async () => {
+  const sent: unknown[] = [];
+  const ask = await connect(({ url, body }, response) => {
+    sent.push(JSON.parse(body.toString()));
+    answerJson(response, url.startsWith("/api/queue") ? { deleted: [], cleared: true } : { prompt_id: "p" });
+  });
+  await ask("/api/queue", "POST", { clear: true, delete: ["a"] });
+  await ask("/api/history", "POST", { clear: true, delete: ["a"] });
+  await ask("/api/prompt", "POST", { prompt: {}, number: 3, front: true, extra_data: {} });
+  expect(sent).toEqual([{ clear: true }, { clear: true }, { prompt: {}, extra_data: {} }]);
+});
+
 test("a folder is empty at a 404 only while the service answers elsewhere", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };

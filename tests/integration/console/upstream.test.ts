@@ -52,15 +52,6 @@ test("an id cannot climb out of its place in the address", async () => {
   expect(server.seen.map(({ url }) => url)).toEqual(["/api/jobs/..%2F..%2Fadmin%3Fx%23y"]);
 });
 
-test("clear wins over delete, and what has no effect at the service is not sent", async () => {
-  const { server, upstream } = await against(({ url }, response) =>
-    answerJson(response, url.endsWith("queue") ? { deleted: [], cleared: true } : { prompt_id: "p" }),
-  );
-  await upstream.call(operations.manageQueue, { json: { clear: true, delete: ["a"] } });
-  await upstream.call(operations.submitPrompt, { json: { prompt: {}, number: 3, front: true, extra_data: {} } });
-  expect(server.seen.map(({ body }) => JSON.parse(body.toString()))).toEqual([{ clear: true }, { prompt: {}, extra_data: {} }]);
-});
-
 test("a web page, broken JSON, another shape and a redirect are no answers of the interface", async () => {
   const page: Answer = (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Log in</h1>");
   const broken: Answer = (_, response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"status":');
