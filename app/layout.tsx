@@ -17,6 +17,9 @@ export const viewport: Viewport = {
   ],
 };
 
+/** A browser takes long to learn how a language writes numbers: it does so while it waits for the scripts, not while React takes the page over. */
+const readNumbers = "self.requestIdleCallback?.(() => new Intl.NumberFormat(document.documentElement.lang))";
+
 export default async function RootLayout({ children }: { children: ReactNode }) {
   // The proxy's nonce: the theme must be set before the first paint, by a script that the content policy knows.
   const nonce = (await headers()).get("x-nonce") ?? undefined;
@@ -24,6 +27,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   return (
     <html lang={await getLocale()} suppressHydrationWarning>
       <body>
+        <script nonce={nonce} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: readNumbers }} />
         <NextIntlClientProvider messages={await pickMessages("common", "errors", "frame")}>
           <Theme nonce={nonce}>{children}</Theme>
         </NextIntlClientProvider>

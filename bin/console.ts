@@ -1,9 +1,11 @@
 // The console's own HTTP server around Next: it owns the sockets, so that a stop can let what is in flight end.
 // Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { keepDots } from "@/lib/http/keep-dots";
 import { judgeEncoding, sayLength, sayRefusals } from "@/lib/http/next-answers";
+import { packedFiles } from "@/lib/http/packed-files";
 import { refuse } from "@/lib/http/refusals";
 import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
@@ -63,7 +65,12 @@ async function main(): Promise<void> {
   await app.prepare();
   const current = await waitForComposition(INSTRUMENTATION_MS);
   await current.ready;
-  handle = app.getRequestHandler();
+  const answer = app.getRequestHandler();
+  const preferPacked = packedFiles(join(env.root, ".next/static"), "/_next/static");
+  handle = (request, response) => {
+    preferPacked(request, response);
+    return answer(request, response);
+  };
 
   process.stdout.write(`Lightdesk: ${env.publicUrl ?? localUrl(env)}\n`);
   const setUpUrl = current.setUpUrl();

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fingerprint } from "./fingerprint.mjs";
+import { finishPages } from "./finish-pages.mjs";
 import { ensureInstalled } from "./installed.mjs";
 import { run } from "./run.mjs";
 
@@ -60,5 +61,6 @@ async function buildPages() {
   const { code, output } = await run(process.execPath, [join(root, "node_modules/next/dist/bin/next"), "build"], { cwd: root, env });
   if (process.exitCode) process.exit();
   if (code !== 0) throw new Error(`The build failed; this is what it said:\n${output}`);
+  await finishPages(join(root, ".next"));
   process.stderr.write(`Built in ${Math.round((performance.now() - started) / 1000)} s.\n`);
 }

@@ -1,0 +1,32 @@
+// Files that the build packed with Brotli once (bin/finish-pages.mjs): a browser that reads it gets them smaller than gzip makes them, and no
+// answer packs them again.
+// Guarantees: whoever does not read Brotli gets what they got before; an address without a packed file is left alone.
+// Must never: answer. Next sends the file, with its caching, its ETag and its 304.
+import { readdirSync } from "node:fs";
+import { type IncomingMessage, type ServerResponse } from "node:http";
+
+const types: Readonly<Record<string, string>> = { ".js": "application/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
+
+export type PreferPacked = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** `folder` is served under `prefix`. */
+export function packedFiles(folder: string, prefix: string): PreferPacked {
+  const packed = new Set(
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".br"))
+      .map((file) => `${prefix}/${file.replaceAll("\\", "/")}`),
+  );
+  return (request, response) => {
+    const { url = "" } = request;
+    const path = url.split("?", 1)[0] ?? "";
+    const type = types[/\.\w+$/.exec(path)?.[0] ?? ""];
+    if (type === undefined || !packed.has(`${path}.br`) || !readsBrotli(String(request.headers["accept-encoding"] ?? ""))) return;
+    request.url = `${path}.br${url.slice(path.length)}`;
+    response.setHeader("content-encoding", "br");
+    response.setHeader("content-type", type);
+  };
+}
+
+function readsBrotli(accepted: string): boolean {
+  return accepted.split(",").some((one) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one));
+}
