@@ -10,15 +10,27 @@ import { type Refusal } from "./refusal";
 
 export type WaysIn = Omit<ComponentProps<typeof EmptyRun>, "note" | "recent">;
 
-type OpenAnotherProps = { serial: number; refusal?: Refusal; ways: WaysIn };
+type OpenAnotherProps = {
+  serial: number;
+  refusal?: Refusal;
+  ways: WaysIn;
+  /** What was chosen and is still on its way is not wanted any more. */
+  onStop: () => void;
+};
 
 /** Every way in that the empty page has. It closes by what came of it: another workflow, or a refusal, which the page tells. */
-export function OpenAnother({ serial, refusal, ways }: OpenAnotherProps) {
+export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps) {
   const t = useTranslations("run.open");
   const common = useTranslations("common");
   const [asked, setAsked] = useState<{ serial: number; refusal?: Refusal }>();
   // For good: a refusal that is read would open it again.
   if (asked && (asked.serial !== serial || asked.refusal !== refusal)) setAsked(undefined);
+  function cancel() {
+    // The dialog tells of its closing also where it was closed by what came.
+    if (!asked) return;
+    setAsked(undefined);
+    onStop();
+  }
   return (
     <>
       <Button title={t("another")} onClick={() => setAsked({ serial, refusal })}>
@@ -27,10 +39,10 @@ export function OpenAnother({ serial, refusal, ways }: OpenAnotherProps) {
       </Button>
       <Dialog
         isOpen={asked !== undefined}
-        onClose={() => setAsked(undefined)}
+        onClose={cancel}
         title={t("anotherTitle")}
         className="w-[min(960px,calc(100vw-32px))]"
-        actions={<Button onClick={() => setAsked(undefined)}>{common("cancel")}</Button>}
+        actions={<Button onClick={cancel}>{common("cancel")}</Button>}
       >
         <EmptyRun {...ways} />
       </Dialog>

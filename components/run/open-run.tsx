@@ -126,84 +126,73 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         onDrawn={() => setDrawn({ ...drawn, [isWide ? "wide" : "narrow"]: !isDrawn })}
         refusal={state.refusal}
         ways={ways}
+        onStop={run.stopArriving}
         onSaved={(path) => dispatch({ type: "saved", serial, path, graph })}
         onClose={() => dispatch({ type: "closed" })}
         onCopies={() => askCopies()}
       />
       {canRun ? null : <ViewerNote id={whyNot} />}
-      <div className={cn("flex-1", ways.isOver && "bg-accent-soft")}>
-        <RunSplit
-          isWide={isWide}
-          graph={
-            isDrawn ? (
-              <RunGraph
-                opened={opened}
-                name={name}
-                catalogue={info}
-                placed={placed}
-                selected={followed.nodeId}
-                onSelect={followed.select}
-              />
-            ) : undefined
-          }
+      <RunSplit
+        isWide={isWide}
+        className={ways.isOver ? "bg-accent-soft" : undefined}
+        foot={<RunJob run={run} />}
+        graph={
+          isDrawn ? (
+            <RunGraph opened={opened} name={name} catalogue={info} placed={placed} selected={followed.nodeId} onSelect={followed.select} />
+          ) : undefined
+        }
+      >
+        <div
+          onFocus={followed.onFocus}
+          className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
         >
-          <div
-            onFocus={followed.onFocus}
-            className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
-          >
-            {note}
-            {faults ? (
-              <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => send(true) : undefined} />
-            ) : null}
-            {state.brought ? (
-              <BroughtNote
-                brought={state.brought}
-                connection={place.id}
-                inputs={pictureInputs(form)}
-                onUse={(input, { value, name: ownName }) => {
-                  onNamed(value, ownName);
-                  onEdit(input.nodeId, input.name, value);
-                  dispatch({ type: "brought", brought: undefined });
-                  focusProblem({ nodeId: input.nodeId, field: input.name });
-                }}
-                onCopies={({ nodeId, name: input }) => {
-                  for (const { value, name: ownName } of state.brought?.pictures ?? []) onNamed(value, ownName);
-                  askCopies({ nodeId, name: input, values: state.brought?.pictures.map(({ value }) => value) ?? [] });
-                }}
-                onElsewhere={() => dispatch({ type: "closed" })}
-                onDismiss={() => dispatch({ type: "brought", brought: undefined })}
-              />
-            ) : null}
-            <RunNotes run={run} canRun={canRun} placed={placed} newestJobs={ports.newestJobs} onAnyway={() => send(true)} />
-            {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
-            {isMissing === "failed" ? (
-              <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">
-                {t("open.guessedNow")}
-                <Button size="small" onClick={readAgain}>
-                  {t("open.readAgain")}
-                </Button>
-              </p>
-            ) : null}
-            <PinnedCard form={form} placed={placed} {...row} />
-            {form.map((node) => (
-              <NodeCard
-                key={`${serial}/${node.id}`}
-                node={node}
-                problems={own(placed.byNode, node.id)}
-                isFollowed={node.id === followed.nodeId}
-                {...row}
-              />
-            ))}
-            <AdvancedCard
-              outputs={outputs}
-              advanced={advanced}
-              onChange={(next) => dispatch({ type: "advanced", serial, advanced: next })}
+          {note}
+          {faults ? (
+            <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => send(true) : undefined} />
+          ) : null}
+          {state.brought ? (
+            <BroughtNote
+              brought={state.brought}
+              connection={place.id}
+              inputs={pictureInputs(form)}
+              onUse={(input, { value, name: ownName }) => {
+                onNamed(value, ownName);
+                onEdit(input.nodeId, input.name, value);
+                dispatch({ type: "brought", brought: undefined });
+                focusProblem({ nodeId: input.nodeId, field: input.name });
+              }}
+              onCopies={({ nodeId, name: input }) => {
+                for (const { value, name: ownName } of state.brought?.pictures ?? []) onNamed(value, ownName);
+                askCopies({ nodeId, name: input, values: state.brought?.pictures.map(({ value }) => value) ?? [] });
+              }}
+              onElsewhere={() => dispatch({ type: "closed" })}
+              onDismiss={() => dispatch({ type: "brought", brought: undefined })}
             />
-            <RunPast run={run} />
-          </div>
-        </RunSplit>
-      </div>
-      <RunJob run={run} />
+          ) : null}
+          <RunNotes run={run} canRun={canRun} placed={placed} newestJobs={ports.newestJobs} onAnyway={() => send(true)} />
+          {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
+          {isMissing === "failed" ? (
+            <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">
+              {t("open.guessedNow")}
+              <Button size="small" onClick={readAgain}>
+                {t("open.readAgain")}
+              </Button>
+            </p>
+          ) : null}
+          <PinnedCard form={form} placed={placed} {...row} />
+          {form.map((node) => (
+            <NodeCard
+              key={`${serial}/${node.id}`}
+              node={node}
+              problems={own(placed.byNode, node.id)}
+              isFollowed={node.id === followed.nodeId}
+              {...row}
+            />
+          ))}
+          <AdvancedCard outputs={outputs} advanced={advanced} onChange={(next) => dispatch({ type: "advanced", serial, advanced: next })} />
+          <RunPast run={run} />
+        </div>
+      </RunSplit>
       <RunBar canRun={canRun} button={button} onCopies={() => askCopies()} />
       <CopiesDialog
         isOpen={copiesAsk !== undefined}

@@ -23,6 +23,7 @@ type RunHeaderProps = {
   button: RunButtonProps;
   refusal?: Refusal;
   ways: WaysIn;
+  onStop: () => void;
   onDrawn: () => void;
   onSaved: (path: string) => void;
   onClose: () => void;
@@ -30,7 +31,8 @@ type RunHeaderProps = {
 };
 
 export function RunHeader(props: RunHeaderProps) {
-  const { opened, name, nodeCount, connection, isDrawn, canRun, button, refusal, ways, onDrawn, onSaved, onClose, onCopies } = props;
+  const { opened, name, nodeCount, connection, isDrawn, canRun, button, refusal, ways, onStop, onDrawn, onSaved, onClose, onCopies } =
+    props;
   const t = useTranslations("run");
   return (
     <PageHeader
@@ -50,7 +52,7 @@ export function RunHeader(props: RunHeaderProps) {
       <Button aria-pressed={isDrawn} onClick={onDrawn} className="aria-pressed:bg-off-soft">
         {t("open.graph")}
       </Button>
-      <OpenAnother serial={opened.serial} refusal={refusal} ways={ways} />
+      <OpenAnother serial={opened.serial} refusal={refusal} ways={ways} onStop={onStop} />
       {canRun ? (
         <SaveWorkflow
           isSmall

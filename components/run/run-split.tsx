@@ -10,37 +10,44 @@ type RunSplitProps = {
   isWide: boolean;
   /** On wide screens beside the form, on narrow ones in its place; undefined where it is not wanted. */
   graph: ReactNode;
+  /** Below both, no wider than the form. */
+  foot: ReactNode;
+  className?: string;
   children: ReactNode;
 };
 
 /** The drawing stands still while the page scrolls the form; a divider between them moves by pointer and by arrows. */
-export function RunSplit({ isWide, graph, children }: RunSplitProps) {
+export function RunSplit({ isWide, graph, foot, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
   const [share, setShare] = useState(() => (isWide ? readShare(browserStorage) : shares.usual));
   const isBeside = isWide && graph !== undefined;
+  const footStyle = { display: "contents", "--form-width": isBeside ? `calc((100% - 11px) * ${(100 - share) / 100})` : "100%" };
   return (
-    <div
-      className={cn(isBeside && "grid")}
-      style={isBeside ? { gridTemplateColumns: `minmax(0, ${share}fr) 11px minmax(0, ${100 - share}fr)` } : undefined}
-    >
-      {graph === undefined ? null : (
-        <section
-          aria-label={t("graph")}
-          className={cn(
-            "min-w-0",
-            isBeside
-              ? "sticky top-[52px] h-[calc(100dvh-52px)] p-4 pr-0 pl-5"
-              : "h-[calc(100dvh-208px)] min-h-[340px] p-4 md:h-[calc(100dvh-52px)]",
-          )}
-        >
-          {graph}
+    <>
+      <div
+        className={cn("flex-1", isBeside && "grid", className)}
+        style={isBeside ? { gridTemplateColumns: `minmax(0, ${share}fr) 11px minmax(0, ${100 - share}fr)` } : undefined}
+      >
+        {graph === undefined ? null : (
+          <section
+            aria-label={t("graph")}
+            className={cn(
+              "min-w-0",
+              isBeside
+                ? "sticky top-[52px] h-[calc(100dvh-52px)] p-4 pr-0 pl-5"
+                : "h-[calc(100dvh-208px)] min-h-[340px] p-4 md:h-[calc(100dvh-52px)]",
+            )}
+          >
+            {graph}
+          </section>
+        )}
+        {isBeside ? <Divider share={share} onShare={setShare} /> : null}
+        <section aria-label={t("form")} hidden={!isBeside && graph !== undefined} className="min-w-0">
+          {children}
         </section>
-      )}
-      {isBeside ? <Divider share={share} onShare={setShare} /> : null}
-      <section aria-label={t("form")} hidden={!isBeside && graph !== undefined} className="min-w-0">
-        {children}
-      </section>
-    </div>
+      </div>
+      <div style={footStyle}>{foot}</div>
+    </>
   );
 }
 

@@ -89,7 +89,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
       className={cn(
         "z-10 flex flex-col gap-2",
         receipt || work.works.length > 0
-          ? "sticky bottom-[calc(104px+env(safe-area-inset-bottom))] mx-2 md:bottom-3 md:mr-5 md:ml-auto md:w-[min(680px,calc(100%-40px))]"
+          ? "sticky bottom-[calc(104px+env(safe-area-inset-bottom))] mx-2 md:bottom-3 md:mr-5 md:ml-auto md:w-[min(680px,calc(var(--form-width,100%)-20px))] md:max-w-[calc(100%-40px)]"
           : "sr-only",
       )}
     >

@@ -134,7 +134,9 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
           store.dispatch(brought.ok ? { type: "brought", brought: brought.value } : { type: "refused", refusal: brought.failure }),
       );
     },
-    stopArriving: () => store.dispatch({ type: "arriving", arriving: undefined }),
+    stopArriving: () => {
+      if (store.get().arriving) store.dispatch({ type: "arriving", arriving: undefined });
+    },
     /** For the pictures that wait. */
     openFor: (file: OpenedFile) => settleFor(ok(file)),
     openText: (text: string) => settle(openWorkflow(text)),

@@ -51,6 +51,10 @@ for (const { width, height } of [
     const pictureHeight = (await picture.boundingBox())?.height ?? 0;
     expect(pictureHeight).toBeGreaterThan(180);
     expect(pictureHeight).toBeLessThanOrEqual(240);
+    if (width === 1440) {
+      const form = await page.getByRole("region", { name: "Workflow inputs" }).boundingBox();
+      expect((await job.boundingBox())?.x ?? 0).toBeGreaterThanOrEqual(form?.x ?? Infinity);
+    }
     expect((await job.boundingBox())?.height ?? 0).toBeLessThan(height * (width === 390 ? 0.5 : 0.42));
     await expect(job.getByText("a 0 b 0")).toBeAttached();
     await expectAccessible(page);

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 // What takes a while to open is told, can be stopped, and never takes the place of what was opened meanwhile.
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
@@ -11,6 +11,15 @@ import { sampleGraph, sampleText } from "./files";
 import { drop, field, portsTo, runButton, show } from "./page";
 import { renderPage } from "./render";
 
+beforeAll(() => {
+  // A browser's dialog, in place of what jsdom has not.
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.setAttribute("open", "");
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.removeAttribute("open");
+  };
+});
 beforeEach(() => window.history.replaceState(null, "", "/run"));
 afterEach(() => {
   cleanup();
@@ -113,4 +122,18 @@ it("a sample that was to be run runs nothing where something else was opened bef
   expect(sent).toEqual([]);
   expect(field("width").value).toBe("512");
   expect(runButton().getAttribute("aria-busy")).toBeNull();
+});
+
+it.each(["Cancel", "Esc"])("a sample that is still fetched is not opened after %s in the dialog that it was chosen in", async (way) => {
+  const sample = held<Awaited<ReturnType<RunPorts["loadSample"]>>>();
+  show(portsTo(undefined, { loadSample: () => sample.answer }));
+  await paste("01-invert");
+  fireEvent.click(screen.getByRole("button", { name: "Open another" }));
+  const dialog = screen.getByRole("dialog");
+  fireEvent.click(within(dialog).getByRole("button", { name: /^Colour field/ }));
+  if (way === "Cancel") fireEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
+  else fireEvent(dialog, new Event("close"));
+  await sample.letGo(ok(sampleText("09-colour-field")));
+  expect(field("width").value).toBe("512");
+  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
 });
