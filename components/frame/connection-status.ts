@@ -5,6 +5,7 @@ export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
   active: "ok",
   waitlisted: "wait",
   refused: "bad",
+  forbidden: "bad",
   unpaid: "bad",
   failing: "bad",
   strange: "bad",
@@ -17,7 +18,7 @@ export type Heard = string;
 
 const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
   UPSTREAM_REFUSED_KEY: "refused",
-  FORBIDDEN: "refused",
+  FORBIDDEN: "forbidden",
   PAYMENT_REQUIRED: "unpaid",
   UPSTREAM_UNREACHABLE: "unreachable",
   UPSTREAM_TIMEOUT: "unreachable",

@@ -12,8 +12,8 @@ import { commaList } from "./schemas/lenient";
 export const CONNECTION_PARAMETER = "connection";
 
 /** What a connection said when it was last asked who the key belongs to. `strange`: something answers, but not as this interface; `failing`: it
- * answers with a failure of its own, which says nothing of the key; `unpaid`: the account is asked for money. */
-export const checkOutcomes = ["active", "waitlisted", "refused", "unpaid", "failing", "strange", "unreachable"] as const;
+ * answers with a failure of its own, which says nothing of the key; `forbidden`: the key may be good, and something else is in its way; `unpaid`: the account is asked for money. */
+export const checkOutcomes = ["active", "waitlisted", "refused", "forbidden", "unpaid", "failing", "strange", "unreachable"] as const;
 export type CheckOutcome = (typeof checkOutcomes)[number];
 export type ConnectionStatus = CheckOutcome | "unknown";
 

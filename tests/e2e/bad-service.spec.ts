@@ -14,6 +14,21 @@ test("a wrong key: the service refuses it, and what was typed is still there", a
   expect(await connectionId(page, desk.url, "Mistyped")).toBe("");
 });
 
+test("a key that may not be used is not called wrong: the status and what the service says stand there", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const strict = await startStandIn((_request, response) => {
+    response.writeHead(403, { "content-type": "application/json" }).end('{"code":"FORBIDDEN","message":"This key is for training only."}');
+  });
+  await page.goto(`${desk.url}/settings`);
+  const form = await addConnection(page, { name: "Training", url: strict.url, key: "training-key" });
+  await expect(form.getByText("The service does not allow this key to be used")).toBeVisible();
+  await expect(form.getByText("The service answers 403: This key is for training only.")).toBeVisible();
+  await expect(form.getByText(/refused the key|revoked/)).toHaveCount(0);
+  await strict.stop();
+});
+
 test("a service that is down is named as such, when it is saved and on every page", async ({ signedIn: page, desk }) => {
   const gone = await startStandIn((_request, response) => response.end());
   await gone.stop();

@@ -75,8 +75,8 @@ function toCheck(status: string): Said {
 function toRefusal(failure: Failure): Said {
   if (failure.code === "UPSTREAM_REFUSED_KEY") return { outcome: "refused", message: failure.message };
   const { status } = failure;
-  if (status === 403) return { outcome: "refused", message: `The service refuses this key: ${short(failure.message)}` };
   const message = status >= 400 ? `The service answers ${status}: ${short(failure.message)}` : failure.message;
+  if (status === 403) return { outcome: "forbidden", message };
   // A 429 may speak of the plan: then waiting does not help.
   if (status === 402 || (status === 429 && codeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
   const { retryAfterMs } = failure;

@@ -34,7 +34,7 @@ test.each<[string, Answer, string]>([
   ["an account on the waiting list", user("waitlisted"), "waitlisted"],
   ["a word that is not known", user("trial"), "active"],
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
-  ["a forbidden key", (_, response) => answerJson(response, { code: "FORBIDDEN", message: "no" }, 403), "refused"],
+  ["a key that lacks a permission", (_, response) => answerJson(response, { code: "FORBIDDEN", message: "no" }, 403), "forbidden"],
   ["a web page", (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"), "strange"],
   ["a redirect", (_, response) => void response.writeHead(302, { location: "/login" }).end(), "strange"],
   ["a proxy without its service", (_, response) => void response.writeHead(502).end("<html>Bad gateway"), "failing"],
