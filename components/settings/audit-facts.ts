@@ -38,6 +38,8 @@ export function factsOf({ action, outcome = "", connection }: AuditItem): AuditF
     const value = outcome.slice(match.index + match[0].length, found[at + 1]?.index);
     // Done says the same.
     if (name === "code" && value === "OK") return [];
+    // A file that is called by its hash has no name that says anything.
+    if (name === "name" && /^[0-9a-f]{64}(\.\w+)?$/.test(value)) return [];
     const word = name === "id" && aboutAssets.has(action) ? "asset" : words[name];
     return [{ word, value, ...(isAnswer(value) && { answer: answers[value] }), href: pageOf(word, value, connection) }];
   });

@@ -7,6 +7,7 @@ import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem } from "@/lib/contract/audit";
 import { type AuditFact } from "./audit-facts";
+import { useAuditNote } from "./audit-note";
 
 /** What these sentences say to the one who acted, said of somebody else. */
 const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>> = {
@@ -15,8 +16,7 @@ const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>
   INVALID_PREVIEW_ID: "preview",
 };
 
-/** Asked by its hash whether a file is stored already; it was not. */
-const UNKNOWN_CONTENT = "unknown hash";
+const FIRST_FAILURE = 500;
 
 /** `facts`: absent where the log has words of its own. */
 export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly AuditFact[] | undefined }) {
@@ -24,18 +24,18 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
   const common = useTranslations("common");
   const errors = useTranslations("errors");
   const { status, code, outcome, requestId } = entry;
+  const noteOf = useAuditNote();
   const own = code && ofThem[code];
+  const word = status < 400 ? "done" : status < FIRST_FAILURE ? "refused" : "failed";
   return (
     <>
       <StatusBadge
         tone={status < 400 ? "ok" : "bad"}
-        word={t(status < 400 ? "done" : "refused")}
-        title={`${status} · ${common("requestId")} ${requestId}`}
+        word={t(word)}
+        title={[status, code, `${common("requestId")} ${requestId}`].filter(Boolean).join(" · ")}
       />
       {code ? (
-        <span className="block text-sm text-ink-2">
-          {own ? t(`why.${own}`) : errors(`${toSaidCode({ code, status })}.title`)} <span className="text-ink-3">({code})</span>
-        </span>
+        <span className="block text-sm text-ink-2">{own ? t(`why.${own}`) : errors(`${toSaidCode({ code, status })}.title`)}</span>
       ) : null}
       {facts ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>
@@ -43,7 +43,7 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
         </span>
       ) : outcome ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>
-          {outcome === UNKNOWN_CONTENT ? t("unknownContent") : outcome}
+          {noteOf(outcome)}
         </span>
       ) : null}
     </>
@@ -55,7 +55,13 @@ function Facts({ facts }: { facts: readonly AuditFact[] }) {
   return facts.map(({ word, value, answer, href }, at) => (
     <Fragment key={word}>
       {at > 0 ? " · " : null}
-      {t(word)} {href ? <TargetLink href={href} text={value} /> : answer ? t(answer) : value}
+      {word === "isNew" ? (
+        t(answer === "no" ? "notNew" : "isNew")
+      ) : (
+        <>
+          {t(word)} {href ? <TargetLink href={href} text={value} /> : answer ? t(answer) : value}
+        </>
+      )}
     </Fragment>
   ));
 }
