@@ -27,8 +27,8 @@ export function workflowId(index: number): string {
   return createChance(index + 1).uuid();
 }
 
-/** `waiting`: the share of them that waits beside the usual three of a hundred. */
-export function seedJobs(file: string, userName: string, wanted: number, { waiting = 0 } = {}): void {
+/** Shares that wait beside the usual three of a hundred: `waiting` anywhere, `queued` the newest, as a queue has them. */
+export function seedJobs(file: string, userName: string, wanted: number, { waiting = 0, queued = 0 } = {}): void {
   const chance = createChance(20261121);
   const workflows = Array.from({ length: workflowsOf(wanted) }, (_, index) => workflowId(index));
   fill(file, userName, "jobs_*", (database, userId) => {
@@ -39,7 +39,8 @@ export function seedJobs(file: string, userName: string, wanted: number, { waiti
     for (let number = 1; number <= wanted; number += 1) {
       // One in eight has the time of its neighbour, so that ties are there to be broken.
       at += chance.below(8) === 0 ? 0 : chance.below(2 * MEAN_GAP_MS);
-      const state = stateOf(chance.below(100), waiting);
+      const usual = stateOf(chance.below(100), waiting);
+      const state = number > wanted * (1 - queued) ? "pending" : usual;
       const kind = state === "completed" ? kindOf(chance.below(100)) : "none";
       const ran = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
       const start = ran > 0 ? at + chance.below(5000) : null;
