@@ -15,7 +15,7 @@ const entries = {
   members: "bin/members.ts",
   audit: "bin/audit.ts",
   settings: "lib/server/env.ts",
-  "answer-thread": "lib/server/upstream/answer-thread.ts",
+  "answer-thread": "lib/server/answers/answer-thread.ts",
   "node-worker": "lib/service/nodes/worker.ts",
 };
 

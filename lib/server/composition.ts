@@ -68,7 +68,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const ring = openKeyRing(env.dataDir, env.encryptionKeys);
   const largeAnswers = createLargeAnswers(join(env.root, "dist", "answer-thread.mjs"), log);
   const sendHttp = createHttpSend();
-  const sendLocal = speakLocal(sendHttp, now);
+  const sendLocal = speakLocal(sendHttp, now, largeAnswers);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;

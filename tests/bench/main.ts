@@ -7,6 +7,7 @@ import { coldPreviews } from "./sections/cold-previews";
 import { firstLoad } from "./sections/first-load";
 import { firstVisit } from "./sections/first-visit";
 import { jobSearch } from "./sections/job-search";
+import { largeAnswers } from "./sections/large-answers";
 import { longText } from "./sections/long-text";
 import { mask } from "./sections/mask";
 import { pages } from "./sections/pages";
@@ -26,6 +27,7 @@ const sections: readonly Section[] = [
   calls,
   submissions,
   jobSearch,
+  largeAnswers,
   uploads,
   waysIn,
   longText,

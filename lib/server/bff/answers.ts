@@ -5,6 +5,7 @@ import "server-only";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { errorStatus, isErrorCode } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
+import { oneChunk } from "../upstream/streams";
 
 const always: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
@@ -16,8 +17,17 @@ const always: Readonly<Record<string, string>> = {
 
 /** A service may have said all this with an empty 204; the console's answer has a body, which none of those may have. */
 export function jsonAnswer(value: unknown, status = 200, headers = new Headers()): Response {
+  return inJson(writeExactJson(value), status, headers);
+}
+
+/** JSON that was written already. */
+export function writtenAnswer(json: Uint8Array, status: number): Response {
+  return inJson(oneChunk(json), status, new Headers());
+}
+
+function inJson(body: BodyInit, status: number, headers: Headers): Response {
   headers.set("content-type", "application/json");
-  return new Response(writeExactJson(value), { status: status === 204 || status === 205 ? 200 : status, headers });
+  return new Response(body, { status: status === 204 || status === 205 ? 200 : status, headers });
 }
 
 export function emptyAnswer(status = 204): Response {

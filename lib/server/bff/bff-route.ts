@@ -13,7 +13,7 @@ import { openConnection, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { actedOn } from "./acted-on";
-import { emptyAnswer, jsonAnswer } from "./answers";
+import { emptyAnswer, jsonAnswer, writtenAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
@@ -96,7 +96,10 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
     outcome: writeThings(actedOn(thingsNamed(input), access), outcomeOf(value)),
     ...(jobId !== undefined && { target: jobId }),
   });
-  return ok(value === undefined ? emptyAnswer(result.value.status === 204 ? 204 : 200) : jsonAnswer(value, result.value.status));
+  const { status } = result.value;
+  if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
+  const { told, written } = asked.console.largeAnswers;
+  return ok(told(result.value.value) ? writtenAnswer(written(value), status) : jsonAnswer(value, status));
 }
 
 async function upload(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {

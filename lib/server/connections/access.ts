@@ -4,6 +4,7 @@
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
+import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { lostRights, type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";
@@ -50,7 +51,10 @@ export async function openConnection(viewer: Viewer, id: string | undefined): Pr
   const access = await open(viewer, id);
   if (!access.ok) return access;
   const used = access.value.connection.id;
-  composition().ledger.reader.used(used, (operation, input) => read(operation, open(viewer, used), input));
+  composition().ledger.reader.used(used, {
+    jobs: (input) => read(operations.listJobs, open(viewer, used), input),
+    job: (input) => pass(operations.getJob, open(viewer, used), input),
+  });
   return access;
 }
 
@@ -112,6 +116,14 @@ export async function readThrough<O extends Operation>(
   input?: CallInput,
 ): Promise<Result<AnswerOf<O>, Failure>> {
   return read(operation, openConnection(viewer, connectionId), { waits: "page", ...input });
+}
+
+/** For what nobody reads here but those who note it on its way. */
+async function pass(operation: Operation, opening: Promise<Result<Access, Failure>>, input: CallInput): Promise<Result<unknown, Failure>> {
+  const access = await opening;
+  if (!access.ok) return access;
+  const result = await access.value.upstream.exchange(operation, input);
+  return result.ok ? ok(await passOn(operation, access.value, result.value.value)) : failed(toBrowser(result.failure, access.value));
 }
 
 async function read<O extends Operation>(

@@ -5,7 +5,7 @@
 import "server-only";
 import { type Store } from "../store/store";
 import { type Log } from "../log";
-import { type Answered, notesOf } from "./notes";
+import { type LedgerNote } from "../store/job-ledger";
 import { createLedgerReader, type LedgerReader } from "./reader";
 
 /** So that a page's polls and its details are written together. */
@@ -14,7 +14,7 @@ const AT_ONCE = 50;
 const MOST_WAITING = 50;
 
 type Change = { connectionId: string } & (
-  | { kind: "seen"; answered: () => Answered | undefined }
+  | { kind: "seen"; notes: () => readonly LedgerNote[] }
   | { kind: "removed"; ids: readonly string[] }
   | { kind: "restarted" }
   | { kind: "swept" }
@@ -22,8 +22,8 @@ type Change = { connectionId: string } & (
 
 export type Ledger = {
   reader: LedgerReader;
-  /** An answer, which is masked when it is written. */
-  see(connectionId: string, answered: () => Answered | undefined): void;
+  /** What an answer tells of jobs, looked for when it is written. */
+  see(connectionId: string, notes: () => readonly LedgerNote[]): void;
   /** Jobs that are no more at the service. */
   removed(connectionId: string, ids: readonly string[]): void;
   /** Its history was cleared, or it leads to other jobs now. */
@@ -78,8 +78,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
       while (await jobLedger.sweep()) await breath();
       return;
     }
-    const answered = change.answered();
-    const notes = answered ? notesOf(answered) : [];
+    const notes = change.notes();
     for (let at = 0; at < notes.length; at += AT_ONCE) {
       if (at > 0) await breath();
       if (await jobLedger.note(connectionId, notes.slice(at, at + AT_ONCE), most)) reader.wake(connectionId);
@@ -88,7 +87,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
 
   return {
     reader,
-    see: (connectionId, answered) => add({ kind: "seen", connectionId, answered }),
+    see: (connectionId, notes) => add({ kind: "seen", connectionId, notes }),
     removed: (connectionId, ids) => add({ kind: "removed", connectionId, ids }),
     restart: (connectionId) => add({ kind: "restarted", connectionId }),
     sweep: () => add({ kind: "swept", connectionId: "" }),

@@ -5,6 +5,7 @@
 import "server-only";
 import { jobOfEntry, previewOf } from "@/lib/contract/history-entry";
 import { isObject, objectOf, textOf } from "@/lib/contract/json";
+import { type Subject } from "@/lib/contract/operation";
 import { toJobErrorView } from "@/lib/contract/job-error-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/outputs-view";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
@@ -21,8 +22,27 @@ export type Answered =
   | { tells: "jobStatus"; value: JobStatus }
   | { tells: "submission"; jobId: string; sent: unknown; memberId: string; atMs: number };
 
+export type About = { sent?: unknown; memberId?: string; atMs?: number };
+
 const LONGEST_ERROR = 2000;
 const LONGEST_TEXT = 500;
+
+/** Undefined of an answer that tells of no job. */
+export function answeredOf(tells: Subject, value: unknown, { sent, memberId, atMs }: About = {}): Answered | undefined {
+  if (tells === "jobs" && isJobs(value)) return { tells, value };
+  if (tells === "history" && isHistory(value)) return { tells, value };
+  if (tells === "job" && isJob(value)) return { tells, value };
+  if (tells === "jobStatus" && isStatus(value)) return { tells, value };
+  const jobId = textOf(objectOf(value)?.prompt_id) ?? textOf(objectOf(value)?.job_id);
+  const isSubmission = tells === "submission" && jobId !== undefined && memberId !== undefined && atMs !== undefined;
+  return isSubmission ? { tells, jobId, sent, memberId, atMs } : undefined;
+}
+
+// The schema of the operation has made the value: this tells only which.
+const isJobs = (value: unknown): value is JobsAnswer => isObject(value) && Array.isArray(value.jobs);
+const isHistory = (value: unknown): value is HistoryAnswer => isObject(value) && Array.isArray(value.history);
+const isJob = (value: unknown): value is JobDetail => isObject(value) && typeof value.status === "string";
+const isStatus = (value: unknown): value is JobStatus => isObject(value) && typeof value.status === "string";
 
 export function notesOf(answered: Answered): LedgerNote[] {
   switch (answered.tells) {

@@ -7,8 +7,6 @@
 import "server-only";
 import { setMaxListeners } from "node:events";
 import { type Failure } from "@/lib/contract/failure";
-import { type AnswerOf, type Operation } from "@/lib/contract/operation";
-import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
@@ -17,7 +15,11 @@ import { type LedgerReach } from "../store/job-ledger";
 import { type Store } from "../store/store";
 import { type CallInput } from "../upstream/outgoing";
 
-export type LedgerRead = <O extends Operation>(operation: O, input: CallInput) => Promise<Result<AnswerOf<O>, Failure>>;
+/** `job`: nothing is read of it here; what it tells is written down on its way. */
+export type LedgerRead = {
+  jobs(input: CallInput): Promise<Result<JobsAnswer, Failure>>;
+  job(input: CallInput): Promise<Result<unknown, Failure>>;
+};
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
 const PAGE = 200;
@@ -185,7 +187,7 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
 
   async function readPage(id: string, used: Used, offset: number): Promise<Result<Page, Failure>> {
     const query = { ...newestFirst, offset, limit: PAGE };
-    const read = await underWay((signal) => used.read(operations.listJobs, { query, signal }));
+    const read = await underWay((signal) => used.read.jobs({ query, signal }));
     if (!read.ok) return read;
     used.answeredMs = now();
     await forgetAbsent(id, read.value);
@@ -232,7 +234,7 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
     const ids = [...used.wanted.splice(0), ...(await jobLedger.unread(id, DETAILS_A_PAGE))].slice(0, DETAILS_A_PAGE);
     for (const jobId of ids) {
       if (ending.signal.aborted) return undefined;
-      const read = await underWay((signal) => used.read(operations.getJob, { params: { job_id: jobId }, signal }));
+      const read = await underWay((signal) => used.read.job({ params: { job_id: jobId }, signal }));
       if (read.ok) continue;
       const { status, code } = read.failure;
       const isKnown = used.missing.has(jobId);

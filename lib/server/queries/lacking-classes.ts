@@ -5,15 +5,22 @@ import "server-only";
 import { type LackingClasses } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { ok, type Result } from "@/lib/shared/result";
+import { objectOf } from "@/lib/contract/json";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { readThrough } from "../connections/access";
+import { toBrowser } from "../answers/to-browser";
+import { openConnection } from "../connections/access";
 
 export async function listLackingClasses(
   viewer: Viewer,
   names: readonly string[],
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
-  const info = await readThrough(viewer, connection, operations.getObjectInfo, { waits: "poll" });
-  return info.ok ? ok({ lacking: names.filter((name) => !Object.hasOwn(info.value, name)) }) : info;
+  const access = await openConnection(viewer, connection);
+  if (!access.ok) return access;
+  // Passed on: nothing but the names is read here.
+  const info = await access.value.upstream.exchange(operations.getObjectInfo, { waits: "poll" });
+  if (!info.ok) return failed(toBrowser(info.failure, access.value));
+  const classes = objectOf(info.value.value) ?? {};
+  return ok({ lacking: names.filter((name) => !Object.hasOwn(classes, name)) });
 }

@@ -1,12 +1,15 @@
-// Large answers of services are parsed, searched for keys and checked in a thread, so that nobody else waits for one of them.
-// Guarantees: one at a time, in the order in which they came; what waits is bounded in bytes; whoever gives up, by their own will or a
-// time limit, ends the work; what comes back is masked, and is known again by it. Must never: keep the process alive.
+// Large answers of services are parsed, put into the interface's words, searched for keys, checked and written in a thread, so that nobody
+// else waits for one of them.
+// Guarantees: one at a time, in the order in which they came; what waits is bounded in bytes; bytes are handed over and not copied; whoever
+// gives up, by their own will or a time limit, ends the work; what comes back is masked, and is known again by it.
+// Must never: keep the process alive.
 
 import "server-only";
 import { Worker } from "node:worker_threads";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
-import { type FromReader, type ToReader } from "./answer-thread";
+import { type LedgerNote } from "../store/job-ledger";
+import { createWrittenParts, type InParts } from "./written-parts";
 import { type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
 
 /** Smaller ones take a few milliseconds, and go nowhere. */
@@ -18,9 +21,29 @@ const IDLE_MS = 60_000;
 /** Longer lists hold no jobs. */
 const MOST_ROWS = 2000;
 
+/** What this process learns of an answer whose parts it does not read. */
+export type Told = { notes: readonly LedgerNote[]; workflowName?: string };
+/** `isPassedOn`: nobody reads it here, so that its large parts come written. */
+export type Reading = ToRead & { isPassedOn: boolean };
+/** `name`: of a wording of the local dialect. */
+export type ToWord = { name: string; args: unknown };
+export type Worded = { ok: true; json: Uint8Array | undefined } | { ok: false; isJson: boolean };
+
+export type Task =
+  | { kind: "read"; bytes: Uint8Array; operationName: string; how: Omit<Reading, "operation"> }
+  | ({ kind: "word"; said: readonly Uint8Array[] } & ToWord);
+export type Done = { kind: "read"; read: ReadBody; isClean: boolean; inParts?: InParts; told?: Told } | ({ kind: "word" } & Worded);
+type DoneOf<K extends Done["kind"]> = Extract<Done, { kind: K }>;
+
 export type LargeAnswers = {
-  /** Rejects when the signal is aborted. */
-  read(bytes: Uint8Array, how: ToRead, signal: AbortSignal): Promise<ReadBody>;
+  /** Rejects when the signal is aborted. Gives the bytes away. */
+  read(bytes: Uint8Array, how: Reading, signal: AbortSignal): Promise<ReadBody>;
+  /** What a local server said in the interface's words. Gives the bytes away. */
+  word(said: readonly Uint8Array[], how: ToWord, signal: AbortSignal): Promise<Worded>;
+  /** Of a value whose large parts came written. */
+  told(value: unknown): Told | undefined;
+  /** Such a value as JSON. */
+  written(value: unknown): Uint8Array;
   /** Masked already, with the key of its connection. */
   isMasked(value: object): boolean;
   /** Masked, and nowhere in it an address of the embedded service. */
@@ -31,6 +54,8 @@ export type LargeAnswers = {
 export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
   const inTurn = createTurns(1);
   const known = new WeakMap<object, { isClean: boolean }>();
+  const toldBy = new WeakMap<object, Told>();
+  const parts = createWrittenParts();
   let thread: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
   let waitingBytes = 0;
@@ -51,28 +76,50 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
     await ended?.terminate();
   }
 
-  async function inThread(bytes: Uint8Array, { operation, ...how }: ToRead, signal: AbortSignal): Promise<FromReader> {
+  async function inThread<K extends Task["kind"]>(
+    task: Task & { kind: K },
+    given: readonly Uint8Array[],
+    signal: AbortSignal,
+    fallBack: (error: unknown) => DoneOf<K>,
+  ): Promise<DoneOf<K>> {
     const reader = started();
     const heard = new AbortController();
     try {
-      return await new Promise<FromReader>((resolve, reject) => {
+      return await new Promise<DoneOf<K>>((resolve, reject) => {
         const once = { once: true, signal: heard.signal };
         const lost = (error: Error) => reject(error);
         reader.once("message", resolve).once("error", lost);
         heard.signal.addEventListener("abort", () => reader.off("message", resolve).off("error", lost), { once: true });
         signal.addEventListener("abort", () => reject(new Error("given up")), once);
-        const whole = bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
-        const task: ToReader = { bytes: whole, operationName: operation.name, ...how };
-        reader.postMessage(task, whole.buffer instanceof ArrayBuffer ? [whole.buffer] : []);
+        reader.postMessage(
+          task,
+          given.flatMap(({ buffer }) => (buffer instanceof ArrayBuffer ? [buffer] : [])),
+        );
       });
     } catch (error) {
       await end();
       if (signal.aborted) throw error;
-      return { read: { ok: false, why: isOutOfMemory(error) ? TOO_LARGE : "its answer could not be read here" }, isClean: false };
+      return fallBack(error);
     } finally {
       heard.abort();
       thread?.unref();
       idle = setTimeout(() => void end(), IDLE_MS).unref();
+    }
+  }
+
+  /** Undefined: whoever would wait behind so much is better told than kept. */
+  async function bounded<T>(given: readonly Uint8Array[], signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+    // Afterwards they are somebody else's and have no length.
+    const size = given.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    if (waitingBytes + size > MOST_WAITING_BYTES) return undefined;
+    waitingBytes += size;
+    try {
+      return await inTurn(async () => {
+        signal.throwIfAborted();
+        return work();
+      });
+    } finally {
+      waitingBytes -= size;
     }
   }
 
@@ -91,25 +138,44 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
   }
 
   return {
-    async read(bytes, how, signal) {
-      // Whoever would wait behind so much is better told than kept.
-      if (waitingBytes + bytes.byteLength > MOST_WAITING_BYTES) return { ok: false, why: "too many large answers came at once" };
-      waitingBytes += bytes.byteLength;
-      try {
-        return await inTurn(async () => {
-          signal.throwIfAborted();
-          const { read, isClean } = await inThread(bytes, how, signal);
-          if (read.ok) remember(read.value, { isClean });
-          return read;
-        });
-      } finally {
-        waitingBytes -= bytes.byteLength;
-      }
+    async read(bytes, { operation, ...how }, signal) {
+      const whole = own(bytes);
+      const done = await bounded([whole], signal, () =>
+        inThread({ kind: "read", bytes: whole, operationName: operation.name, how }, [whole], signal, unreadable),
+      );
+      if (!done) return { ok: false, why: "too many large answers came at once" };
+      const { read, isClean, inParts, told } = done;
+      if (!read.ok) return read;
+      const value = inParts ? parts.put(read.value, inParts) : read.value;
+      remember(value, { isClean });
+      if (told && typeof value === "object" && value !== null) toldBy.set(value, told);
+      return { ok: true, value };
     },
+    async word(said, how, signal) {
+      const whole = said.map(own);
+      const done = await bounded(whole, signal, () => inThread({ kind: "word", said: whole, ...how }, whole, signal, unworded));
+      return done ?? unworded();
+    },
+    written: (value) => parts.write(value),
+    told: (value) => (typeof value === "object" && value !== null ? toldBy.get(value) : undefined),
     isMasked: (value) => known.has(value),
     isClean: (value) => known.get(value)?.isClean === true,
     close: end,
   };
+}
+
+/** All of a buffer: else what else is in it would be given away too. */
+function own(bytes: Uint8Array): Uint8Array {
+  return bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
+}
+
+function unreadable(error: unknown): DoneOf<"read"> {
+  const why = isOutOfMemory(error) ? TOO_LARGE : "its answer could not be read here";
+  return { kind: "read", read: { ok: false, why }, isClean: false };
+}
+
+function unworded(): DoneOf<"word"> {
+  return { kind: "word", ok: false, isJson: true };
 }
 
 function isOutOfMemory(error: unknown): boolean {

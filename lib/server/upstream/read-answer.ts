@@ -24,6 +24,8 @@ type Context = {
   now: number;
   mostRows: number | undefined;
   signal: AbortSignal;
+  /** Nobody reads it here: large parts of it may come written. */
+  isPassedOn: boolean;
   /** Without it large answers are read on the spot. */
   largeAnswers: LargeAnswers | undefined;
 };
@@ -52,7 +54,7 @@ export async function readAnswer(answer: Response, context: Context): Promise<Re
   if (bytes === undefined) return failed(unreadable(baseUrl, answer.status, TOO_LARGE));
   const how = { operation, status: answer.status, apiKey, mostRows: context.mostRows };
   const elsewhere = bytes.byteLength > LARGE_ANSWER ? context.largeAnswers : undefined;
-  const read = await (elsewhere ? elsewhere.read(bytes, how, context.signal) : readBody(bytes, how));
+  const read = await (elsewhere ? elsewhere.read(bytes, { ...how, isPassedOn: context.isPassedOn }, context.signal) : readBody(bytes, how));
   return read.ok ? ok({ status: answer.status, value: read.value }) : failed(unreadable(baseUrl, answer.status, read.why));
 }
 

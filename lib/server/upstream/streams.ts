@@ -46,8 +46,19 @@ export async function readBytes(
       chunks.push(next.value);
     }
     signal?.throwIfAborted();
-    return Buffer.concat(chunks, size);
+    const [only] = chunks;
+    return only && chunks.length === 1 ? only : Buffer.concat(chunks, size);
   } finally {
     signal?.removeEventListener("abort", leave);
   }
+}
+
+/** Bytes that are here already, handed on without a copy. */
+export function oneChunk(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
 }

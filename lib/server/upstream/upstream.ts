@@ -61,7 +61,7 @@ export type UpstreamOptions = {
 
 export type Upstream = {
   call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
-  /** Like `call`, with the status that the service chose. */
+  /** Like `call`, with the status that the service chose, for what is passed on: large parts may come written (`LargeAnswers`). */
   exchange(operation: Operation, input?: CallInput): Promise<Result<Answered, Failure>>;
   /** The content itself, as a stream; redirects to stored bytes are followed without the key. */
   forward(operation: Operation, input?: CallInput): Promise<Result<Response, Failure>>;
@@ -72,7 +72,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const now = options.now ?? Date.now;
   const { baseUrl, apiKey } = options;
 
-  async function once(operation: Operation, input: CallInput): Promise<Result<Answered, Failure>> {
+  async function once(operation: Operation, input: CallInput, isPassedOn: boolean): Promise<Result<Answered, Failure>> {
     const reads = isRead(operation);
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
@@ -100,6 +100,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         now: now(),
         mostRows: mostRowsOf(input),
         signal,
+        isPassedOn: isPassedOn && reads,
         largeAnswers,
       };
       return await readAnswer(answer, how);
@@ -113,11 +114,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  async function exchange(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
+  async function exchange(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
     if (!isAddressable(input)) return failed(notAddressable());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
-      const result = await once(operation, input);
+      const result = await once(operation, input, isPassedOn);
       if (result.ok) options.onAnswer?.(operation, result.value.value);
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
@@ -127,12 +128,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   /** One 404 of a job or an asset that may be on screen is asked again; it counts only while the service finds anything at all. */
-  async function confirmed(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
-    const result = await exchange(operation, input);
+  async function confirmed(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
+    const result = await exchange(operation, input, isPassedOn);
     const listing = listingOf(operation);
     if (!listing || result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
     if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
-    const again = await exchange(operation, input);
+    const again = await exchange(operation, input, isPassedOn);
     if (again.ok || again.failure.status !== 404) return again;
     const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits });
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
@@ -147,7 +148,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   return {
     call,
-    exchange: confirmed,
+    exchange: (operation, input = {}) => confirmed(operation, input, true),
     forward: async (operation, input = {}) => {
       if (!isAddressable(input)) return failed(notAddressable());
       return openBytes({ ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now }, operation, input);

@@ -15,8 +15,8 @@ const LONGEST_ID = 200;
 /** `sent` is the JSON body of the call, where it had one. */
 export async function withNames<T>(operation: Operation, connectionId: string, value: T, sent?: unknown): Promise<T>;
 export async function withNames(operation: Operation, connectionId: string, value: unknown, sent?: unknown): Promise<unknown> {
-  if (operation.tells === "submission") await learn(connectionId, submittedId(sent), objectOf(sent)?.extra_data);
-  if (operation.tells === "job") await learn(connectionId, objectOf(value)?.workflow_id, objectOf(objectOf(value)?.workflow)?.extra_data);
+  if (operation.tells === "submission") await learn(connectionId, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
+  if (operation.tells === "job") await learn(connectionId, objectOf(value)?.workflow_id, nameOfWorkflow(value));
   const told = await put(operation, connectionId, value);
   composition().seenNames.learn(connectionId, told);
   return told;
@@ -30,9 +30,14 @@ async function put(operation: Operation, connectionId: string, value: unknown): 
   return value;
 }
 
-async function learn(connectionId: string, workflowId: unknown, extraData: unknown): Promise<void> {
+/** The workflow itself may have come written, as a part that nobody reads here. */
+function nameOfWorkflow(job: unknown): string | undefined {
+  const told = composition().largeAnswers.told(job);
+  return told ? told.workflowName : nameInExtraData(objectOf(objectOf(job)?.workflow)?.extra_data);
+}
+
+async function learn(connectionId: string, workflowId: unknown, told: string | undefined): Promise<void> {
   const id = textOf(workflowId);
-  const told = nameInExtraData(extraData);
   const name = told && maskText(told);
   if (!id || !name || id.length > LONGEST_ID) return;
   const { log, store } = composition();

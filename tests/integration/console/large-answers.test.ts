@@ -1,7 +1,8 @@
 // What a service sends is large: it is parsed, searched and checked elsewhere, and whoever asks for something else meanwhile is answered.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { z } from "zod";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -27,13 +28,17 @@ async function connect(text: string) {
   });
   servers.push(server);
   const connection = await harness.connect(server.url, KEY);
-  return { sent, open: () => harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer" }) };
+  return { sent, connection, open: () => harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer" }) };
 }
 
-/** The longest text that was parsed on this thread. */
-function watchParsing(): () => number {
+/** The longest text that was parsed or written on this thread. */
+function watchJson(): () => number {
   const parse = vi.spyOn(JSON, "parse");
-  return () => Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length));
+  const write = vi.spyOn(JSON, "stringify");
+  return () => {
+    const written = write.mock.results.map(({ value }) => (typeof value === "string" ? value.length : 0));
+    return Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length), ...written);
+  };
 }
 
 const jobWith = (extraData: object) =>
@@ -46,7 +51,7 @@ test.each([
   ["of many texts", { list: Array.from({ length: 1_000_000 }, (_, index) => `text ${index % 1000}`) }],
 ])("a job %s is read elsewhere, and others are answered before it is", async (_, extraData) => {
   const { sent, open } = await connect(jobWith(extraData));
-  const longest = watchParsing();
+  const longest = watchJson();
   const order: string[] = [];
   const large = open().then((answer) => (order.push("large"), answer));
   await sent;
@@ -59,6 +64,40 @@ test.each([
   expect((await answer.text()).length).toBeGreaterThan(MIB);
 });
 
+test("more of them than may wait at once are read, one after the other", async () => {
+  const { open } = await connect(jobWith({ fill: "x".repeat(40 * MIB) }));
+  for (let time = 0; time < 8; time += 1) {
+    const answer = await open();
+    expect(answer.status).toBe(200);
+    await answer.body?.cancel();
+  }
+});
+
+test("what is put on a job that was read elsewhere is put on, and all else is as the service said", async () => {
+  const workflow = {
+    prompt: { "1": { class_type: "SaveImage", inputs: { text: "the lighthouse" } } },
+    extra_data: { fill: "x".repeat(2 * MIB) },
+  };
+  const job = { id: "job-1", status: "completed", create_time: 1, submitted_by: "nobody", workflow, long: "y".repeat(5000), seed: 0 };
+  const { open } = await connect(JSON.stringify(job).replace('"seed":0', '"seed":18446744073709551615'));
+  const text = await (await open()).text();
+  const told: unknown = JSON.parse(text);
+  expect(told).toMatchObject({ id: "job-1", status: "completed", workflow, long: "y".repeat(5000) });
+  expect(told).not.toHaveProperty("submitted_by");
+  expect(text).toContain('"seed":18446744073709551615');
+});
+
+test("a job that was read elsewhere is found by the words of its graph", async () => {
+  const prompt = { "1": { class_type: "SaveImage", inputs: { text: "a lighthouse in the fog" } } };
+  const extra_data = { fill: "x".repeat(2 * MIB) };
+  const text = JSON.stringify({ id: "job-1", status: "completed", create_time: Date.now(), workflow: { prompt, extra_data } });
+  const { open, connection } = await connect(text);
+  expect((await open()).status).toBe(200);
+  await harness.console.ledger.settled();
+  const found = await harness.request(`/api/console/jobs/search?connection=${connection}&q=lighthouse`, { as: "viewer" });
+  expect(await found.json()).toMatchObject({ jobs: [{ id: "job-1" }] });
+});
+
 test("what is read elsewhere is as clean as what is not, and keeps its digits", async () => {
   const { open } = await connect(
     jobWith({ seed: 0, api_key: "hidden-by-its-name", told: `the key ${KEY} said back`, fill: "x".repeat(2 * MIB) }).replace(
@@ -66,7 +105,7 @@ test("what is read elsewhere is as clean as what is not, and keeps its digits", 
       '"seed":18446744073709551615',
     ),
   );
-  const longest = watchParsing();
+  const longest = watchJson();
   const text = await (await open()).text();
   expect(longest()).toBeLessThan(MIB);
   expect(text).toContain('"seed":18446744073709551615');
@@ -102,4 +141,86 @@ test("whoever gives up a large answer ends the work on it, and the next one is r
   leaving.abort();
   expect((await left).status).toBe(499);
   expect((await open()).status).toBe(200);
+});
+
+const graphOf = (texts: number) => ({
+  "1": { class_type: "SaveImage", inputs: { text: "a lighthouse" } },
+  "2": { class_type: "Note", inputs: { list: Array.from({ length: texts }, (_, index) => `text ${index}`) } },
+});
+const idOf = (index: number) => `job-${index}`;
+const item = (index: number, texts: number) => [
+  index,
+  idOf(index),
+  graphOf(texts),
+  { create_time: 1_767_225_600_000 + index, api_key: "hidden" },
+  ["1"],
+];
+const entry = (index: number, texts: number) => ({
+  prompt: item(index, texts),
+  outputs: { "1": { images: [{ filename: `${index}.png`, subfolder: "", type: "output" }] } },
+  status: { status_str: "success", completed: true, messages: [["execution_start", { timestamp: 1_767_225_600_000 + index }]] },
+});
+const history = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [idOf(index), entry(index, 10_000)]));
+
+/** A local server from before /api/jobs, whose queue and history are megabytes. */
+async function connectLocal(answers: Record<string, unknown>) {
+  const server = await startLittleServer(({ url }, response) => {
+    const path = url.split("?")[0] ?? "";
+    if (path === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
+    // What was written before it is asked for is not written on this thread meanwhile.
+    const text = texts.get(path);
+    response
+      .writeHead(text === undefined ? 404 : 200, { "content-type": text === undefined ? "text/plain" : "application/json" })
+      .end(text);
+  });
+  servers.push(server);
+  const texts = new Map(Object.entries(answers).map(([path, answer]) => [path, JSON.stringify(answer)]));
+  const saved = await harness.request("/api/console/connections", {
+    as: "owner",
+    method: "POST",
+    json: { name: "Local", baseUrl: server.url, shared: true },
+  });
+  const { connection } = z.object({ connection: z.object({ id: z.string() }) }).parse(await saved.json());
+  return (path: string) => harness.request(`${path}?connection=${connection.id}`, { as: "viewer" });
+}
+
+test.each([
+  ["the pages of its history", "/api/history_v2", { history: [{ prompt_id: "job-19" }] }],
+  ["one entry of its history", "/api/history_v2/job-3", { "job-3": { prompt: { prompt_id: "job-3", prompt: graphOf(10_000) } } }],
+  ["its queue", "/api/queue", { queue_pending: [[1, "job-0", graphOf(10_000)]] }],
+  ["one of its jobs", "/api/jobs/job-3", { id: "job-3", status: "completed", outputs_count: 1, workflow: { prompt: graphOf(10_000) } }],
+  ["the list of its jobs", "/api/jobs", { jobs: [{ id: "job-19", status: "completed" }] }],
+])("of a local server too: %s", async (_, path, told) => {
+  const get = await connectLocal({
+    "/api/history": history,
+    "/api/history/job-3": { "job-3": { ...entry(3, 10_000), fill: "x".repeat(2 * MIB) } },
+    "/api/queue": {
+      queue_running: [],
+      queue_pending: path === "/api/queue" ? [...Array(20).keys()].map((index) => item(index, 10_000)) : [],
+    },
+  });
+  const longest = watchJson();
+  const answer = await get(path);
+  const text = await answer.text();
+  expect(answer.status, text.slice(0, 300)).toBe(200);
+  expect(longest()).toBeLessThan(MIB);
+  expect(text).not.toContain("hidden");
+  expect(partOf(JSON.parse(text), told)).toEqual(told);
+});
+
+/** As much of it as `like` has: of lists the beginning. */
+function partOf(value: unknown, like: unknown): unknown {
+  if (typeof like !== "object" || like === null || typeof value !== "object" || value === null) return value;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const part = Object.entries(like).map(([name, one]): [string, unknown] => [name, partOf(fields.get(name), one)]);
+  return Array.isArray(like) ? part.map(([, one]) => one) : Object.fromEntries(part);
+}
+
+test("what a local server says at length and is none of its words is told as such, and the next one is read", async () => {
+  const strange = await connectLocal({ "/api/queue": { queue_running: ["x".repeat(2 * MIB)], queue_pending: [] } });
+  const answer = await strange("/api/queue");
+  expect(answer.status).toBe(502);
+  expect(await answer.text()).toContain("has another shape");
+  const next = await connectLocal({ "/api/queue": { queue_running: [], queue_pending: [item(0, 200_000)] } });
+  expect((await next("/api/queue")).status).toBe(200);
 });

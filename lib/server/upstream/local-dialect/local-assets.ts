@@ -8,7 +8,8 @@ import { isObject, textOf } from "@/lib/contract/json";
 import { mediaKindOf } from "@/lib/contract/media-kind";
 import { type OutputFile } from "@/lib/contract/outputs-view";
 import { readBytes } from "../streams";
-import { isNoRoute, notThere, readLocal, type Translation, translated } from "./local-exchange";
+import { isNoRoute, type LocalExchange, notThere, readLocal, type Translation, translated } from "./local-exchange";
+import { wording } from "./wording";
 
 const LONGEST_REFUSAL = 64 * 1024;
 const folders = ["input", "output", "temp"];
@@ -16,12 +17,18 @@ const times = ["created_at", "updated_at", "last_access_time"];
 const noZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 const listSchema = z.looseObject({ assets: z.array(z.unknown()) });
 
+const assetWords = wording("assets", ([said]) => {
+  const list = listSchema.safeParse(said);
+  return list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(said);
+});
+export const wordsOfAssets = [assetWords];
+
 export const assetTranslations: readonly Translation[] = [
   {
     // Without --enable-assets every path of them is 503, which elsewhere means "try again"; older versions know none of the paths.
     method: "*",
     path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
-    async speak({ request, pass, url, caught }) {
+    async speak({ request, pass, url, caught, say }) {
       const answer = await pass();
       const isRoot = caught[1] === undefined;
       if (answer.status === 503 || (isRoot && (isNoRoute(answer) || answer.status === 405)))
@@ -29,17 +36,17 @@ export const assetTranslations: readonly Translation[] = [
       if (answer.status === 400 && url.searchParams.has("metadata_filter")) return refusedFilter(answer);
       const tellsAssets = caught[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
       return tellsAssets && /\bjson\b/i.test(answer.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(caught[1] ?? "")
-        ? withFiles(answer)
+        ? withFiles(answer, say)
         : answer;
     },
   },
 ];
 
-async function withFiles(answer: Response): Promise<Response> {
+async function withFiles(answer: Response, say: LocalExchange["say"]): Promise<Response> {
   const read = await readLocal(answer);
   if (!read.ok) return read.answer;
-  const list = listSchema.safeParse(read.value);
-  return translated(list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(read.value), answer.status);
+  const said = await say(assetWords, [read.bytes], undefined);
+  return said ? new Response(said.body, { status: answer.status, headers: said.headers }) : translated(null);
 }
 
 function toAsset(asset: unknown): unknown {

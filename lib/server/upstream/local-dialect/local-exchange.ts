@@ -1,14 +1,19 @@
 // What every translation needs: further calls to the same local server, and JSON in and out.
-// Guarantees: a further call carries the first one's signal and no body but its own; an answer is read within a bound;
-// a refusal, or what is no JSON, is handed on as it came, for the reader of answers to judge.
+// Guarantees: a further call carries the first one's signal and no body but its own; an answer is read within a bound, and what is large
+// is parsed, put into other words and written in a thread; a refusal is handed on as it came, for the reader of answers to judge.
 
 import "server-only";
+import { z } from "zod";
 import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
 import { type Send } from "../send";
-import { readBytes } from "../streams";
+import { oneChunk, readBytes } from "../streams";
 import { type EndedMemory } from "./ended-jobs";
+import { type Wording } from "./wording";
 
 const MOST_BYTES = 64 * 1024 ** 2;
+/** Of what is learnt here: more jobs than anybody waits for. */
+const MOST_LEARNT_BYTES = 8 * 1024 ** 2;
 
 export type LocalExchange = {
   request: Request;
@@ -21,9 +26,22 @@ export type LocalExchange = {
   ended: EndedMemory;
   /** The request as it is, but for its parameters where `change` says so (then it must have no body). */
   pass(change?: (query: URLSearchParams) => void): Promise<Response>;
-  /** A call to the same server; `path` begins with /api. */
-  ask(path: `/api/${string}`, how?: { json?: unknown; query?: Readonly<Record<string, string | number>> }): Promise<Response>;
+  /** A call to the same server; `path` begins with /api, `json` is written already. */
+  ask(path: `/api/${string}`, how?: { json?: Uint8Array; query?: Readonly<Record<string, string | number>> }): Promise<Response>;
+  /** An answer made of what the server said; the bytes are given away. Undefined where what was looked for is not there. */
+  say<Args>(wording: Wording<Args, unknown>, said: readonly Uint8Array[], args: Args): Promise<Response | undefined>;
+  /** The same as bytes. */
+  write<Args>(wording: Wording<Args, unknown>, said: readonly Uint8Array[], args: Args): Promise<Uint8Array | undefined>;
+  /** The little that this process has to know of it. */
+  learn<Args, T>(wording: Wording<Args, T>, said: readonly Uint8Array[], args: Args): Promise<T>;
 };
+
+/** What a server said is not what a local server says. */
+export class Misread extends Error {
+  constructor(readonly isJson: boolean) {
+    super("a local server says something else");
+  }
+}
 
 export type Translation = {
   method: string;
@@ -32,12 +50,36 @@ export type Translation = {
   speak(exchange: LocalExchange): Promise<Response>;
 };
 
-export function openExchange(send: Send, request: Request, caught: RegExpExecArray, ended: EndedMemory): LocalExchange {
+export type LocalTools = { send: Send; ended: EndedMemory; largeAnswers: Pick<LargeAnswers, "word"> };
+
+export function openExchange({ send, ended, largeAnswers }: LocalTools, request: Request, caught: RegExpExecArray): LocalExchange {
   const url = new URL(request.url);
   const base = url.href.slice(0, url.href.length - url.search.length - caught[0].length);
+
+  async function elsewhere(name: string, said: readonly Uint8Array[], args: unknown): Promise<Uint8Array | undefined> {
+    const worded = await largeAnswers.word(said, { name, args }, request.signal);
+    if (!worded.ok) throw new Misread(worded.isJson);
+    return worded.json;
+  }
+  const write: LocalExchange["write"] = async (wording, said, args) => {
+    if (isLarge(said)) return elsewhere(wording.name, said, args);
+    const value = onTheSpot(wording, said, args);
+    return value === undefined ? undefined : toBytes(value);
+  };
   return {
     request,
     url,
+    write,
+    async say(wording, said, args) {
+      const json = await write(wording, said, args);
+      return json && inJson(json);
+    },
+    async learn<Args, T>(wording: Wording<Args, T>, said: readonly Uint8Array[], args: Args) {
+      if (!isLarge(said)) return onTheSpot(wording, said, args);
+      const json = await elsewhere(wording.name, said, args);
+      if (json && json.byteLength > MOST_LEARNT_BYTES) throw new Misread(true);
+      return parseExactJson<T>(json ? toText(json) : "null");
+    },
     caught: caught.slice(1),
     base,
     ended,
@@ -55,28 +97,48 @@ export function openExchange(send: Send, request: Request, caught: RegExpExecArr
       if (key !== null) headers.set("x-api-key", key);
       if (json !== undefined) headers.set("content-type", "application/json");
       const method = json === undefined ? "GET" : "POST";
-      const body = json === undefined ? undefined : writeExactJson(json);
+      const body = json && new Uint8Array(json);
       return send(new Request(target, { method, headers, body, signal: request.signal, redirect: "manual" }));
     },
   };
 }
 
-export type Read<T = unknown> = { ok: true; value: T } | { ok: false; answer: Response };
+export type Read = { ok: true; bytes: Uint8Array } | { ok: false; answer: Response; isTooLarge?: true };
 
 export async function readLocal(answer: Response): Promise<Read> {
-  if (answer.status >= 300) return { ok: false, answer };
+  if (answer.status >= 300 || /^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) return { ok: false, answer };
   const bytes = await readBytes(answer.body, MOST_BYTES);
-  const text = bytes && new TextDecoder().decode(bytes);
+  return bytes ? { ok: true, bytes } : { ok: false, answer: translated(null), isTooLarge: true };
+}
+
+function isLarge(said: readonly Uint8Array[]): boolean {
+  return said.reduce((sum, { byteLength }) => sum + byteLength, 0) > LARGE_ANSWER;
+}
+
+function onTheSpot<Args, T>(wording: Wording<Args, T>, said: readonly Uint8Array[], args: Args): T {
   try {
-    return { ok: true, value: text === undefined ? undefined : parseExactJson(text) };
-  } catch {
-    return { ok: false, answer: new Response(text, { status: answer.status, headers: answer.headers }) };
+    return wording.say(
+      said.map((bytes) => parseExactJson(toText(bytes))),
+      args,
+    );
+  } catch (error) {
+    if (error instanceof z.ZodError || error instanceof SyntaxError) throw new Misread(error instanceof z.ZodError);
+    throw error;
   }
 }
 
+const toText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+export const toBytes = (value: unknown) => new TextEncoder().encode(writeExactJson(value));
+
 /** An answer in the interface's words. */
 export function translated(value: unknown, status = 200): Response {
-  return new Response(writeExactJson(value), { status, headers: { "content-type": "application/json" } });
+  return new Response(writeExactJson(value), { status, headers: jsonHeaders });
+}
+
+const jsonHeaders = { "content-type": "application/json" };
+
+function inJson(bytes: Uint8Array): Response {
+  return new Response(oneChunk(bytes), { headers: jsonHeaders });
 }
 
 /** The path itself is not there, as in an older version: what is missing below a known path is told in JSON. */

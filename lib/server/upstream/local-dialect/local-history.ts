@@ -4,11 +4,26 @@ import "server-only";
 import { z } from "zod";
 import { extraSchema, type HistoryEntry, historySchema } from "./local-entries";
 import { isNoRoute, type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
+import { wording } from "./wording";
 
 const totalSchema = z.looseObject({ pagination: z.looseObject({ total: z.number() }) });
 
 const ENDED = "completed,failed,cancelled";
 const USUAL_ITEMS = 200;
+
+const endedTotal = wording("ended-total", ([jobs]) => totalSchema.parse(jobs).pagination.total);
+/** `skipped`: so many of the newest. */
+const historyPage = wording("history-page", ([history], { skipped }: { skipped: number }) => {
+  const newest = Object.entries(historySchema.parse(history)).reverse();
+  return { history: newest.slice(skipped).map(([id, entry]) => toEntry(id, entry)) };
+});
+const historyEntry = wording("history-entry", ([history], { id }: { id: string }) => {
+  const entry = historySchema.parse(history)[id];
+  if (!entry) return undefined;
+  const [priority, prompt_id, prompt, extra_data, outputs_to_execute] = entry.prompt;
+  return { [id]: { ...entry, prompt: { priority, prompt_id, prompt, extra_data, outputs_to_execute } } };
+});
+export const wordsOfHistory = [endedTotal, historyPage, historyEntry];
 
 export const historyTranslations: readonly Translation[] = [
   {
@@ -26,24 +41,19 @@ export const historyTranslations: readonly Translation[] = [
       const query = { max_items: count, ...(first !== undefined && { offset: first }) };
       const read = await readLocal(await exchange.ask("/api/history", { query }));
       if (!read.ok) return read.answer;
-      const newest = Object.entries(historySchema.parse(read.value)).reverse();
-      const entries = first === undefined ? newest.slice(offset) : newest;
-      return translated({ history: entries.map(([id, entry]) => toEntry(id, entry)) });
+      const page = await exchange.say(historyPage, [read.bytes], { skipped: first === undefined ? offset : 0 });
+      return page ?? translated(null);
     },
   },
   {
     method: "GET",
     path: /\/api\/history_v2\/([^/]+)$/,
-    async speak({ ask, caught }) {
+    async speak({ ask, caught, say }) {
       const id = decodeURIComponent(caught[0] ?? "");
       const read = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
       if (!read.ok) return read.answer;
-      const entry = historySchema.parse(read.value)[id];
-      if (!entry) return translated({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
-      const [priority, promptId, prompt, extraData, outputs] = entry.prompt;
-      return translated({
-        [id]: { ...entry, prompt: { priority, prompt_id: promptId, prompt, extra_data: extraData, outputs_to_execute: outputs } },
-      });
+      const entry = await say(historyEntry, [read.bytes], { id });
+      return entry ?? translated({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
     },
   },
   {
@@ -60,11 +70,11 @@ export const historyTranslations: readonly Translation[] = [
 ];
 
 /** Undefined: a version before /api/jobs, whose history is counted from its newest end by reading it from there. */
-async function countEnded({ ask }: LocalExchange): Promise<number | undefined | Response> {
+async function countEnded({ ask, learn }: LocalExchange): Promise<number | undefined | Response> {
   const answer = await ask("/api/jobs", { query: { status: ENDED, limit: 1 } });
   if (isNoRoute(answer)) return void (await answer.body?.cancel());
   const read = await readLocal(answer);
-  return read.ok ? totalSchema.parse(read.value).pagination.total : read.answer;
+  return read.ok ? learn(endedTotal, [read.bytes], undefined) : read.answer;
 }
 
 function toEntry(id: string, { prompt: [priority, promptId, , extraData], outputs, status, meta }: HistoryEntry) {

@@ -6,6 +6,7 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { queueSchema, wholeOf } from "./local-entries";
 import { isNoRoute, type LocalExchange, notThere, readLocal, type Translation, translated } from "./local-exchange";
 import { listOlderJobs, olderJob } from "./older-jobs";
+import { wording } from "./wording";
 
 const sortFields: Readonly<Record<string, string>> = { create_time: "created_at", execution_time: "execution_duration" };
 
@@ -17,6 +18,20 @@ const jobSchema = z.looseObject({
   execution_end_time: z.unknown().optional(),
   execution_error: z.looseObject({ exception_message: z.string() }).optional().catch(undefined),
 });
+
+/** Undefined of one that waits or runs without a graph. */
+const wholeJob = wording("job", ([said]) => {
+  const job = jobSchema.parse(said);
+  return job.workflow === undefined && ["pending", "in_progress"].includes(job.status) ? undefined : job;
+});
+const jobInQueue = wording("job-in-queue", ([said, queue]) => {
+  const job = jobSchema.parse(said);
+  const { queue_running, queue_pending } = queueSchema.parse(queue);
+  const item = [...queue_running, ...queue_pending].find((one) => one[1] === job.id);
+  return { ...job, ...(item && wholeOf(item)) };
+});
+const jobStatus = wording("job-status", ([job]) => toStatus(jobSchema.parse(job)));
+export const wordsOfJobs = [wholeJob, jobInQueue, jobStatus];
 
 export const jobTranslations: readonly Translation[] = [
   {
@@ -46,7 +61,7 @@ export const jobTranslations: readonly Translation[] = [
     async speak(exchange) {
       const read = await readLocal(await readJob(exchange));
       if (!read.ok) return read.answer;
-      return translated(toStatus(jobSchema.parse(read.value)));
+      return (await exchange.say(jobStatus, [read.bytes], undefined)) ?? translated(null);
     },
   },
 ];
@@ -61,13 +76,12 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
   }
   const read = await readLocal(answer);
   if (!read.ok) return read.answer;
-  const job = jobSchema.parse(read.value);
-  if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return translated(job);
+  // What is worded is given away.
+  const whole = await exchange.say(wholeJob, [read.bytes.slice()], undefined);
+  if (whole) return whole;
   const queue = await readLocal(await exchange.ask("/api/queue"));
   if (!queue.ok) return queue.answer;
-  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
-  const item = [...queue_running, ...queue_pending].find((one) => one[1] === id);
-  return translated({ ...job, ...(item && wholeOf(item)) });
+  return (await exchange.say(jobInQueue, [read.bytes, queue.bytes], undefined)) ?? translated(null);
 }
 
 function toStatus(job: z.infer<typeof jobSchema>) {

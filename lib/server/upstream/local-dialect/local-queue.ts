@@ -4,26 +4,35 @@
 import "server-only";
 import { z } from "zod";
 import { extraSchema, type QueueItem, queueSchema } from "./local-entries";
-import { type LocalExchange, type Read, readLocal, type Translation, translated } from "./local-exchange";
+import { type LocalExchange, readLocal, toBytes, type Translation, translated } from "./local-exchange";
+import { wording } from "./wording";
 
 const bodySchema = z.looseObject({ delete: z.array(z.string()).optional(), clear: z.boolean().optional() });
 const idsSchema = z.record(z.string(), z.unknown()).catch({});
 
-type Queue = z.infer<typeof queueSchema>;
-
 /** Enough for whatever may have begun and ended between two looks. */
 const RECENT_ENTRIES = 200;
+
+const queueWords = wording("queue", ([queue]) => {
+  const { queue_running, queue_pending } = queueSchema.parse(queue);
+  // The lowest priority goes first, whatever the order of the list.
+  const pending = queue_pending.sort((one, other) => one[0] - other[0]);
+  return { queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) };
+});
+const queueIds = wording("queue-ids", ([queue]) => {
+  const { queue_running, queue_pending } = queueSchema.parse(queue);
+  return { running: idsOf(queue_running), waiting: idsOf(queue_pending) };
+});
+const historyIds = wording("history-ids", ([history]) => Object.keys(idsSchema.parse(history)));
+export const wordsOfQueue = [queueWords, queueIds, historyIds];
 
 export const queueTranslations: readonly Translation[] = [
   {
     method: "GET",
     path: /\/api\/queue$/,
     async speak(exchange) {
-      const queue = await readQueue(exchange);
-      if (!queue.ok) return queue.answer;
-      // The lowest priority goes first, whatever the order of the list.
-      const pending = [...queue.value.queue_pending].sort((one, other) => one[0] - other[0]);
-      return translated({ queue_running: queue.value.queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
+      const queue = await readLocal(await exchange.ask("/api/queue"));
+      return queue.ok ? ((await exchange.say(queueWords, [queue.bytes], undefined)) ?? translated(null)) : queue.answer;
     },
   },
   {
@@ -31,34 +40,34 @@ export const queueTranslations: readonly Translation[] = [
     path: /\/api\/queue$/,
     async speak(exchange) {
       const body = bodySchema.parse(await exchange.request.json());
-      const before = await readQueue(exchange);
-      if (!before.ok) return before.answer;
-      const waiting = idsOf(before.value.queue_pending);
+      const before = await readIds(exchange);
+      if (before instanceof Response) return before;
+      const { waiting } = before;
       const meant = body.clear ? waiting : waiting.filter((id) => body.delete?.includes(id));
-      const moving = new Set([...waiting, ...idsOf(before.value.queue_running)]);
+      const moving = new Set([...waiting, ...before.running]);
       const away = body.clear ? [] : (body.delete ?? []).filter((id) => !moving.has(id));
       const ended = away.length === 0 ? [] : await recentIds(exchange);
       const gone = away.filter((id) => !ended.includes(id));
       if (meant.length === 0) return translated({ deleted: [], gone, cleared: body.clear === true });
-      const said = await exchange.ask("/api/queue", { json: body.clear ? { clear: true } : { delete: meant } });
+      const said = await exchange.ask("/api/queue", { json: toBytes(body.clear ? { clear: true } : { delete: meant }) });
       if (said.status >= 300) return said;
       await said.body?.cancel();
-      const after = await readQueue(exchange);
-      if (!after.ok) return after.answer;
-      const left = new Set([...idsOf(after.value.queue_pending), ...idsOf(after.value.queue_running), ...(await recentIds(exchange))]);
+      const after = await readIds(exchange);
+      if (after instanceof Response) return after;
+      const left = new Set([...after.waiting, ...after.running, ...(await recentIds(exchange))]);
       return translated({ deleted: meant.filter((id) => !left.has(id)), gone, cleared: body.clear === true });
     },
   },
 ];
 
-async function readQueue({ ask }: LocalExchange): Promise<Read<Queue>> {
+async function readIds({ ask, learn }: LocalExchange): Promise<{ running: string[]; waiting: string[] } | Response> {
   const read = await readLocal(await ask("/api/queue"));
-  return read.ok ? { ok: true, value: queueSchema.parse(read.value) } : read;
+  return read.ok ? learn(queueIds, [read.bytes], undefined) : read.answer;
 }
 
-async function recentIds({ ask }: LocalExchange): Promise<string[]> {
+async function recentIds({ ask, learn }: LocalExchange): Promise<string[]> {
   const read = await readLocal(await ask("/api/history", { query: { max_items: RECENT_ENTRIES } }));
-  return read.ok ? Object.keys(idsSchema.parse(read.value)) : [];
+  return read.ok ? learn(historyIds, [read.bytes], undefined) : [];
 }
 
 function idsOf(items: QueueItem[]): string[] {

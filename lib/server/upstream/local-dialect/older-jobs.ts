@@ -2,10 +2,10 @@
 // Guarantees: the thousand newest of those that ended are listed; of the history only what is new is read again.
 
 import "server-only";
-import { z } from "zod";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { detailsOf, historySchema, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
-import { type LocalExchange, type Read, readLocal, translated } from "./local-exchange";
+import { type LocalExchange, readLocal, translated } from "./local-exchange";
+import { wording } from "./wording";
 
 /** How many entries are asked for, first to last: an answer beyond what may be held in memory is asked for again with fewer. */
 const READINGS = [1000, 200, 40];
@@ -13,19 +13,38 @@ const MOST_ENDED = 1000;
 /** One entry says whether anything has ended since, a few more say what. */
 const PEEKS = [1, 20];
 
+const queuedJobs = wording("queued-jobs", ([queue]) => {
+  const { queue_running, queue_pending } = queueSchema.parse(queue);
+  return [...queue_pending.map((item) => toQueuedJob(item, "pending")), ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
+});
+/** Newest first. */
+const endedJobs = wording("ended-jobs", ([history]) =>
+  Object.entries(historySchema.parse(history))
+    .slice(-MOST_ENDED)
+    .map(([id, entry]) => toEndedJob(id, entry))
+    .reverse(),
+);
+const endedJob = wording("ended-job", ([history], { id }: { id: string }) => {
+  const entry = historySchema.parse(history)[id];
+  return entry && detailsOf(id, entry);
+});
+const queuedJob = wording("queued-job", ([queue], { id }: { id: string }) => {
+  const { queue_running, queue_pending } = queueSchema.parse(queue);
+  const running = queue_running.find((one) => one[1] === id);
+  const item = running ?? queue_pending.find((one) => one[1] === id);
+  return item && { ...toQueuedJob(item, running ? "in_progress" : "pending"), ...wholeOf(item) };
+});
+export const wordsOfOlderJobs = [queuedJobs, endedJobs, endedJob, queuedJob];
+
 export async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const query = jobsQuerySchema.parse(Object.fromEntries(exchange.url.searchParams));
   const wants = (status: LocalJob["status"]) => query.status === undefined || query.status.some((word) => word === status);
   const queue = await readLocal(await exchange.ask("/api/queue"));
   if (!queue.ok) return queue.answer;
-  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+  const moving = await exchange.learn(queuedJobs, [queue.bytes], undefined);
   const wantsEnded = ["completed", "failed", "cancelled"].some(wants);
   const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: [] };
   if (!ended.ok) return ended.answer;
-  const moving = [
-    ...queue_pending.map((item) => toQueuedJob(item, "pending")),
-    ...queue_running.map((item) => toQueuedJob(item, "in_progress")),
-  ];
   // A job that ended between the two readings stands in both.
   const over = new Set(ended.value.map(({ id }) => id));
   const jobs = [...moving.filter(({ id }) => !over.has(id)), ...ended.value]
@@ -38,22 +57,19 @@ export async function listOlderJobs(exchange: LocalExchange): Promise<Response> 
   return translated({ jobs: page, pagination: { offset: query.offset, limit: query.limit, total: jobs.length, has_more } });
 }
 
-export async function olderJob({ ask }: LocalExchange, id: string): Promise<Response> {
+export async function olderJob({ ask, say }: LocalExchange, id: string): Promise<Response> {
   const history = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
   if (!history.ok) return history.answer;
-  const entry = historySchema.parse(history.value)[id];
-  if (entry) return translated(detailsOf(id, entry));
+  const ended = await say(endedJob, [history.bytes], { id });
+  if (ended) return ended;
   const queue = await readLocal(await ask("/api/queue"));
   if (!queue.ok) return queue.answer;
-  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
-  const running = queue_running.find((one) => one[1] === id);
-  const item = running ?? queue_pending.find((one) => one[1] === id);
-  if (!item) return translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
-  return translated({ ...toQueuedJob(item, running ? "in_progress" : "pending"), ...wholeOf(item) });
+  const moving = await say(queuedJob, [queue.bytes], { id });
+  return moving ?? translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
 }
 
 /** Newest first. */
-async function readEnded(exchange: LocalExchange): Promise<Read<readonly LocalJob[]>> {
+async function readEnded(exchange: LocalExchange): Promise<Newest> {
   const { base, ended } = exchange;
   const known = ended.of(base);
   for (const count of known ? PEEKS : []) {
@@ -68,26 +84,18 @@ async function readEnded(exchange: LocalExchange): Promise<Read<readonly LocalJo
   }
   for (const count of READINGS) {
     const read = await readNewest(exchange, count);
-    if (!read.ok && read.tooLarge && count !== READINGS.at(-1)) continue;
+    if (!read.ok && read.isTooLarge && count !== READINGS.at(-1)) continue;
     if (read.ok) ended.keep(base, read.value);
     return read;
   }
   throw new Error("there is a last reading");
 }
 
-type Newest = { ok: true; value: LocalJob[] } | { ok: false; answer: Response; tooLarge: boolean };
+type Newest = { ok: true; value: readonly LocalJob[] } | { ok: false; answer: Response; isTooLarge?: true };
 
-async function readNewest({ ask }: LocalExchange, count: number): Promise<Newest> {
+async function readNewest({ ask, learn }: LocalExchange, count: number): Promise<Newest> {
   const read = await readLocal(await ask("/api/history", { query: { max_items: count } }));
-  if (!read.ok) return { ...read, tooLarge: false };
-  if (read.value === undefined) return { ok: false, answer: translated(null), tooLarge: true };
-  const entries = z.record(z.string(), z.unknown()).parse(read.value);
-  return {
-    ok: true,
-    value: Object.entries(historySchema.parse(entries))
-      .map(([id, entry]) => toEndedJob(id, entry))
-      .reverse(),
-  };
+  return read.ok ? { ok: true, value: await learn(endedJobs, [read.bytes], undefined) } : read;
 }
 
 /** As newer versions sort: what tells no time counts as nothing. */

@@ -5,14 +5,16 @@
 
 import "server-only";
 import { z } from "zod";
-import { parseExactJson } from "@/lib/contract/exact-json";
+import { type LargeAnswers } from "../large-answers";
 import { type Send } from "../send";
 import { createEndedMemory } from "./ended-jobs";
-import { assetTranslations } from "./local-assets";
-import { openExchange, readLocal, type Translation, translated } from "./local-exchange";
-import { historyTranslations } from "./local-history";
-import { jobTranslations } from "./local-jobs";
-import { queueTranslations } from "./local-queue";
+import { assetTranslations, wordsOfAssets } from "./local-assets";
+import { Misread, openExchange, readLocal, type Translation, translated } from "./local-exchange";
+import { historyTranslations, wordsOfHistory } from "./local-history";
+import { jobTranslations, wordsOfJobs } from "./local-jobs";
+import { queueTranslations, wordsOfQueue } from "./local-queue";
+import { wordsOfOlderJobs } from "./older-jobs";
+import { type AnyWording, wording } from "./wording";
 
 const LARGEST_EDGE = "res";
 
@@ -20,25 +22,29 @@ const LARGEST_EDGE = "res";
 const CLIENT_ID = "lightdesk";
 const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
 
+/** Versions before /api/jobs note no time of their own; later ones write theirs over it. Undefined of what is no prompt. */
+const promptWords = wording("prompt", ([body], { create_time }: { create_time: number }) => {
+  const given = promptSchema.safeParse(body);
+  return given.success ? { client_id: CLIENT_ID, ...given.data, extra_data: { ...given.data.extra_data, create_time } } : undefined;
+});
+const activeUser = wording("active-user", () => ({ status: "active" }));
+
 const otherTranslations: readonly Translation[] = [
   {
     method: "POST",
     path: /\/api\/prompt$/,
-    async speak({ request, pass, ask, ended }) {
-      const given = promptSchema.safeParse(parseExactJson(await request.clone().text()));
-      if (!given.success) return pass();
-      // Versions before /api/jobs note no time of their own; later ones write theirs over it.
-      const extra_data = { ...given.data.extra_data, create_time: ended.now() };
-      return ask("/api/prompt", { json: { client_id: CLIENT_ID, ...given.data, extra_data } });
+    async speak({ request, pass, ask, ended, write }) {
+      const json = await write(promptWords, [new Uint8Array(await request.clone().arrayBuffer())], { create_time: ended.now() });
+      return json ? ask("/api/prompt", { json }) : pass();
     },
   },
   {
     // Whoever reaches a local server may use it.
     method: "GET",
     path: /\/api\/user$/,
-    async speak({ ask }) {
+    async speak({ ask, say }) {
       const read = await readLocal(await ask("/api/system_stats"));
-      return read.ok ? translated({ status: "active" }) : read.answer;
+      return read.ok ? ((await say(activeUser, [read.bytes], undefined)) ?? translated(null)) : read.answer;
     },
   },
   {
@@ -70,18 +76,30 @@ const translations: readonly Translation[] = [
   ...otherTranslations,
 ];
 
-export function speakLocal(send: Send, now: () => number): Send {
-  const ended = createEndedMemory(now);
+/** All of them, for the thread. */
+export const wordings: readonly AnyWording[] = [
+  ...wordsOfJobs,
+  ...wordsOfOlderJobs,
+  ...wordsOfQueue,
+  ...wordsOfHistory,
+  ...wordsOfAssets,
+  promptWords,
+  activeUser,
+];
+
+export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<LargeAnswers, "word">): Send {
+  const tools = { send, ended: createEndedMemory(now), largeAnswers };
   return async (request) => {
     const { pathname } = new URL(request.url);
     for (const { method, path, speak } of translations) {
       const caught = method === "*" || method === request.method ? path.exec(pathname) : null;
       if (!caught) continue;
       try {
-        return await speak(openExchange(send, request, caught, ended));
+        return await speak(openExchange(tools, request, caught));
       } catch (error) {
-        if (!(error instanceof z.ZodError)) throw error;
-        return translated(null); // no operation is answered by it: the reader of answers refuses it by its shape
+        if (!(error instanceof Misread) && !(error instanceof z.ZodError)) throw error;
+        // No operation is answered by null, nor by what is no JSON: the reader of answers refuses it.
+        return error instanceof Misread && !error.isJson ? new Response("no JSON") : translated(null);
       }
     }
     return send(request);

@@ -1,0 +1,70 @@
+// What runs in the thread for large answers: bytes in; a masked value, or JSON in the interface's words, out.
+// Guarantees: what it hands back of a service's answer has passed the gate for the key, the schema and the masking; what is only passed on
+// is handed back written. Must never: speak to anybody else.
+
+import "server-only";
+import { parentPort } from "node:worker_threads";
+import { z } from "zod";
+import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { objectOf } from "@/lib/contract/json";
+import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { type Operation } from "@/lib/contract/operation";
+import { allOperations } from "@/lib/contract/operations";
+import { nameInExtraData } from "@/lib/contract/workflow-name";
+import { answeredOf, notesOf } from "../ledger/notes";
+import { type Done, type Task, type Told } from "../upstream/large-answers";
+import { wordings } from "../upstream/local-dialect/speak-local";
+import { readBody } from "../upstream/read-body";
+import { EMBEDDED_BASE_URL } from "../upstream/send";
+import { takeApart } from "../upstream/written-parts";
+
+const address = Buffer.from(EMBEDDED_BASE_URL.replace(/^\w+:\/\//, ""));
+
+parentPort?.on("message", (task: Task) => {
+  void done(task).then((told) => parentPort?.postMessage(told, given(told)));
+});
+
+async function done(task: Task): Promise<Done> {
+  return task.kind === "word" ? word(task) : read(task);
+}
+
+/** Handed over instead of copied. */
+function given(told: Done): ArrayBuffer[] {
+  const bytes = told.kind === "read" ? told.inParts?.json : told.ok ? told.json : undefined;
+  return bytes?.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.byteLength ? [bytes.buffer] : [];
+}
+
+async function read({ bytes, operationName, how }: Extract<Task, { kind: "read" }>): Promise<Done> {
+  const operation = allOperations.find(({ name }) => name === operationName);
+  if (!operation) throw new Error(`there is no operation ${operationName}`);
+  const isClean = !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(address);
+  const body = await readBody(bytes, { operation, ...how });
+  if (!body.ok) return { kind: "read", read: body, isClean };
+  const value = maskSecrets(body.value, how.apiKey === undefined ? [] : [how.apiKey]);
+  // Addresses of the embedded service are rewritten where the value is.
+  if (!how.isPassedOn || !isClean) return { kind: "read", read: { ok: true, value }, isClean };
+  const { rest, inParts } = takeApart(value);
+  return { kind: "read", read: { ok: true, value: rest }, isClean, inParts, told: toldOf(operation, value) };
+}
+
+function toldOf({ tells }: Operation, value: unknown): Told {
+  const answered = tells && answeredOf(tells, value);
+  const workflowName = tells === "job" ? nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data) : undefined;
+  return { notes: answered ? notesOf(answered) : [], workflowName };
+}
+
+function word({ said, name, args }: Extract<Task, { kind: "word" }>): Done {
+  const wording = wordings.find((one) => one.name === name);
+  if (!wording) throw new Error(`there is no wording ${name}`);
+  try {
+    const value = wording.say(
+      said.map((bytes) => parseExactJson(new TextDecoder().decode(bytes))),
+      args as never, // what the wording of this name was called with, on the other side
+    );
+    return { kind: "word", ok: true, json: value === undefined ? undefined : new TextEncoder().encode(writeExactJson(value)) };
+  } catch (error) {
+    if (error instanceof z.ZodError || error instanceof SyntaxError)
+      return { kind: "word", ok: false, isJson: error instanceof z.ZodError };
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+// An answer that is only passed on, in two halves: the little that has names to be put on, and its large parts, written already.
+// Guarantees: what is put together again is what was taken apart; a part is neither parsed nor copied until the answer is written.
+// Must never: be asked for what stands inside a part.
+
+import "server-only";
+import { randomBytes } from "node:crypto";
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { isObject } from "@/lib/contract/json";
+
+/** `end`: where the part ends in `json`; the next one begins there. */
+type Place = { path: readonly (string | number)[]; end: number };
+export type InParts = { json: Uint8Array; places: readonly Place[] };
+
+/** Lists of jobs, and what a row of them holds. What has more is one part. */
+const MOST_ROWS = 2000;
+const MOST_FIELDS = 200;
+/** A catalogue of node classes has a few thousand. */
+const MOST_ENTRIES = 5000;
+/** Signed addresses are shorter. */
+const LONGEST_TEXT = 4096;
+const LARGEST_VALUE = 256;
+
+/** In the thread. Rows stay apart, so that names can be put on each. */
+export function takeApart(value: unknown): { rest: unknown; inParts: InParts } {
+  const pieces: Buffer[] = [];
+  const places: Place[] = [];
+  let end = 0;
+  const write = (item: unknown, path: Place["path"]): unknown => {
+    const isContainer = typeof item === "object" && item !== null;
+    if (isContainer ? false : typeof item !== "string" || item.length <= LONGEST_TEXT) return item;
+    const piece = Buffer.from(writeExactJson(item));
+    if (isContainer && piece.byteLength <= LARGEST_VALUE) return item;
+    pieces.push(piece);
+    end += piece.byteLength;
+    places.push({ path, end });
+    return null;
+  };
+  const row = (item: unknown, path: Place["path"]) => mapped(item, path, MOST_FIELDS, write);
+  const field = (item: unknown, path: Place["path"]) => (Array.isArray(item) ? mapped(item, path, MOST_ROWS, row) : write(item, path));
+  function mapped(item: unknown, path: Place["path"], most: number, put: (item: unknown, path: Place["path"]) => unknown): unknown {
+    if (Array.isArray(item) && item.length <= most) return item.map((one: unknown, index) => put(one, [...path, index]));
+    if (!isObject(item) || Object.keys(item).length > most) return write(item, path);
+    return Object.fromEntries(Object.entries(item).map(([name, one]) => [name, put(one, [...path, name])]));
+  }
+  const rest = mapped(value, [], MOST_ENTRIES, field);
+  return { rest, inParts: { json: Buffer.concat(pieces), places } };
+}
+
+export function createWrittenParts() {
+  const mark = randomBytes(12).toString("hex");
+  const places = new RegExp(`"${mark}-(\\d+)"`);
+  let count = 0;
+  /** Those of the value that is being written. */
+  let met: Map<string, Uint8Array> | undefined;
+
+  function part(bytes: Uint8Array): object {
+    count += 1;
+    const name = String(count);
+    return {
+      toJSON() {
+        met?.set(name, bytes);
+        return `${mark}-${name}`;
+      },
+    };
+  }
+
+  return {
+    put(rest: unknown, { json, places: all }: InParts): unknown {
+      let value = rest;
+      let begin = 0;
+      for (const { path, end } of all) {
+        const found = part(json.subarray(begin, end));
+        begin = end;
+        const holder = path.slice(0, -1).reduce<unknown>(inside, value);
+        const name = path.at(-1);
+        if (name === undefined) value = found;
+        // Defined and not assigned: a name may be `__proto__`.
+        else if (typeof holder === "object" && holder !== null)
+          Object.defineProperty(holder, name, { value: found, enumerable: true, writable: true, configurable: true });
+      }
+      return value;
+    },
+
+    write(value: unknown): Uint8Array {
+      met = new Map();
+      const text = writeExactJson(value);
+      const parts = met;
+      met = undefined;
+      // Every other piece is what the mark caught: the name of a part.
+      const pieces = text.split(places).map((piece, index) => (index % 2 === 0 ? Buffer.from(piece) : (parts.get(piece) ?? Buffer.of())));
+      return Buffer.concat(pieces);
+    },
+  };
+}
+
+function inside(holder: unknown, name: string | number): unknown {
+  return typeof holder === "object" && holder !== null && Object.hasOwn(holder, name) ? Reflect.get(holder, name) : undefined;
+}
