@@ -26,17 +26,24 @@ export function nextPollMs(motion: Motion): number {
   return waits[motion];
 }
 
-/** After the n-th failure in a row (1 is the first), of whatever kind: an outage may look like any. A wait that the service named is kept to. */
-export function retryPollMs(failures: number, retryAfterMs = 0): number {
-  return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, BUSY_MS * 2 ** Math.max(0, failures - 1)));
+/**
+ * After the n-th failure in a row (1 is the first), of whatever kind: an outage may look like any. A wait that the service named is kept to.
+ * `tookMs`: what was waited for the failure itself, so that from one asking to the next it is never longer than that.
+ */
+export function retryPollMs(failures: number, { retryAfterMs = 0, tookMs = 0 }: { retryAfterMs?: number; tookMs?: number } = {}): number {
+  const waitMs = Math.min(BUSY_MS * 2 ** Math.max(0, failures - 1), LONGEST_WAIT_MS - tookMs);
+  return Math.max(retryAfterMs, BUSY_MS, waitMs);
 }
 
 export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline" };
 
-/** An answer is live until the one after it is clearly late; a failure makes it offline at once. */
+/** An answer takes a moment itself. */
+const LATE_MS = 2_500;
+
+/** An answer is live until the one after it is late; a failure makes it offline at once. */
 export function freshnessOf(at: { nowMs: number; answeredMs: number; everyMs: number; isFailing: boolean }): Freshness {
   if (at.isFailing) return { kind: "offline" };
   const ageMs = Math.max(0, at.nowMs - at.answeredMs);
-  const allowedMs = at.everyMs === 0 ? Number.POSITIVE_INFINITY : at.everyMs * 2 + 1_000;
+  const allowedMs = at.everyMs === 0 ? Number.POSITIVE_INFINITY : at.everyMs + LATE_MS;
   return ageMs <= allowedMs ? { kind: "live" } : { kind: "aged", seconds: Math.round(ageMs / 1000) };
 }

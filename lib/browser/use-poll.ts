@@ -55,6 +55,7 @@ export function usePoll<Answer, T>(
 ): Poll<T> {
   const { cache } = useSWRConfig();
   const isPressed = useRef(false);
+  const askedMs = useRef(0);
   const [mountedMs] = useState(() => Date.now());
   const everyMs = (stamped: Stamped<T> | undefined) => nextPollMs(stamped ? motion(stamped.value) : "moving");
   const configuration: SWRConfiguration<Stamped<T>, ApiFailure> = {
@@ -70,13 +71,21 @@ export function usePoll<Answer, T>(
     onSuccess: (_answer, key) => endRetries(cache, key),
     onErrorRetry: (failure, key, _configuration, revalidate, { retryCount }) => {
       const { retryAfterMs } = failure;
-      retryIn(cache, key, { waitMs: retryPollMs(retryCount, retryAfterMs), isNamed: retryAfterMs !== undefined }, () => {
+      const waitMs = retryPollMs(retryCount, { retryAfterMs, tookMs: Date.now() - askedMs.current });
+      retryIn(cache, key, { waitMs, isNamed: retryAfterMs !== undefined }, () => {
         // Whoever comes back asks by that. Timers of several parts of the page that end together ask once.
         if (document.visibilityState !== "hidden") void revalidate({ retryCount, dedupe: true });
       });
     },
   };
-  const { data, error, isValidating, mutate } = useSWR<Stamped<T>, ApiFailure>(path, (key: `/${string}`) => ask(key, read), configuration);
+  const { data, error, isValidating, mutate } = useSWR<Stamped<T>, ApiFailure>(
+    path,
+    (key: `/${string}`) => {
+      askedMs.current = Date.now();
+      return ask(key, read);
+    },
+    configuration,
+  );
   const newest = data && initial ? (data.atMs >= initial.atMs ? data : initial) : (data ?? initial);
   const waitMs = everyMs(newest);
   const newestMs = newest?.atMs;

@@ -15,7 +15,7 @@ import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
 import { type Answered, readAnswer } from "./read-answer";
 import { type Send } from "./send";
-import { type Silences } from "./silences";
+import { type GiveUp, type Silences } from "./silences";
 import { watched } from "./streams";
 
 export type UpstreamLimits = {
@@ -72,14 +72,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const now = options.now ?? Date.now;
   const { baseUrl, apiKey } = options;
 
-  async function once(operation: Operation, input: CallInput, isPassedOn: boolean): Promise<Result<Answered, Failure>> {
+  async function once(operation: Operation, input: CallInput, isPassedOn: boolean): Promise<Result<Answered, Failure> | "again"> {
     const reads = isRead(operation);
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
-    const giveUp = (ms: number) => {
-      quietMs = ms;
+    let isHeard = false;
+    let isAnswered = false;
+    const giveUp: GiveUp = (why) => {
+      // Its own answer is what was heard.
+      if (why === "heard" && isAnswered) return;
+      if (why === "heard") isHeard = true;
+      else quietMs = why.quietMs;
       deadline.expire();
     };
     const { silences } = options;
@@ -88,6 +93,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     try {
       const request = toRequest(toUrl(baseUrl, operation, input), operation, moving ?? input, apiKey, deadline.signal);
       const answer = await options.send(request);
+      isAnswered = true;
       options.learn?.(operation, answer.status);
       silences?.of.heard(silences.service);
       const { signal } = deadline;
@@ -105,7 +111,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       };
       return await readAnswer(answer, how);
     } catch (error) {
-      if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
+      if (deadline.expired) return isHeard ? "again" : failed(timedOut(baseUrl, quietMs));
       if (input.signal?.aborted) return failed(callerWentAway());
       return failed(unreachable(baseUrl, error));
     } finally {
@@ -118,7 +124,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!isAddressable(input)) return failed(notAddressable());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
-      const result = await once(operation, input, isPassedOn);
+      let result = await once(operation, input, isPassedOn);
+      // Its line may be one that nobody answers any more; it is a read, and the service is back.
+      if (result === "again") result = await once(operation, input, isPassedOn);
+      if (result === "again") return failed(timedOut(baseUrl, limits.silentMs));
       if (result.ok) options.onAnswer?.(operation, result.value.value);
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));

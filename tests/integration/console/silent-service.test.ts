@@ -8,7 +8,7 @@ import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send-http";
 import { createSilences } from "@/lib/server/upstream/silences";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 import { createHarness } from "@/tests/support/harness";
-import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
 
 const open: (LittleServer | HttpSend)[] = [];
@@ -16,11 +16,13 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-async function behind() {
-  const server = await startLittleServer(() => undefined);
+async function behind(isBack: () => boolean = () => false) {
+  const server = await startLittleServer((_, response) => {
+    if (isBack()) answerJson(response, { status: "active" });
+  });
   const send = createHttpSend();
   open.push(server, send);
-  const limits = { readMs: 20_000, silentMs: 200 };
+  const limits = { readMs: 60_000, silentMs: 600 };
   const upstream = createUpstream({
     baseUrl: server.url,
     apiKey: "k",
@@ -28,7 +30,7 @@ async function behind() {
     limits,
     silences: { of: createSilences(), service: "c" },
   });
-  return { upstream };
+  return { upstream, server };
 }
 
 test("of many reads one is waited for to the end, and the others say soon that there is no answer", async () => {
@@ -48,6 +50,20 @@ test("of many reads one is waited for to the end, and the others say soon that t
   expect(ended).not.toContain("background");
   leaving.abort();
   await Promise.all([...reads, background]);
+});
+
+test("a read that waits on a line which nobody answers any more is asked again as soon as another one is answered", async () => {
+  let isBack = false;
+  const { upstream, server } = await behind(() => isBack);
+  const ask = () => upstream.call(operations.getUser, { waits: "poll" });
+  const patient = ask();
+  await until("the patient one is asked", () => server.seen.length === 1);
+  const second = await ask();
+  expect(second).toMatchObject({ ok: false, failure: { code: "UPSTREAM_TIMEOUT" } });
+  isBack = true;
+  // Its first line is still open, and never answers.
+  await until("somebody is answered", async () => (await ask()).ok);
+  expect(await patient).toMatchObject({ ok: true, value: { status: "active" } });
 });
 
 test("a page is not kept waiting for as long as a read of its own may take", async () => {

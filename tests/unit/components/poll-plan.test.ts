@@ -17,8 +17,13 @@ describe("when a page asks again", () => {
     expect(waits).toEqual([...waits].sort((one, other) => one - other));
   });
 
+  it("waits no longer from one asking to the next, however long the failure itself took", () => {
+    expect(retryPollMs(8, { tookMs: 5_000 })).toBe(LONGEST_WAIT_MS - 5_000);
+    expect(retryPollMs(8, { tookMs: 30_000 })).toBe(BUSY_MS);
+  });
+
   it("keeps to the wait that a service named, even beyond that", () => {
-    expect(retryPollMs(1, 90_000)).toBe(90_000);
+    expect(retryPollMs(1, { retryAfterMs: 90_000 })).toBe(90_000);
   });
 });
 
@@ -31,6 +36,11 @@ describe("how old what is shown is", () => {
 
   it("says its age once the next answer is clearly late", () => {
     expect(freshnessOf({ ...at, answeredMs: 88_000 })).toEqual({ kind: "aged", seconds: 12 });
+  });
+
+  it("is no longer live a moment after the next answer should have come, where nothing moves either", () => {
+    expect(freshnessOf({ ...at, everyMs: IDLE_MS, answeredMs: 91_000 })).toEqual({ kind: "live" });
+    expect(freshnessOf({ ...at, everyMs: IDLE_MS, answeredMs: 88_000 })).toEqual({ kind: "aged", seconds: 12 });
   });
 
   it("is offline as soon as one has failed, however young that answer is", () => {

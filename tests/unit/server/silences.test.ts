@@ -9,7 +9,8 @@ afterEach(() => void vi.useRealTimers());
 function world() {
   const silences = createSilences(() => Date.now());
   const givenUp: string[] = [];
-  const begin = (name: string, service = "studio") => silences.begin(service, SILENT_MS, () => givenUp.push(name));
+  const begin = (name: string, service = "studio") =>
+    silences.begin(service, SILENT_MS, (why) => givenUp.push(why === "heard" ? `${name} is to ask again` : name));
   return { silences, givenUp, begin };
 }
 const pass = (ms: number) => vi.advanceTimersByTime(ms);
@@ -34,13 +35,15 @@ test("all but the first are given up after a silence; the next is let look, and 
 test("an answer ends the silence also for those that had just begun", () => {
   const { silences, givenUp, begin } = world();
   begin("patient");
-  begin("second");
+  const end = begin("second");
   pass(SILENT_MS);
+  end();
   begin("new");
   pass(400);
   silences.heard("studio");
+  expect(givenUp).toEqual(["second", "patient is to ask again"]);
   pass(SILENT_MS - 1);
-  expect(givenUp).toEqual(["second"]);
+  expect(givenUp).toEqual(["second", "patient is to ask again"]);
 });
 
 test("a slow read beside others that are answered is left its time", () => {
