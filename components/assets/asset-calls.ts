@@ -1,12 +1,11 @@
 // What changes one asset, as calls of the interface; and what a service turned out not to have.
-// Guarantees: an operation that is absent is told apart from an asset that is gone; once seen to be absent it is offered no more in this tab.
-// Must never: learn from a refusal that may mean something else.
+// Guarantees: once seen to be absent an operation is offered no more in this tab.
 
 import { useSyncExternalStore } from "react";
-import { callApi, type CallInit } from "@/lib/browser/api";
+import { type CallInit } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type Asset } from "@/lib/contract/schemas/asset";
+import { lacksOperation } from "@/lib/contract/failure";
 
 /** Extensions that change an asset. A service that lists its tags has them, until it says otherwise. */
 export type AssetChange = "tags.remove" | "assets.edit" | "assets.delete";
@@ -57,14 +56,8 @@ export function useWithdrawn(connection: string | undefined): ReadonlySet<AssetC
   );
 }
 
-/** Whether a refusal says that the service has no such operation. A 404 says so only where the asset itself is found. */
-export async function learnAbsence(
-  change: AssetChange,
-  failure: ApiFailure,
-  { id, connection }: { id: string; connection: string | undefined },
-): Promise<boolean> {
-  const isAbsent =
-    failure.status === 405 || failure.status === 501 || (failure.status === 404 && (await callApi<Asset>(assetPath(id, connection))).ok);
-  if (isAbsent && connection !== undefined) withdraw(connection, change);
-  return isAbsent;
+/** Whether a refusal says that the service has no such operation, which is offered no more then. */
+export function learnAbsence(change: AssetChange, failure: ApiFailure, connection: string | undefined): boolean {
+  if (lacksOperation(failure) && connection !== undefined) withdraw(connection, change);
+  return lacksOperation(failure);
 }

@@ -21,6 +21,7 @@ import { useViewing } from "@/components/viewer/use-viewing";
 import { type Stamped } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { type AssetPage } from "./asset-page";
 import { assetHref } from "./asset-urls";
@@ -70,7 +71,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const source = isPaged ? paged : endless;
   const { failure } = source;
   // A service without assets is not out of reach: there is nothing to filter, to add or to wait for.
-  const isAbsent = failure?.code === "NOT_IMPLEMENTED";
+  const isAbsent = failure !== undefined && lacksOperation(failure);
   const picking = usePicking(source, questionOf(query) + (isPaged ? query.offset : ""));
   useStoredAssets(source.refresh);
 

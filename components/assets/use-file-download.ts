@@ -6,7 +6,8 @@ import useSWRImmutable from "swr/immutable";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-import { isAbsent, useTags } from "./use-tags";
+import { lacksOperation } from "@/lib/contract/failure";
+import { useTags } from "./use-tags";
 
 /**
  * Whether files can be had of this service at all. Where it has the core of the interface alone, that is asked of one file, once in a tab:
@@ -17,7 +18,7 @@ export function useHandsOutFiles(connectionId: string | undefined, file: string 
   const { data } = useSWRImmutable(state === "absent" && file !== undefined ? ["assets.file", connectionId] : null, async () =>
     file === undefined ? undefined : await firstByteFailure(file),
   );
-  return data === undefined || !isAbsent(data);
+  return data === undefined || (data.status !== 404 && !lacksOperation(data));
 }
 
 /** Saves a file whose first byte was given: a service that refuses it is heard here, and not in place of the page. */

@@ -15,10 +15,6 @@ export type TagsKnown = { state: "asking" | "present" | "absent" | "unknown"; ta
 
 const quiet = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false, keepPreviousData: true };
 
-export function isAbsent({ status }: ApiFailure): boolean {
-  return status === 404 || status === 405 || status === 501;
-}
-
 /** Null: the service answered that it has no such list. */
 function known(tags: TagCount[] | null | undefined, failure: ApiFailure | undefined): TagsKnown {
   if (failure) return { state: "unknown", tags: tags ?? [], failure };

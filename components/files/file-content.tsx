@@ -6,9 +6,9 @@ import { FailureMessage } from "@/components/frame/failure-message";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { MOST_TEXT_BYTES, readText, type TextOfFile } from "./read-text";
-import { isAbsent } from "./use-abilities";
 
 type FileContentProps = {
   path: string;
@@ -28,8 +28,8 @@ export function FileContent({ path, connection, version, isRead, onUnreadable, o
   const read = async () => {
     const text = await readText(path, connection);
     if (text.ok) return text.value;
-    if (text.failure.status === 404) onGone();
-    else if (isAbsent(text.failure)) onUnreadable();
+    if (lacksOperation(text.failure)) onUnreadable();
+    else if (text.failure.status === 404) onGone();
     throw text.failure;
   };
   const options = { shouldRetryOnError: false, revalidateOnFocus: false, keepPreviousData: true };

@@ -5,11 +5,10 @@
 
 import { meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { type Result } from "@/lib/shared/result";
-import { isAbsentAct } from "./absent-act";
-import { isAbsent } from "./use-abilities";
 
 export type RefusedFile = { path: string; failure: ApiFailure };
 export type FileRemoval = { removed: number; failed: readonly RefusedFile[]; left: readonly string[] };
@@ -64,14 +63,13 @@ export function createFileRemovals(ports: RemovalPorts) {
         else {
           outcome.failed.push({ path, failure: result.failure });
           // It would be the same for every other file: no network, no session, no such act.
-          isOver ||= meetsAll(result.failure) || (outcome.removed === 0 && isAbsent(result.failure));
+          isOver ||= meetsAll(result.failure) || lacksOperation(result.failure);
         }
         change({ done: outcome.removed + outcome.failed.length });
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
-    const refused = outcome.removed === 0 ? outcome.failed.find(({ failure }) => isAbsent(failure)) : undefined;
-    const lacksIt = refused !== undefined && (await isAbsentAct(refused, (folder) => ports.list(folder, connection)));
+    const lacksIt = outcome.failed.some(({ failure }) => lacksOperation(failure));
     become({ kind: "over", removal: { ...outcome, left: waiting }, isAbsent: lacksIt });
   }
 

@@ -9,10 +9,10 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
-import { isAbsentAct, type ListFolder } from "./absent-act";
 import { toFolderName } from "./crumbs";
-import { listApiPath, moveApiPath } from "./files-address";
+import { moveApiPath } from "./files-address";
 
 type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void; onAbsent: () => void };
 
@@ -38,8 +38,6 @@ export function MoveFile({ path, connection, onMoved, onAbsent }: MoveFileProps)
     setBusy(true);
     setFailure(undefined);
     const moved = await callApi<UserdataFile>(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
-    const list: ListFolder = (folder) => callApi(listApiPath(folder, connection ?? ""), { cache: "no-store" });
-    const lacksIt = !moved.ok && (await isAbsentAct({ path, failure: moved.failure }, list));
     setBusy(false);
     if (moved.ok) {
       close();
@@ -47,7 +45,7 @@ export function MoveFile({ path, connection, onMoved, onAbsent }: MoveFileProps)
       return onMoved(moved.value.path);
     }
     if (moved.failure.status === 409 && !isTaken) return setTaken(true);
-    if (lacksIt) {
+    if (lacksOperation(moved.failure)) {
       close();
       return onAbsent();
     }

@@ -7,8 +7,6 @@ import { withQuery } from "@/lib/browser/urls";
 
 export type Ability = "read" | "remove" | "move";
 
-const LACKS_IT = new Set([404, 405, 501]);
-
 /**
  * What this service can do with files beyond listing and writing them. Learnt by reading a byte of one that is there, and never by an act
  * that changes anything; what a first real act was refused as unknown is withdrawn. `dir`: a folder that holds a file.
@@ -24,10 +22,6 @@ export function useAbilities(connection: string | undefined, dir: string | undef
     lost,
     isAsking: isLoading,
   };
-}
-
-export function isAbsent({ status }: { status: number }): boolean {
-  return LACKS_IT.has(status);
 }
 
 async function readsFiles(dir: string | undefined, connection: string | undefined): Promise<boolean | undefined> {

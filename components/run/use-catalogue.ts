@@ -4,11 +4,10 @@ import useSWR from "swr";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
 export type Catalogue = { info?: ObjectInfo; isMissing: "no" | "absent" | "failed"; readAgain: () => void };
-
-const absent = new Set(["NOT_FOUND", "METHOD_NOT_ALLOWED", "NOT_IMPLEMENTED"]);
 
 /** The service's node catalogue, asked for once a workflow is open. It may be megabytes: read once per connection, never polled. */
 export function useCatalogue(connection: string | undefined, isWanted: boolean): Catalogue {
@@ -19,7 +18,7 @@ export function useCatalogue(connection: string | undefined, isWanted: boolean):
     revalidateIfStale: false,
     shouldRetryOnError: false,
   });
-  return { info: data, isMissing: data || !error ? "no" : absent.has(error.code) ? "absent" : "failed", readAgain: () => void mutate() };
+  return { info: data, isMissing: data || !error ? "no" : lacksOperation(error) ? "absent" : "failed", readAgain: () => void mutate() };
 }
 
 async function read(path: `/${string}`): Promise<ObjectInfo> {

@@ -9,6 +9,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isWorthHashing, type Speeds } from "@/lib/browser/speeds";
 import { mayHaveStarted } from "@/lib/contract/submission";
 import { objectOf } from "@/lib/contract/json";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { checkStored } from "./check-hash";
 import { type About, type Changes } from "./about";
@@ -159,8 +160,9 @@ function reasonToSend({ file, hash, about }: UploadItem, { speeds, service }: Le
 }
 
 /** Undefined: a refusal that sending would meet as well. */
-function whyNotFromHash({ status, code, message }: ApiFailure): SentWhole | undefined {
-  if (status === 405 || status === 501 || code === "NOT_IMPLEMENTED") return "no-from-hash";
+function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
+  const { status, code, message } = failure;
+  if (lacksOperation(failure)) return "no-from-hash";
   // Some say it in words alone.
   return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
 }

@@ -10,6 +10,7 @@ import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type DownloadState, type DownloadTask } from "@/lib/contract/download-task";
+import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { OpenAsset } from "./open-asset";
 import { Act } from "./upload-row";
@@ -111,7 +112,7 @@ function progressText({ state, word, reason, bytesDone, bytesTotal }: DownloadTa
 }
 
 function refusalText(failure: ApiFailure, t: Words, errors: ReturnType<typeof useTranslations<"errors">>): string {
-  return [404, 405, 501].includes(failure.status) ? t("downloads.cannotCancel") : failureText(errors, failure);
+  return lacksOperation(failure) ? t("downloads.cannotCancel") : failureText(errors, failure);
 }
 
 function nameOf({ fileName, source }: DownloadTask): string {

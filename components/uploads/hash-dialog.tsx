@@ -12,6 +12,7 @@ import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { offerHash } from "@/lib/browser/offer-hash";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type DraftFaults, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
@@ -63,7 +64,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     if (!written.ok) setFailure(written.failure);
   }
 
-  const isAbsent = failure?.status === 405 || failure?.status === 501;
+  const isAbsent = failure !== undefined && lacksOperation(failure);
   return (
     <Dialog isOpen onClose={onClose} title={t("title")} className="w-[min(560px,calc(100vw-24px))]">
       <form

@@ -2,6 +2,7 @@
 // Guarantees: bounded; a picture is one that stands in the answer itself, so that nothing is fetched from elsewhere to show it.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { isObject, numberOf, textOf } from "@/lib/contract/json";
 import { type Result } from "@/lib/shared/result";
 
@@ -13,8 +14,9 @@ export type Metadata = { content_length?: unknown; filename?: unknown; name?: un
 
 export function toCheck(answer: Result<Metadata, ApiFailure>): SourceCheck {
   if (answer.ok) return { kind: "known", facts: toFacts(answer.value ?? {}) };
-  const { status } = answer.failure;
-  return status === 404 || status === 405 || status === 501 ? { kind: "untold" } : { kind: "refused", failure: answer.failure };
+  return answer.failure.status === 404 || lacksOperation(answer.failure)
+    ? { kind: "untold" }
+    : { kind: "refused", failure: answer.failure };
 }
 
 function toFacts({ content_length, filename, name, preview_image, validation }: Metadata): SourceFacts {

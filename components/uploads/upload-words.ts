@@ -1,6 +1,7 @@
 import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure-text";
 import { type Tone } from "@/components/ui/tone";
+import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { wasKnown } from "./upload-state";
 import { isAlarm, isUnwritten, type UploadItem } from "./upload-item";
@@ -76,7 +77,7 @@ function changingText({ changing }: UploadItem, { t, errors, locale }: Words): s
 
 /** The service has said that it changes no stored assets. */
 export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolean {
-  return changing !== undefined && changing !== "now" && [404, 405, 501].includes(changing.failure.status);
+  return changing !== undefined && changing !== "now" && lacksOperation(changing.failure);
 }
 
 function joined(parts: readonly (string | undefined)[]): string {

@@ -11,6 +11,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { Textarea } from "@/components/ui/textarea";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type DraftFaults, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
@@ -86,8 +87,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   const note = ({ url }: Address) => {
     const failure = refused.get(url);
     if (!failure) return undefined;
-    const isAbsent = failure.status === 405 || failure.status === 501 || failure.status === 404;
-    return t("refused", { reason: isAbsent && failure.code !== "UNSUPPORTED_SOURCE" ? t("absent") : failureText(errors, failure) });
+    return t("refused", { reason: lacksOperation(failure) ? t("absent") : failureText(errors, failure) });
   };
 
   return (

@@ -21,6 +21,11 @@ export type Failure = {
   requestId?: string;
 };
 
+/** The service has no such operation. Which refusals say so is decided where a service is asked; everything else tests this alone. */
+export function lacksOperation({ code }: Pick<Failure, "code">): boolean {
+  return code === "NOT_IMPLEMENTED";
+}
+
 const LONGEST_MESSAGE = 500;
 
 /** A 429 whose code or message speaks of money, plan or a full queue is shown, never repeated. */

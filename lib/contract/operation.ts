@@ -57,8 +57,11 @@ export type Operation = {
   query?: z.ZodObject;
   /** What the console asks in the query whatever it was asked itself. */
   alwaysAsked?: Readonly<Record<string, unknown>>;
-  /** The query names an item, so a 404 may speak of the item; where the path names one it always may. */
-  itemInQuery?: true;
+  /**
+   * What a 404 may speak of instead of the operation. All but `other` can be looked up: where the item is there, the operation is not.
+   * Without it a 404 says that there is no such operation.
+   */
+  item?: "asset" | "job" | "task" | "file" | "other";
   body?: OperationBody;
   answers: Readonly<Record<number, OperationAnswer>>;
   tells?: Subject;

@@ -71,9 +71,9 @@ async function actOn(act: AssetAct, id: string, work: Work): Promise<Told> {
   return { entry: { id, outcome, changed, before: isAdding ? present : absent, total }, isOver: false };
 }
 
-async function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): Promise<Told> {
+function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): Told {
   const change = act.kind === "delete" ? "assets.delete" : act.kind === "removeTags" ? "tags.remove" : undefined;
-  if (change && (await learnAbsence(change, failure, { id, connection: work.connection }))) {
+  if (change && learnAbsence(change, failure, work.connection)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };
   }
   if (failure.status === 404) return { entry: { id, outcome: "missing" }, isOver: false };

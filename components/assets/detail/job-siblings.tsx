@@ -13,10 +13,10 @@ import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { textOf } from "@/lib/contract/json";
 import { mediaKindOf } from "@/lib/contract/media-kind";
 import { listOutputs } from "@/lib/contract/outputs-view";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { assetHref } from "../asset-urls";
 import { KindIcon } from "../kind-icon";
-import { isAbsent } from "../use-tags";
 
 type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; file?: string; picture?: string };
 type Siblings = { shown: Sibling[]; isCut: boolean };
@@ -34,7 +34,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
     () => readSiblings(jobId, connectionId),
     { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false },
   );
-  if (error && isAbsent(error)) return <p className="text-ink-3">{t("gone")}</p>;
+  if (error?.status === 404) return <p className="text-ink-3">{t("gone")}</p>;
   if (error) {
     return (
       <p role="alert" className="text-bad">
@@ -123,7 +123,7 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
     const { assets } = listed.value;
     return { shown: assets.slice(0, most).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > most };
   }
-  if (!isAbsent(listed.failure)) throw listed.failure;
+  if (!lacksOperation(listed.failure)) throw listed.failure;
   const read = await callApi<JobDetail>(withQuery(job, { connection }));
   if (!read.ok) throw read.failure;
   const outputs = listOutputs(read.value.outputs).flatMap((view) => {

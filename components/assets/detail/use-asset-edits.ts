@@ -31,8 +31,8 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   const errors = useTranslations("errors");
   const id = asset?.id ?? "";
 
-  async function refuse(failure: ApiFailure, change?: AssetChange, of = id): Promise<void> {
-    const isAbsent = change !== undefined && (await learnAbsence(change, failure, { id: of, connection: connectionId }));
+  function refuse(failure: ApiFailure, change?: AssetChange): void {
+    const isAbsent = change !== undefined && learnAbsence(change, failure, connectionId);
     setSaid(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
   }
 
@@ -62,7 +62,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     setBusy("edit");
     const result = await callApi<unknown>(assetPath(id, connectionId), requests.edit(change));
     setBusy(undefined);
-    if (!result.ok) await refuse(result.failure, "assets.edit");
+    if (!result.ok) refuse(result.failure, "assets.edit");
     else onDone();
     return result.ok;
   }
@@ -76,7 +76,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     if (result.ok && isLeaving) showToast({ tone: "ok", text: t("deleted", going) });
     if (result.ok) return;
     if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });
-    else await refuse(result.failure, "assets.delete", going.id);
+    else refuse(result.failure, "assets.delete");
   }
   const { acts, hold, undo } = useHeld<Going>((going, isLeaving) => void remove(going, isLeaving));
 

@@ -14,14 +14,13 @@ import { useFoundJobs, useRecentJobs, useSoughtJob } from "./use-recent-jobs";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { useConnection } from "../connection-context";
 import { useSought } from "./use-sought";
 
 const SHORTEST = 2;
 const MOST = 6;
-/** A service may have none, which is no fault of anybody. */
-const hasNone = (failure: ApiFailure) => [404, 405, 501].includes(failure.status);
 
 type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiFailure };
 
@@ -34,7 +33,7 @@ function useSoughtAssets(typed: string): SoughtAssets | undefined {
   return useSought<AssetsAnswer, SoughtAssets>(isAsked ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok
       ? { text, assets: result.value.assets.map(toAssetView) }
-      : { text, assets: [], ...(!hasNone(result.failure) && { failure: result.failure }) },
+      : { text, assets: [], ...(!lacksOperation(result.failure) && { failure: result.failure }) },
   );
 }
 

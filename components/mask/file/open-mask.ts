@@ -4,6 +4,7 @@
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type FileName, thumbnailUrl, viewUrl } from "@/lib/browser/urls";
+import { lacksOperation } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
@@ -88,7 +89,7 @@ async function openOriginal(source: MaskSource, filename: string, options: Fetch
 }
 
 /** The service lacks GET /api/view, or says of an asset that is there that it is not. */
-export const isNotHandedOut = ({ status }: ApiFailure) => status === 404 || status === 405 || status === 501;
+export const isNotHandedOut = (failure: ApiFailure) => failure.status === 404 || lacksOperation(failure);
 
 async function openFile(
   source: MaskSource,

@@ -24,6 +24,7 @@ export const serviceOperations = {
     path: "/api/tasks/{task_id}",
     tier: "core",
     role: "viewer",
+    item: "task",
     answers: { 200: json(taskSchema) },
   }),
   listTasks: defineOperation({
@@ -43,6 +44,7 @@ export const serviceOperations = {
     tier: "extension",
     capability: "tasks.cancel",
     role: "operator",
+    item: "task",
     answers: { 204: { kind: "empty" } },
   }),
   getObjectInfo: defineOperation({
@@ -61,6 +63,7 @@ export const serviceOperations = {
     tier: "extension",
     capability: "objectInfo.class",
     role: "viewer",
+    item: "other",
     answers: { 200: json(objectInfoSchema) },
   }),
   getFeatures: defineOperation({

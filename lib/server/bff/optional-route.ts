@@ -3,6 +3,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { ok } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
@@ -11,14 +12,11 @@ import { runOperation } from "./bff-route";
 import { guarded, type Handler } from "./guard";
 import { searchOf } from "./read-request";
 
-const lacksIt: readonly number[] = [404, 405, 501];
-
-/** For operations whose path names no item: what is not there is the operation itself. */
 export function optionalRoute(operation: Operation): Handler {
   return guarded({ action: operation.name, role: operation.role, connection: true }, async (asked) => {
     const known = await findConnection(asked.viewer, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined);
     if (!known.ok) return known;
     const result = await runOperation(operation, asked, ok({}));
-    return !result.ok && lacksIt.includes(result.failure.status) ? ok(jsonAnswer(null)) : result;
+    return !result.ok && lacksOperation(result.failure) ? ok(jsonAnswer(null)) : result;
   });
 }

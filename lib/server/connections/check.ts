@@ -5,7 +5,7 @@
 import "server-only";
 import { type ConnectionCheck, isAccepted } from "@/lib/contract/console";
 import { isObject } from "@/lib/contract/json";
-import { codeByStatus, type Failure } from "@/lib/contract/failure";
+import { codeByStatus, type Failure, lacksOperation } from "@/lib/contract/failure";
 import { maskSecrets } from "@/lib/contract/mask-secrets";
 import { operations } from "@/lib/contract/operations";
 import { type Result } from "@/lib/shared/result";
@@ -40,7 +40,7 @@ export async function askWhoseKey(
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
   // Before anything is cut to a line: half of a secret would not be recognised.
   const answer = maskSecrets(await upstream.call(operations.getUser, { signal }));
-  const hasNoUsers = !answer.ok && (answer.failure.status === 404 || answer.failure.status === 405);
+  const hasNoUsers = !answer.ok && lacksOperation(answer.failure);
   const system = hasNoUsers ? await upstream.call(operations.getSystemStats, { signal }) : undefined;
   const isLocal = system?.ok === true && isObject(system.value.system);
   const asLocal = isLocal ? upstreamFor({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
@@ -54,7 +54,7 @@ export async function askWhoseKey(
 
 /** An outage says nothing of it. */
 export function lacksAssets(answer: Result<unknown, Failure>): boolean {
-  return !answer.ok && answer.failure.code === "NOT_IMPLEMENTED";
+  return !answer.ok && lacksOperation(answer.failure);
 }
 
 export async function rememberCheck(id: string, check: ConnectionCheck): Promise<void> {

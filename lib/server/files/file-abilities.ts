@@ -3,7 +3,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -11,8 +11,6 @@ import { type Viewer } from "../auth/viewer";
 import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 import { listFiles } from "./list-files";
-
-const lacksIt: readonly number[] = [404, 405, 501];
 
 /** `search` is that of GET /api/userdata. Null: there is no file to learn it from, or it went away meanwhile. */
 export async function readsFiles(
@@ -34,8 +32,6 @@ export async function readsFiles(
     await bytes.value.body?.cancel();
     return ok({ reads: true });
   }
-  if (!lacksIt.includes(bytes.failure.status)) return failed(toBrowser(bytes.failure, access.value));
-  const still = await listFiles(viewer, search, signal);
-  if (!still.ok) return still;
-  return ok({ reads: fromTop(still.value, dir).some(({ path }) => path === first.path) ? false : null });
+  if (lacksOperation(bytes.failure)) return ok({ reads: false });
+  return bytes.failure.status === 404 ? ok({ reads: null }) : failed(toBrowser(bytes.failure, access.value));
 }

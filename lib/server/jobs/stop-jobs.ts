@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type StopReceipt } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -55,15 +55,11 @@ async function stop(
   if (knows("jobs.cancel") !== false) {
     const said = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
     if (said.ok) return ok(said.value.cancelled === false ? "over" : "stopped");
-    if (!isAbsent(said.failure)) return said;
+    if (!lacksOperation(said.failure)) return said.failure.status === 404 ? ok("over") : said;
   }
   if (knows("interrupt") === false) return ok("impossible");
   if (howMany > 1 && connection.dialect !== "local") return ok("not-alone");
   const said = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
   if (said.ok) return ok("stopping");
-  return isAbsent(said.failure) ? ok("impossible") : said;
-}
-
-function isAbsent({ status }: Failure): boolean {
-  return status === 404 || status === 405 || status === 501;
+  return lacksOperation(said.failure) ? ok("impossible") : said;
 }

@@ -3,16 +3,13 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { readQuery } from "../bff/read-request";
 import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
-
-/** Without layers of this picture, or without layers at all. */
-const hasNone: readonly number[] = [404, 405, 501];
 
 /** `search` is that of GET /api/files/mask-layers. */
 export async function getMaskLayer(
@@ -26,5 +23,8 @@ export async function getMaskLayer(
   if (!query.ok) return query;
   const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
   if (layers.ok) return ok({ mask: toBrowser(layers.value.mask, access.value) ?? null });
-  return hasNone.includes(layers.failure.status) ? ok({ mask: null }) : failed(toBrowser(layers.failure, access.value));
+  // Without layers of this picture, or without layers at all.
+  return layers.failure.status === 404 || lacksOperation(layers.failure)
+    ? ok({ mask: null })
+    : failed(toBrowser(layers.failure, access.value));
 }

@@ -4,7 +4,7 @@
 import "server-only";
 import { operations } from "@/lib/contract/operations";
 import { type DownloadTask } from "@/lib/contract/download-task";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { textOf, objectOf } from "@/lib/contract/json";
 import { taskStartedSchema } from "@/lib/contract/schemas/task";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -27,8 +27,7 @@ export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask,
   const { downloadTasks } = asked.console.store;
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.task_id } });
   if (!result.ok) {
-    const isAbsent = [404, 405, 501].includes(result.failure.status);
-    if (isAbsent) await downloadTasks.change(row.id, { can_cancel: CANNOT });
+    if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { can_cancel: CANNOT });
     return failed(toBrowser(result.failure, access));
   }
   await downloadTasks.change(row.id, { checked_at: 0 });

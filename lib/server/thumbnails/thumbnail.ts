@@ -6,7 +6,7 @@
 import "server-only";
 import { errorStatus } from "@/lib/contract/errors";
 import { operations } from "@/lib/contract/operations";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createTurns, type Turns } from "@/lib/shared/turns";
 import { type Access } from "../connections/access";
@@ -40,8 +40,6 @@ const SMALL_BYTES = 4 * 1024 ** 2;
 const MOST_SHRUNK = 1024;
 /** A service that shrinks no picture of this size may still hand it out: the console's own bounds judge it then. */
 const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
-/** There is no picture, or nothing that hands out pictures. */
-const isAbsent: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /** The address may be one that was signed for a while, or of a picture that has moved: the asset is asked for its new one. */
 const isOutdated: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
@@ -237,7 +235,7 @@ async function openPicture(access: Access, source: PictureSource, opening: Openi
   opening.found.source = source;
   const shown = source.preview_url ? await preview(access, source.preview_url, opening) : await view(access, fileOf(source), opening);
   // The asset is there: it is its picture that is not, as in all of a service that hands out no files.
-  return !shown.ok && isAbsent.has(shown.failure.status) ? failed(noPreview) : shown;
+  return !shown.ok && (shown.failure.status === 404 || lacksOperation(shown.failure)) ? failed(noPreview) : shown;
 }
 
 async function view(

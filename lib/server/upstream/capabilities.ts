@@ -1,8 +1,9 @@
 // What a connection was seen to have: learnt from the first real answer, remembered for ten minutes.
-// Guarantees: what was learnt while the service was out (its list of jobs was not found either) is forgotten; 401, 403, 429 and 5xx teach nothing; a 404 teaches only where it cannot mean "no such item"; a call that changes
+// Guarantees: what was learnt while the service was out (its list of jobs was not found either) is forgotten; 401, 403, 429 and 5xx teach nothing; absence.ts says what a refusal teaches; a call that changes
 // something teaches nothing but its own absence.
 
 import "server-only";
+import { saysAbsent } from "./absence";
 import { type Capability, coreListIn, isRead, type Operation } from "@/lib/contract/operation";
 
 const REMEMBERED_MS = 10 * 60_000;
@@ -44,12 +45,7 @@ export function createCapabilityMemory(now: () => number): CapabilityMemory {
 }
 
 function verdict(operation: Operation, status: number): boolean | undefined {
-  if (status === 405 || status === 501) return false;
-  if (status === 404) return namesOneItem(operation) ? undefined : false;
+  if (saysAbsent(operation, status) || (status === 404 && coreListIn(operation))) return false;
   if (status >= 200 && status < 400 && isRead(operation)) return true;
   return undefined;
-}
-
-function namesOneItem({ path, itemInQuery }: Operation): boolean {
-  return path.includes("{") || itemInQuery === true;
 }

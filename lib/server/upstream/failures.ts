@@ -4,6 +4,7 @@
 import "server-only";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
 import { coreListIn, type Operation } from "@/lib/contract/operation";
+import { saysAbsent } from "./absence";
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
   const message = `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`;
@@ -35,6 +36,11 @@ export function absent(capability: string): Failure {
   return { code: "NOT_IMPLEMENTED", message: `This service does not have ${capability}.`, status: 501 };
 }
 
+/** What was taken for an unknown item: the item is there. */
+export function lacksIt(failure: Failure): Failure {
+  return { ...failure, code: "NOT_IMPLEMENTED" };
+}
+
 export function notAddressable(): Failure {
   return { code: "NOT_FOUND", message: "There is nothing at this address.", status: 404 };
 }
@@ -51,6 +57,7 @@ export function refusal(answer: Response, body: string, { operation, now }: { op
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
   // Every service has these: a 404 is an outage or a wrong address, never "no such item".
   if (status === 404 && operation && coreListIn(operation)) return { ...failure, code: "UPSTREAM_NOT_FOUND" };
+  if (operation && saysAbsent(operation, status)) return { ...failure, code: "NOT_IMPLEMENTED" };
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
   // What was sent stands in the body, so the address is not at fault, whatever the service calls it.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };

@@ -29,7 +29,7 @@ export type OpenOptions = {
 export async function openBytes(options: OpenOptions, operation: Operation, input: CallInput): Promise<Result<Response, Failure>> {
   const url = toUrl(options.baseUrl, operation, input);
   const open = (signal: AbortSignal) => options.send(toRequest(url, operation, input, options.apiKey, signal));
-  return follow(options, { url, input, open, learn: (status) => options.learn?.(operation, status) });
+  return follow(options, { operation, url, input, open, learn: (status) => options.learn?.(operation, status) });
 }
 
 /** For an address that a service named: a preview, a stored file. The key goes to the own origin, and not along its redirects. */
@@ -39,7 +39,13 @@ export async function openAddress(options: OpenOptions, url: URL, input: CallInp
   return follow(options, { url, input, open: (signal) => hop(options, url, withKey, signal), learn: () => undefined });
 }
 
-type Journey = { url: URL; input: CallInput; open(signal: AbortSignal): Promise<Response>; learn(status: number): void };
+type Journey = {
+  operation?: Operation;
+  url: URL;
+  input: CallInput;
+  open(signal: AbortSignal): Promise<Response>;
+  learn(status: number): void;
+};
 
 async function follow(options: OpenOptions, journey: Journey): Promise<Result<Response, Failure>> {
   const { input } = journey;
@@ -48,6 +54,8 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
     let { url } = journey;
     let answer = await journey.open(deadline.signal);
     journey.learn(answer.status);
+    // What another address refuses says nothing of the operation.
+    const operation = answer.status >= 400 ? journey.operation : undefined;
     for (let hops = 0; answer.status >= 300 && answer.status < 400 && answer.status !== 304; hops += 1) {
       await answer.body?.cancel();
       const location = answer.headers.get("location");
@@ -58,7 +66,8 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
     }
     if (answer.status < 400 || isRefusedRange(answer, input)) return ok(answer);
     const body = await readBytes(answer.body, LONGEST_REFUSAL);
-    return failed(refusal(answer, body ? await keyGate(options.apiKey).text(new TextDecoder().decode(body)) : "", { now: options.now() }));
+    const text = body ? await keyGate(options.apiKey).text(new TextDecoder().decode(body)) : "";
+    return failed(refusal(answer, text, { operation, now: options.now() }));
   } catch (error) {
     if (deadline.expired) return failed(timedOut(options.baseUrl, options.limitMs));
     if (input.signal?.aborted) return failed(callerWentAway());

@@ -4,12 +4,13 @@
 // Must never: follow a redirect with the key, or hold a body that streams.
 
 import "server-only";
-import { type Failure, isPlainRateLimit } from "@/lib/contract/failure";
+import { type Failure, isPlainRateLimit, lacksOperation } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
-import { callerWentAway, notAddressable, nothingThere, timedOut, unreachable } from "./failures";
+import { lookupOf } from "./absence";
+import { callerWentAway, lacksIt, notAddressable, nothingThere, timedOut, unreachable } from "./failures";
 import { type LargeAnswers } from "./large-answers";
 import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
@@ -140,12 +141,25 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   async function confirmed(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
     const result = await exchange(operation, input, isPassedOn);
     const listing = listingOf(operation);
-    if (!listing || result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
+    if (!listing) return decided(operation, input, result);
+    if (result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
     if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
     const again = await exchange(operation, input, isPassedOn);
     if (again.ok || again.failure.status !== 404) return again;
     const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits });
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
+  }
+
+  /** A 404 of an extension speaks of the operation where the item that it was asked about is there. */
+  async function decided<T>(operation: Operation, input: CallInput, result: Result<T, Failure>): Promise<Result<T, Failure>> {
+    if (result.ok || result.failure.status !== 404 || lacksOperation(result.failure)) return result;
+    const lookup = isAddressable(input) ? lookupOf(operation, input) : undefined;
+    if (!lookup) return result;
+    const found = await exchange(lookup.operation, lookup.input);
+    if (!found.ok || !lookup.finds(found.value.value)) return result;
+    // One item that cannot be read says nothing of the others.
+    if (!isRead(operation)) options.learn?.(operation, 501);
+    return failed(lacksIt(result.failure));
   }
 
   // One signature outside, one inside: the schema that made the value is the one that AnswerOf reads the type from.
@@ -160,7 +174,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     exchange: (operation, input = {}) => confirmed(operation, input, true),
     forward: async (operation, input = {}) => {
       if (!isAddressable(input)) return failed(notAddressable());
-      return openBytes({ ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now }, operation, input);
+      const opened = await openBytes({ ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now }, operation, input);
+      return decided(operation, input, opened);
     },
   };
 }

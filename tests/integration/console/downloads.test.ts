@@ -157,7 +157,7 @@ test("one under way is ended where the service can, and from then on is not offe
   const [running] = (await list()).tasks;
   expect(running?.canCancel).toBe(true);
   expect((await act(running?.id, "forget")).status).toBe(409);
-  expect((await act(running?.id, "cancel")).status).toBe(404);
+  expect((await act(running?.id, "cancel")).status).toBe(501);
   nowMs += 2_000;
   expect((await list()).tasks[0]?.canCancel).toBe(false);
   answer = (request, response) => {

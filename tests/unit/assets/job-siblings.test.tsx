@@ -14,7 +14,9 @@ function show(answers: Readonly<Record<string, Answer>>, asset: { id: string; na
   const jobId = `job-${++jobs}`;
   vi.stubGlobal("fetch", async (input: string) => {
     const { pathname } = new URL(input, "http://console");
-    const { status = 404, body } = answers[pathname.slice(pathname.indexOf(jobId) + jobId.length)] ?? { body: { code: "NOT_FOUND" } };
+    const under = pathname.slice(pathname.indexOf(jobId) + jobId.length);
+    const none = under === "/assets" ? { status: 501, body: { code: "NOT_IMPLEMENTED" } } : { body: { code: "NOT_FOUND" } };
+    const { status = 404, body } = answers[under] ?? none;
     return Response.json(body, { status });
   });
   renderInApp(<JobSiblings jobId={jobId} asset={asset} connectionId="c" />);

@@ -144,7 +144,9 @@ it("work that is stopped lets the calls under way finish, begins no others, and 
 
 it("an operation that the service turns out not to have ends the work at once, and nothing looks done", async () => {
   const sent = outside(({ method }) =>
-    method === "DELETE" ? new Response("404 page not found", { status: 404 }) : Response.json({ id: "x", name: "x", tags: [] }),
+    method === "DELETE"
+      ? Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 })
+      : Response.json({ id: "x", name: "x", tags: [] }),
   );
   show(many(109));
   await press("Delete");

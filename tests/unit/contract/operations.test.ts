@@ -84,6 +84,10 @@ describe("the table of operations", () => {
     expect(capabilities.filter((capability) => !used.has(capability))).toEqual(["events"]);
   });
 
+  it("says of every path with an item what its 404 may speak of", () => {
+    expect(allOperations.filter(({ path, item }) => path.includes("{") && item === undefined).map(signature)).toEqual([]);
+  });
+
   it("has no two operations that one request could mean", () => {
     const shapes = allOperations.map((operation) => `${operation.method} ${operation.path.replace(/\{\w+\}/g, "{}")}`);
     expect(new Set(shapes).size).toBe(shapes.length);

@@ -82,7 +82,7 @@ test("a refused file has its reason and the others go on; what would meet them a
 test("a service without the act is told from a file that is gone", async () => {
   const lacks = service(["a.json", "b.json"]);
   const ended = lacks.removals.remove(["a.json"], "c");
-  await lacks.next(refusal(404));
+  await lacks.next(refusal(501, "NOT_IMPLEMENTED"));
   await ended;
   expect(lacks.removals.get()).toMatchObject({ kind: "over", isAbsent: true });
 

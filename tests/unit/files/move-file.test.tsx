@@ -56,12 +56,12 @@ test("the file is opened where the service says that it is now", async () => {
 });
 
 test("a service that does not move files is told from a file that is gone", async () => {
-  answers = [refusal(404, "NOT_FOUND"), Response.json([{ path: "a.json" }])];
+  answers = [refusal(501, "NOT_IMPLEMENTED")];
   const told = await openWith("b.json");
   await press("Move");
   expect(told).toEqual(["absent"]);
   cleanup();
-  answers = [refusal(404, "NOT_FOUND"), Response.json([])];
+  answers = [refusal(404, "NOT_FOUND")];
   const gone = await openWith("b.json");
   await press("Move");
   expect(gone).toEqual([]);

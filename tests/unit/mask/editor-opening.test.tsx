@@ -28,7 +28,7 @@ describe("opening", () => {
 
   it("of what the service does not hand out goes on with the same file from this computer; of an outage it does not", async () => {
     const lacking = { code: "NOT_IMPLEMENTED", message: "", status: 501 };
-    const { unmount } = refusing({ kind: "failed", failure: { ...lacking, status: 503 } });
+    const { unmount } = refusing({ kind: "failed", failure: { ...lacking, code: "SERVICE_UNAVAILABLE", status: 503 } });
     await screen.findByRole("alert");
     expect(screen.queryByRole("button", { name: "Open it from this computer" })).toBeNull();
     unmount();

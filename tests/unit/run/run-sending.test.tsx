@@ -69,7 +69,7 @@ describe("running", () => {
   it("makes the counts of the navigation follow at once", async () => {
     let pending = 0;
     const answerCounts = (path: string) => {
-      if (path.includes("object_info")) return Promise.resolve(Response.json({ code: "NOT_FOUND" }, { status: 404 }));
+      if (path.includes("object_info")) return Promise.resolve(Response.json({ code: "NOT_IMPLEMENTED" }, { status: 501 }));
       const total = path.includes("status=pending") ? pending : 0;
       return Promise.resolve(Response.json({ jobs: [], pagination: { total, limit: 1, offset: 0, has_more: false } }));
     };

@@ -1,0 +1,39 @@
+// Whether a refusal says that the service has no such operation. Decided here and nowhere else: what is refused so has the code NOT_IMPLEMENTED.
+// Guarantees: a 404 that may speak of an item counts only where the item itself is found. Must never: change anything to learn it.
+
+import "server-only";
+import { isObject, textOf } from "@/lib/contract/json";
+import { coreListIn, type Operation } from "@/lib/contract/operation";
+import { operations } from "@/lib/contract/operations";
+import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { TOP } from "@/lib/contract/userdata-paths";
+import { type CallInput } from "./outgoing";
+
+/** A core list is on every service: its 404 is an outage or a wrong address. */
+export function saysAbsent(operation: Operation, status: number): boolean {
+  return status === 405 || status === 501 || (status === 404 && operation.item === undefined && !coreListIn(operation));
+}
+
+type Lookup = { operation: Operation; input: CallInput; finds(answer: unknown): boolean };
+
+/** The read that tells whether the item is there which a refused extension was asked about; undefined where there is none. */
+export function lookupOf({ item, capability }: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
+  const how = { signal, limits };
+  const jobId = params.job_id ?? (isObject(json) ? textOf(json.prompt_id) : undefined);
+  const { id, task_id, file } = params;
+  const any = () => true;
+  if (capability === undefined) return undefined;
+  if (item === "asset" && id !== undefined) return { operation: operations.getAsset, input: { ...how, params: { id } }, finds: any };
+  if (item === "job" && jobId !== undefined)
+    return { operation: operations.getJob, input: { ...how, params: { job_id: jobId } }, finds: any };
+  if (item === "task" && task_id !== undefined)
+    return { operation: operations.getTask, input: { ...how, params: { task_id } }, finds: any };
+  if (item !== "file" || file === undefined) return undefined;
+  const folder = file.slice(0, file.lastIndexOf("/") + 1);
+  const query = { dir: folder || TOP, recurse: false, split: false, full_info: true };
+  // Some name files from the folder on, some from the top.
+  const names = [file, file.slice(folder.length)];
+  const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));
+  const finds = (answer: unknown) => operations.listUserdata.answers[200].schema.safeParse(answer).data?.some(isFile) ?? false;
+  return { operation: operations.listUserdata, input: { ...how, query }, finds };
+}
