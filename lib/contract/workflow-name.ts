@@ -12,8 +12,13 @@ export function nameInExtraData(extraData: unknown): string | undefined {
   return name?.trim().slice(0, LONGEST_NAME);
 }
 
-/** From a job in any view: the submitted name, else the last known one, else the first eight characters of the workflow's id or the job's. */
+/** What has no name is called after its id, which is marked as one: nobody takes eight digits for a name. */
+export function namelessWorkflow(id: string): string {
+  return `#${id.slice(0, 8)}`;
+}
+
+/** From a job in any view: the submitted name, else the last known one, else after the workflow's id or the job's. */
 export function workflowName(job: { id: string; workflow_id?: string; workflow_name?: string; workflow?: unknown }): string {
   const submitted = isObject(job.workflow) ? nameInExtraData(job.workflow.extra_data) : undefined;
-  return submitted ?? textOf(job.workflow_name) ?? (textOf(job.workflow_id) ?? job.id).slice(0, 8);
+  return submitted ?? textOf(job.workflow_name) ?? namelessWorkflow(textOf(job.workflow_id) ?? job.id);
 }

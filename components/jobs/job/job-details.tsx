@@ -9,6 +9,7 @@ import { RelativeTime } from "@/components/ui/relative-time";
 import { useClock } from "@/components/ui/use-clock";
 import { useNow } from "@/components/ui/use-now";
 import { toJobState } from "@/lib/contract/states";
+import { namelessWorkflow } from "@/lib/contract/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
 export function JobDetails({ facts: { job, workflow, label, submittedBy, words } }: { facts: JobFacts }) {
@@ -16,7 +17,7 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, words }
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
   // Without an id and a name it is called after the job, which says nothing of a workflow.
-  const isOfOne = job.workflowId !== undefined || !job.id.startsWith(workflow);
+  const isOfOne = job.workflowId !== undefined || workflow !== namelessWorkflow(job.id);
   return (
     <Card title={t("title")}>
       <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">

@@ -5,7 +5,7 @@ import { listOutputs, type OutputView } from "@/lib/contract/outputs-view";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { toMilliseconds } from "@/lib/contract/times";
-import { workflowName } from "@/lib/contract/workflow-name";
+import { namelessWorkflow, workflowName } from "@/lib/contract/workflow-name";
 import { textOf } from "@/lib/contract/json";
 import { countSeeds } from "../actions/run-again";
 import { nodeNames, type TimelineNode, timelineOf } from "./job-timeline";
@@ -73,7 +73,7 @@ export function toGone(facts: JobFacts): JobFacts {
 
 /** The name of the workflow. One without a name is called after an id, which says nothing and stands beside the title anyway. */
 export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
-  return (job.workflowId ?? job.id).startsWith(workflow) ? undefined : workflow;
+  return workflow === namelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
 }
 
 /** What only the status view tells: the machine, and the submission to the millisecond, where the details have whole seconds. */

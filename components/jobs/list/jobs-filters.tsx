@@ -7,6 +7,7 @@ import { JobSearchFilters } from "@/components/jobs/search/job-search-filters";
 import { chipStyle } from "@/components/ui/chip";
 import { Select } from "@/components/ui/select";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { namelessWorkflow } from "@/lib/contract/workflow-name";
 import { type JobRow } from "../job-row";
 import { OutputFilter } from "./output-filter";
 import { StatusFilter } from "./status-filter";
@@ -31,7 +32,7 @@ export function JobsFilters({ place: store, rows, total, connection }: JobsFilte
   const place = usePlaceOf(store);
   const { query, go } = place;
   const workflow =
-    query.workflow_id && (rows.find((row) => row.workflowId === query.workflow_id)?.workflow ?? query.workflow_id.slice(0, 8));
+    query.workflow_id && (rows.find((row) => row.workflowId === query.workflow_id)?.workflow ?? namelessWorkflow(query.workflow_id));
   const sort = sortNames.find((name) => sorts[name].sort_by === query.sort_by && sorts[name].sort_order === query.sort_order);
   return (
     <>

@@ -9,6 +9,7 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
+import { namelessWorkflow } from "@/lib/contract/workflow-name";
 import { type JobRow } from "../job-row";
 import { type Place } from "./use-list-state";
 
@@ -96,7 +97,7 @@ export function WorkflowPicker({ place, rows, connection, onClose }: WorkflowPic
 function known(rows: readonly JobRow[], named: readonly Known[]): Known[] {
   const byId = new Map(named.map((workflow) => [workflow.id, workflow]));
   for (const { workflowId, workflow } of rows) {
-    if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? workflowId });
+    if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? namelessWorkflow(workflowId) });
   }
   return [...byId.values()].sort((a, b) => a.name.localeCompare(b.name));
 }

@@ -49,7 +49,7 @@ describe("what a job's page tells", () => {
       cleanup();
       return found;
     };
-    expect(shown({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("0c5c7fd0");
+    expect(shown({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("#0c5c7fd0");
     expect(shown({ workflow_name: "poster" })).toBe("poster");
     expect(shown({})).toBeUndefined();
   });

@@ -163,10 +163,10 @@ describe("an asset for the eyes of the console", () => {
 });
 
 describe("the name of a workflow", () => {
-  it("is the editor's, else a short id", () => {
+  it("is the editor's, else a short id that is marked as one", () => {
     const workflow = { prompt: {}, extra_data: { extra_pnginfo: { workflow: { name: " Poster " } } } };
     expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0", workflow })).toBe("Poster");
-    expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0" })).toBe("1f3b7f7c");
-    expect(workflowName({ id: "6f0d4f7e-13b2", workflow: [] })).toBe("6f0d4f7e");
+    expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0" })).toBe("#1f3b7f7c");
+    expect(workflowName({ id: "6f0d4f7e-13b2", workflow: [] })).toBe("#6f0d4f7e");
   });
 });
