@@ -4,6 +4,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, use } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
 import { countPaths, totalOf, useFollowCounts } from "@/components/frame/counts-context";
+import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { RunLink } from "@/components/frame/run-link";
@@ -14,6 +15,7 @@ import { type Result } from "@/lib/shared/result";
 import { ActsPart } from "./acts-part";
 import { FailedPart, PicturesPart, RunningPart } from "./job-parts";
 import { jobsPath, type OverviewJobs, type Question, toOverviewJobs } from "./overview-jobs";
+import { ToldFailure } from "./part";
 import { RunsPart } from "./runs-part";
 import { Welcome } from "./welcome";
 
@@ -50,17 +52,25 @@ function Standing({ canRun, canManage, reads }: OverviewScreenProps) {
   const pictures = useJobs("pictures", reads.pictures, still);
   const ids = running.value?.jobs.map(({ id }) => id).join(" ");
   useFollowCounts(ids);
+  const polls = [running, failed, pictures];
+  const isDown = polls.every(({ value, failure }) => value === undefined && failure?.code === running.failure?.code);
+  const down = isDown ? running.failure : undefined;
   return (
     <Page poll={running} canRun={canRun}>
-      <div className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
-        <RunningPart poll={running} />
-        <FailedPart poll={failed} />
-        <div className="min-w-0 lg:col-span-2">
-          <PicturesPart poll={pictures} />
+      {down ? (
+        <FailureMessage failure={down} onRetry={() => polls.forEach((poll) => void poll.refresh())} className="mx-4 mt-4 md:mx-5" />
+      ) : null}
+      <ToldFailure value={down?.code}>
+        <div className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
+          <RunningPart poll={running} />
+          <FailedPart poll={failed} />
+          <div className="min-w-0 lg:col-span-2">
+            <PicturesPart poll={pictures} />
+          </div>
+          <RunsPart className={canManage ? "min-w-0" : "min-w-0 lg:col-span-2"} />
+          {canManage ? <ActsPart /> : null}
         </div>
-        <RunsPart className={canManage ? "min-w-0" : "min-w-0 lg:col-span-2"} />
-        {canManage ? <ActsPart /> : null}
-      </div>
+      </ToldFailure>
     </Page>
   );
 }

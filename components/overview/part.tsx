@@ -2,7 +2,7 @@
 
 import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { createContext, type ReactNode, use } from "react";
 import { failureText } from "@/components/frame/failure-text";
 import { Freshness } from "@/components/frame/freshness";
 import { Button } from "@/components/ui/button";
@@ -22,6 +22,9 @@ type PartProps<T> = {
   className?: string;
   children: (value: T) => ReactNode;
 };
+
+/** The code of the failure that the page itself tells: a part that meets the same says no more than that it has nothing. */
+export const ToldFailure = createContext<string | undefined>(undefined);
 
 /** One part of the overview: it loads, fails and grows old by itself, and keeps what it last knew. */
 export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, className, children }: PartProps<T>) {
@@ -56,9 +59,11 @@ export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, class
 
 function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable<Poll<T>["failure"]> }) {
   const t = useTranslations("overview");
+  const told = use(ToldFailure);
   const errors = useTranslations("errors");
   // Its reason says the same again, in each part of the page.
   const text = failure.code === "UPSTREAM_UNREACHABLE" ? errors("UPSTREAM_UNREACHABLE.title") : failureText(errors, failure);
+  if (failure.code === told) return <PartNote>{t("unread")}</PartNote>;
   return (
     <div role="alert" className="flex items-start gap-2.5 p-3.5">
       <span className="mt-0.5 text-bad">

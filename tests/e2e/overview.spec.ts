@@ -218,7 +218,7 @@ test("a sample whose nodes a service lacks says so instead of offering Run", asy
   await bare.stop();
 });
 
-test("where the service is down each part says so by itself, what the console knows stays, and all come back", async ({
+test("where the service is down the page says so once, what the console knows stays, and all come back", async ({
   signedIn: page,
   desk,
   service,
@@ -231,14 +231,17 @@ test("where the service is down each part says so by itself, what the console kn
   const down = ["Running now", "Failed lately", "Newest pictures", "Runs per day"];
   for (const title of down) {
     await part(page, title).scrollIntoViewIfNeeded();
-    await expect(part(page, title).getByRole("alert")).toBeVisible();
+    await expect(part(page, title).getByText("Not available at the moment.")).toBeVisible();
   }
+  await expect(page.getByRole("main").getByRole("alert")).toHaveCount(1);
+  await page.screenshot({ path: test.info().outputPath("down.png") });
   await expect(part(page, "Team activity").locator("[data-entry]").first()).toBeVisible();
   await expect(page.getByText("Make your first picture")).toHaveCount(0);
   await expectAccessible(page);
   line.spoil();
   // By itself, or sooner by Try again.
-  for (const title of down) await expect(part(page, title).getByRole("alert")).toHaveCount(0, { timeout: 45_000 });
+  await expect(page.getByRole("main").getByRole("alert")).toHaveCount(0, { timeout: 45_000 });
+  for (const title of down) await expect(part(page, title).getByText("Not available at the moment.")).toHaveCount(0, { timeout: 45_000 });
   await line.stop();
 });
 
