@@ -1,0 +1,54 @@
+// A service that takes requests and answers none: what a person can do beside it, what pages say, and how they come back.
+import { type Page } from "@playwright/test";
+import messages from "@/lib/messages/en/errors.json" with { type: "json" };
+import { connectOver, type FlakyService, silent, startFlakyService } from "./support/flaky-service";
+import { goTo } from "./support/steps";
+import { expect, test } from "./support/test";
+
+const freshness = (page: Page) => page.getByRole("main").locator("[data-freshness]").first();
+
+let line: FlakyService;
+let connection: string;
+test.beforeEach(async ({ signedIn: page, desk, service }) => {
+  line = await startFlakyService(service.url);
+  connection = await connectOver(page, desk, service, line);
+});
+test.afterEach(() => line.stop());
+
+test("beside a service that falls silent a person goes on, is told, and every open page comes back with it", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const overview = page;
+  await overview.goto(`${desk.url}/?connection=${connection}`);
+  await expect(freshness(overview)).toHaveAttribute("data-freshness", "live");
+  const walker = await page.context().newPage();
+  await walker.goto(`${desk.url}/jobs?connection=${connection}`);
+  await expect(freshness(walker)).toHaveAttribute("data-freshness", "live");
+  const assets = await page.context().newPage();
+  await assets.goto(`${desk.url}/assets?connection=${connection}`);
+  const wall = assets.getByRole("list", { name: "Assets" }).getByRole("link", { name: "photo.png" });
+  await expect(wall).toBeVisible();
+
+  // Nobody on this line is answered, also when the service is back.
+  line.spoil(silent);
+  await expect(freshness(overview)).not.toHaveAttribute("data-freshness", "live");
+  await expect(freshness(assets)).not.toHaveAttribute("data-freshness", "live");
+  await expect(wall).toBeVisible();
+
+  await goTo(walker, "Settings");
+  await expect(walker.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
+  await goTo(walker, "Jobs");
+  await expect(walker.getByRole("heading", { name: "Jobs", level: 1 })).toBeVisible();
+  await walker.getByRole("button", { name: /^Switch connection/ }).click();
+  await expect(walker.getByRole("dialog").getByRole("button", { name: `Line ${line.url}` })).toBeVisible();
+  await walker.keyboard.press("Escape");
+  const fresh = await page.context().newPage();
+  await fresh.goto(`${desk.url}/assets?connection=${connection}`);
+  await expect(fresh.getByRole("main").getByRole("alert").filter({ hasText: messages.UPSTREAM_TIMEOUT.title })).toBeVisible();
+
+  line.spoil();
+  for (const open of [overview, walker, assets, fresh]) await expect(freshness(open)).toHaveAttribute("data-freshness", "live");
+  await expect(fresh.getByRole("list", { name: "Assets" }).getByRole("link", { name: "photo.png" })).toBeVisible();
+  await expect(fresh.getByRole("main").getByRole("alert")).toHaveCount(0);
+});
