@@ -1,6 +1,6 @@
 // The ledger of jobs, kept while the console works: what passes through is written down after it was answered.
 // Guarantees: nothing that a person waits for waits for it, and nothing fails because of it; secrets are masked before anything is
-// written; what is not yet written is bounded: answers beyond that are left out, and read again by the reader.
+// written; what is not yet written is bounded: answers beyond that are left out, which the reader is told, and reads again.
 
 import "server-only";
 import { type Store } from "../store/store";
@@ -41,10 +41,13 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   const waiting: Change[] = [];
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const reader = createLedgerReader({ store, log, now, most, settled });
+  /** How many answers of a connection were not taken up. */
+  const losses = new Map<string, number>();
+  const lost = (connectionId: string) => void losses.set(connectionId, (losses.get(connectionId) ?? 0) + 1);
+  const reader = createLedgerReader({ store, log, now, most, settled, lossesOf: (id) => losses.get(id) ?? 0 });
 
   function add(change: Change): void {
-    if (waiting.length >= MOST_WAITING && change.kind === "seen") return;
+    if (waiting.length >= MOST_WAITING && change.kind === "seen") return lost(change.connectionId);
     waiting.push(change);
     timer ??= setTimeout(() => void settled(), WAIT_MS).unref();
   }
@@ -61,6 +64,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
       try {
         await write(change);
       } catch (err) {
+        lost(change.connectionId);
         log.error({ err, connectionId: change.connectionId }, "the ledger of jobs could not be written");
       }
     }

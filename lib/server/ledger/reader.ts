@@ -50,6 +50,8 @@ type Used = {
   headOffset: number | undefined;
   headMs?: number;
   gap?: LedgerGap;
+  /** Of the answers that were not taken up, those before the newest jobs were last read from their beginning. */
+  headLosses: number;
   asked?: { atMs: number; answer: Promise<Failure | undefined> };
   answeredMs?: number;
   wanted: string[];
@@ -58,15 +60,17 @@ type Used = {
   /** Counts how often everything was begun anew: what a step before it found says nothing of now. */
   beginnings: number;
 };
-type Options = { store: Store; log: Log; now: () => number; most: number; settled: () => Promise<void> };
+type Options = { store: Store; log: Log; now: () => number; most: number; settled: () => Promise<void>; lossesOf: (id: string) => number };
 /** Of what is between these two nothing is known yet. */
 export type LedgerGap = { afterMs: number; beforeMs: number };
 type Kept = LedgerReach & { keep(reach: LedgerReach): Promise<void> };
 type Page = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; end: number };
 /** `undefined`: there is nothing to do. */
 type Step = Failure | "done" | undefined;
+/** There was no room for the page, or on the disk: it is read again, later and later. */
+const notTaken: Failure = { code: "INTERNAL", message: "", status: 500 };
 
-export function createLedgerReader({ store, log, now, most, settled }: Options) {
+export function createLedgerReader({ store, log, now, most, settled, lossesOf }: Options) {
   const connections = new Map<string, Used>();
   const ending = new AbortController();
   // One for each connection in use: no leak, however many there are.
@@ -80,7 +84,7 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
       const began = performance.now();
       const step = await next(id, used).catch((err: unknown): Step => {
         log.error({ err, connectionId: id }, "the ledger of jobs could not be read on");
-        return { code: "INTERNAL", message: "", status: 500 };
+        return notTaken;
       });
       failures = typeof step === "object" ? failures + 1 : 0;
       const backOff = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1));
@@ -128,8 +132,14 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
 
   /** What is newer than what is known: all of it the first time, and then the older ones from there. */
   async function readHead(id: string, used: Used, reach: Kept): Promise<Step> {
+    if (used.headOffset === 0) used.headLosses = lossesOf(id);
     const page = await readPage(id, used, used.headOffset ?? 0);
     if (!page.ok) return page.failure;
+    await settled();
+    if (lossesOf(id) !== used.headLosses) {
+      used.headOffset = 0;
+      return notTaken;
+    }
     const { oldestMs, newestMs, isLast, end } = page.value;
     used.headMs = Math.max(used.headMs ?? 0, newestMs ?? 0);
     if (reach.newestMs === undefined) {
@@ -144,8 +154,11 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
 
   async function readOlder(id: string, used: Used, reach: Kept): Promise<Step> {
     const offset = Math.max(0, (reach.nextOffset ?? 0) - OVERLAP);
+    const losses = lossesOf(id);
     const page = await readPage(id, used, offset);
     if (!page.ok) return page.failure;
+    await settled();
+    if (lossesOf(id) !== losses) return notTaken;
     const { newestMs, end } = page.value;
     const isGap = offset > 0 && reach.cursorMs !== undefined && (newestMs === undefined || newestMs < reach.cursorMs);
     // Jobs before this page were removed, and others took their place: back to where the two meet.
@@ -196,14 +209,19 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
 
   /** The newest page goes on from what is known, or there is a gap before it, which is read next. */
   async function join(id: string, used: Used, { newestMs, oldestMs, isLast }: Omit<Page, "end">): Promise<void> {
+    const { beginnings } = used;
     await settled();
     const known = await jobLedger.reach(id);
+    const isFull = await isFullBefore(id, oldestMs);
+    // It is of what was there before all was begun anew.
+    if (used.beginnings !== beginnings) return;
+    const isTaken = lossesOf(id) === used.headLosses;
     if (known.newestMs === undefined || newestMs === undefined || oldestMs === undefined) used.gap = undefined;
-    else if (isLast || oldestMs <= known.newestMs || (await isFullBefore(id, oldestMs))) {
+    else if (isTaken && (isLast || oldestMs <= known.newestMs || isFull)) {
       used.gap = undefined;
       await jobLedger.advance(id, newestMs);
     } else {
-      used.gap = { afterMs: known.newestMs, beforeMs: oldestMs };
+      used.gap = { afterMs: known.newestMs, beforeMs: isTaken ? oldestMs : newestMs };
       used.headOffset ??= 0;
       used.wake?.();
     }
@@ -252,7 +270,15 @@ export function createLedgerReader({ store, log, now, most, settled }: Options) 
     /** Somebody works with a connection; `read` is made with their rights. */
     used(id: string, read: LedgerRead): void {
       if (ending.signal.aborted) return;
-      const used = connections.get(id) ?? { read, usedMs: 0, headOffset: 0, wanted: [], missing: new Set(), beginnings: 0 };
+      const used = connections.get(id) ?? {
+        read,
+        usedMs: 0,
+        headOffset: 0,
+        headLosses: lossesOf(id),
+        wanted: [],
+        missing: new Set(),
+        beginnings: 0,
+      };
       connections.set(id, used);
       used.read = read;
       used.usedMs = now();

@@ -1,0 +1,89 @@
+// What the ledger of jobs could not take up is read again, and nothing behind it is called known meanwhile.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { ok } from "@/lib/shared/result";
+import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { createLedger } from "@/lib/server/ledger/ledger";
+import { answeredOf, notesOf } from "@/lib/server/ledger/notes";
+import { createLog } from "@/lib/server/log";
+import { openStore } from "@/lib/server/store/store";
+import { until } from "@/tests/support/until";
+
+const NEWEST_MS = Date.UTC(2026, 4, 3);
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A ledger that is told of each page that its reader reads, as it is where answers are passed on. */
+async function world() {
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-ledger-"));
+  const store = openStore(folder);
+  await store.migrate();
+  const { id } = await store.connections.create({ name: "Studio", baseUrl: "http://studio.test", createdAt: 1 });
+  const ledger = createLedger({ store, log: createLog("silent"), now: Date.now, most: 10_000 });
+  ends.push(
+    () => rm(folder, { recursive: true, force: true }),
+    () => store.close(),
+    () => ledger.stop(),
+  );
+  const jobs: JobListItem[] = [];
+  const state = { isBusy: false, pages: 0 };
+  const pass = (answer: JobsAnswer) => {
+    // So much came at once that this page found no room.
+    for (let count = 0; state.isBusy && count < 50; count += 1) ledger.see(id, () => []);
+    ledger.see(id, () => notesOf(answeredOf("jobs", answer) ?? { tells: "jobs", value: { ...answer, jobs: [] } }));
+  };
+  const pageOf = (offset: number, limit: number): JobsAnswer => {
+    const page = jobs.slice(offset, offset + limit);
+    return { jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } };
+  };
+  ledger.reader.used(id, {
+    jobs: ({ query }) => {
+      state.pages += 1;
+      const answer = pageOf(Number(query?.offset), Number(query?.limit));
+      pass(answer);
+      return Promise.resolve(ok(answer));
+    },
+    job: () => Promise.resolve(ok(undefined)),
+  });
+  const add = (count: number) => {
+    for (let at = 0; at < count; at += 1)
+      jobs.unshift({ id: `job-${jobs.length}`, status: "completed", create_time: NEWEST_MS + jobs.length * 1000 } as JobListItem);
+  };
+  const known = async () =>
+    (await store.jobLedger.countByTime(id, "completed", { fromMs: 0, toMs: 2 * NEWEST_MS })).reduce((sum, { count }) => sum + count, 0);
+  return { ledger, id, add, known, state, newestPage: () => pageOf(0, 200), pass };
+}
+
+test("a newest page that found no room is read again, and what is behind it is unread until then", async () => {
+  const { ledger, id, add, known, state, newestPage, pass } = await world();
+  add(20);
+  await until("what there was is known", async () => (await known()) === 20);
+  add(30);
+  state.isBusy = true;
+  pass(newestPage());
+  await ledger.reader.sawNewest(id, newestPage());
+  state.isBusy = false;
+  expect(ledger.reader.gapOf(id)).toBeDefined();
+  await until("all of it is known", async () => (await known()) === 50);
+  await until("nothing is unread any more", () => ledger.reader.gapOf(id) === undefined);
+});
+
+test("a page that the reader read and that found no room is read again", async () => {
+  const { add, known, state, ledger, id } = await world();
+  add(500);
+  await until("the newest are known", async () => (await known()) >= 200);
+  state.isBusy = true;
+  const pages = state.pages;
+  await until("pages were lost", () => state.pages > pages);
+  state.isBusy = false;
+  await until("all of it is known", async () => (await known()) === 500);
+  add(3);
+  state.isBusy = true;
+  await ledger.reader.refresh(id);
+  state.isBusy = false;
+  await until("what came last is known too", async () => (await known()) === 503);
+});
