@@ -1,11 +1,15 @@
 "use client";
 
 import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
+import dynamic from "next/dynamic";
 import { type ReactNode, useId } from "react";
+import { useHydrated } from "@/components/ui/use-now";
 import { headCellStyle } from "./cell-style";
 import { ownWidth } from "./drawn-columns";
 import { type Features, type Sizing, type Sorting } from "./features";
-import { ResizeHandle } from "./resize-handle";
+
+// Fetched once the page works: before that nothing can be dragged.
+const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle), { ssr: false });
 
 type TableHeadProps<Row extends RowData> = {
   table: ReactTable<Features, Row>;
@@ -47,6 +51,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
   // The width's own value would else be read out as a part of the column's name.
   const nameId = useId();
   const isSized = sizing !== undefined && !look?.isRigid;
+  const isHydrated = useHydrated();
   return (
     <th
       scope="col"
@@ -67,7 +72,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
           {children}
         </span>
       )}
-      {isSized ? <ResizeHandle id={header.id} px={px} sizing={sizing} /> : null}
+      {isSized && isHydrated ? <ResizeHandle id={header.id} px={px} sizing={sizing} /> : null}
     </th>
   );
 }

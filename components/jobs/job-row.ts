@@ -2,11 +2,11 @@ import { type JobReach } from "@/lib/contract/console-job-search";
 import { errorLine } from "@/lib/contract/job-error-view";
 import { toJobView } from "@/lib/contract/job-view";
 import { type OutputFile } from "@/lib/contract/outputs-view";
-import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobDetail, type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
 import { workflowName } from "@/lib/contract/workflow-name";
 
-/** What a row of the list shows, and no more: it travels to the browser with every page. */
+/** A job as every list shows it, whichever answer it came in: it travels to the browser with every page, and holds no more. */
 export type JobRow = {
   id: string;
   /** The state as the service said it. */
@@ -24,9 +24,11 @@ export type JobRow = {
   error?: string;
   outputs?: number;
   preview?: OutputFile;
+  /** Its place in the queue: 1 is next. What runs has none. */
+  position?: number;
 };
 
-/** `unreadable`: rows of this page that the service sent in a shape that nobody knows. `reach`: of rows that were found in the ledger. */
+/** `unreadable`: rows of this page whose shape is not known. `reach`: of rows that were found in the ledger. */
 export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; unreadable?: number; reach?: JobReach };
 
 export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView {
@@ -40,7 +42,7 @@ export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView 
 }
 
 /** Absent fields are left out: a hundred rows of them are kilobytes. */
-export function toJobRow(job: JobListItem): JobRow {
+export function toJobRow(job: JobListItem | JobDetail): JobRow {
   const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, error, outputsCount, preview } = toJobView(job);
   const line = error && errorLine(error);
   return {

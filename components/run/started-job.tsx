@@ -123,7 +123,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
               {state === "pending" || (state === "in_progress" && canStop) ? (
                 <Button
                   tone="danger"
-                  busy={work.heldIds.has(receipt.jobId) || work.busyIds.has(receipt.jobId)}
+                  busy={work.pendingIds.has(receipt.jobId) || work.busyIds.has(receipt.jobId)}
                   onClick={() => {
                     work.dismissEnded();
                     work.hold({ act: "cancel", items: [{ id: receipt.jobId, state }] });

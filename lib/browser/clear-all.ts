@@ -8,7 +8,7 @@ import { callApi } from "./api";
 import { type ApiFailure } from "./read-failure";
 
 /** `left`: so many are there after an answer that was lost. */
-type Cleared<T> = { kind: "told"; answer: T } | { kind: "lost"; left: number };
+export type Cleared<T> = { kind: "told"; answer: T } | { kind: "lost"; left: number };
 
 /** `leftPath`: the list of those that were meant, one of them. A failure is that of the clearing. */
 export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<Cleared<T>, ApiFailure>> {

@@ -12,6 +12,7 @@ import frame from "./en/frame.json";
 import graph from "./en/graph.json";
 import history from "./en/history.json";
 import jobSearch from "./en/job-search.json";
+import jobList from "./en/job-list.json";
 import jobs from "./en/jobs.json";
 import masks from "./en/masks.json";
 import overview from "./en/overview.json";
@@ -33,6 +34,7 @@ export const messages = {
   graph,
   history,
   jobs,
+  jobList,
   jobSearch,
   masks,
   overview,

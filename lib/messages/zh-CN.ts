@@ -12,6 +12,7 @@ import frame from "./zh-CN/frame.json";
 import graph from "./zh-CN/graph.json";
 import history from "./zh-CN/history.json";
 import jobSearch from "./zh-CN/job-search.json";
+import jobList from "./zh-CN/job-list.json";
 import jobs from "./zh-CN/jobs.json";
 import masks from "./zh-CN/masks.json";
 import overview from "./zh-CN/overview.json";
@@ -33,6 +34,7 @@ export const messages: Messages = {
   graph,
   history,
   jobs,
+  jobList,
   jobSearch,
   masks,
   overview,

@@ -18,32 +18,36 @@ test("entries of the history are removed with a moment to take it back, and all 
   }
   await page.reload();
   const rows = page.locator("tbody tr");
+  const bar = page.getByRole("region", { name: "Selected rows" });
   await expect(rows).toHaveCount(3);
   await expect(rows.first()).toContainText(ids[2] ?? "");
   await expect(page.getByRole("button", { name: "Clear 3 entries" })).toBeVisible();
 
   await page.getByRole("checkbox", { name: `Select job ${ids[0]}` }).check();
-  await page.getByRole("button", { name: "Remove 1 entry" }).click();
+  await bar.getByRole("button", { name: "Remove from history" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByText("1 job stays in the history")).toBeVisible();
   await expect(page.getByText("Removing 1 job from history")).toBeHidden();
   await expect(rows).toHaveCount(3);
 
-  // A range, and all of the page by a key.
+  // What was taken back is selected as before. A range, and all of the page by a key.
+  await expect(bar).toContainText("1 selected");
+  await page.keyboard.press("Escape");
   await page.getByRole("checkbox", { name: `Select job ${ids[2]}` }).check();
   await page.getByRole("checkbox", { name: `Select job ${ids[1]}` }).click({ modifiers: ["Shift"] });
-  await expect(page.getByRole("button", { name: "Remove 2 entries" })).toBeVisible();
+  await expect(bar).toContainText("2 selected");
   await page.keyboard.press("Control+a");
-  await expect(page.getByRole("button", { name: "Remove 3 entries" })).toBeVisible();
+  await expect(bar).toContainText("3 selected");
   await page.keyboard.press("Escape");
 
   // Two acts, each with its own Undo.
   for (const id of [ids[0], ids[1]]) {
     await page.getByRole("checkbox", { name: `Select job ${id}` }).check();
-    await page.getByRole("button", { name: "Remove 1 entry" }).click();
+    await bar.getByRole("button", { name: "Remove from history" }).click();
   }
   await expect(page.getByText("Removing 1 job from history")).toHaveCount(2);
   await page.getByRole("button", { name: "Undo" }).last().click();
+  await page.keyboard.press("Escape");
   await expect(page.getByText("1 removed from history")).toBeVisible();
   await expect(rows).toHaveCount(2);
 

@@ -28,7 +28,7 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   const acts = page.getByRole("region", { name: "Actions for the selected jobs" });
   await page.getByRole("checkbox", { name: `Select job ${one}` }).check();
   await page.getByRole("checkbox", { name: `Select job ${three}` }).click({ modifiers: ["Shift"] });
-  await page.getByRole("button", { name: "Cancel 3 jobs" }).click();
+  await page.getByRole("region", { name: "Selected rows" }).getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: `Undo cancelling job ${three}` }).click();
   await expect(acts.getByText("Cancelling 2 jobs")).toBeVisible();
   await page.getByRole("button", { name: `Cancel job ${four}` }).click();

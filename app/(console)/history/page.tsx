@@ -1,20 +1,20 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { readSearch } from "@/components/jobs/search/search-address";
-import { endedJobs, USUAL_ITEMS } from "@/components/jobs/history/history-address";
-import { type HistoryView, toHistoryView } from "@/components/jobs/history/history-row";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { jobSearchQuerySchema, type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { toHistoryView } from "@/components/jobs/history/history-view";
+import { type JobsView } from "@/components/jobs/job-row";
+import { readList } from "@/components/jobs/list/list-address";
+import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
-import { type HistoryAnswer, historyQuerySchema } from "@/lib/contract/schemas/queue";
+import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory } from "@/lib/server/queries/history";
+import { textParam, toSearchParams } from "../params";
 import { stamp } from "../stamp";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -23,31 +23,17 @@ export async function generateMetadata(): Promise<Metadata> {
 
 export default async function HistoryPage({ searchParams }: PageProps<"/history">) {
   const viewer = await requireViewer();
-  const { connection, ...params } = await searchParams;
-  const linked = typeof connection === "string" ? connection : undefined;
-  const { max_items, offset } = historyQuerySchema.shape;
+  const params = await searchParams;
+  const linked = textParam(params, "connection");
   // A bad value falls back to its default, and the page says by its paging what it shows.
-  const query = {
-    max_items: max_items.catch(USUAL_ITEMS).parse(params.max_items ?? USUAL_ITEMS),
-    offset: offset.catch(0).parse(params.offset),
-  };
-  const search = readSearch(
-    new URLSearchParams(Object.entries(params).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []))),
-  );
-  const asked = { ...query, ...search };
-  const reading = isSearch(search)
-    ? searchJobs(viewer, jobSearchQuerySchema.parse(endedJobs(asked)), linked)
-    : listHistory(viewer, query, linked);
-  const history = stamp<HistoryAnswer | JobSearchAnswer, HistoryView, Failure>(reading, toHistoryView);
+  const { query } = readList("history", toSearchParams(params));
+  const reading = isSearch(query)
+    ? searchJobs(viewer, query, linked)
+    : listHistory(viewer, { offset: query.offset, max_items: query.limit }, linked);
+  const history = stamp<HistoryAnswer | JobSearchAnswer, JobsView, Failure>(reading, toHistoryView);
   return (
-    <PageMessages messages={await pickMessages("history", "acts", "jobSearch")}>
-      <HistoryScreen
-        key={writeExactJson(query)}
-        query={asked}
-        linked={linked}
-        canRemove={hasRole(viewer.role, "operator")}
-        history={history}
-      />
+    <PageMessages messages={await pickMessages("history", "jobList", "acts", "jobSearch")}>
+      <HistoryScreen query={query} linked={linked} canRemove={hasRole(viewer.role, "operator")} history={history} />
     </PageMessages>
   );
 }

@@ -5,7 +5,8 @@ import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toJobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
-import { JobsSkeleton } from "@/components/jobs/list/jobs-skeleton";
+import { readList } from "@/components/jobs/list/list-address";
+import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
@@ -15,7 +16,7 @@ import { searchJobs } from "@/lib/server/jobs/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
 import { endsSoon, stamp } from "../stamp";
-import { isBareAddress, parseJobsQuery, textParam } from "../params";
+import { isBareAddress, textParam, toSearchParams } from "../params";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("jobs"))("title") };
@@ -24,7 +25,7 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   const viewer = await requireViewer();
   const params = await searchParams;
-  const { query, ignored } = parseJobsQuery(params);
+  const { query, ignored } = readList("jobs", toSearchParams(params));
   const connection = textParam(params, "connection");
   const preferred = await defaultView(viewer, "jobs");
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
@@ -43,8 +44,8 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
     />
   );
   return (
-    <PageMessages messages={await pickMessages("jobs", "acts", "jobSearch")}>
-      {(await endsSoon(jobs)) ? screen : <Suspense fallback={<JobsSkeleton />}>{screen}</Suspense>}
+    <PageMessages messages={await pickMessages("jobs", "jobList", "acts", "jobSearch")}>
+      {(await endsSoon(jobs)) ? screen : <Suspense fallback={<ListSkeleton list="jobs" />}>{screen}</Suspense>}
     </PageMessages>
   );
 }

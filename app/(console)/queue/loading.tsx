@@ -1,11 +1,12 @@
 import { PageMessages } from "@/components/frame/page-messages";
-import { QueueSkeleton } from "@/components/jobs/queue/queue-skeleton";
+import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
+import { queueLooks } from "@/components/jobs/queue/queue-looks";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
 export default async function QueueLoading() {
   return (
     <PageMessages messages={await pickMessages("queue")}>
-      <QueueSkeleton />
+      <ListSkeleton list="queue" looks={queueLooks} />
     </PageMessages>
   );
 }

@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { toQueueList } from "@/components/jobs/queue/queue-rows";
+import { toQueueList } from "@/components/jobs/queue/queue-list";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
@@ -19,7 +19,7 @@ export default async function QueuePage({ searchParams }: PageProps<"/queue">) {
   const linked = typeof connection === "string" ? connection : undefined;
   const queue = stamp(getQueue(viewer, linked), toQueueList);
   return (
-    <PageMessages messages={await pickMessages("queue", "acts")}>
+    <PageMessages messages={await pickMessages("queue", "jobList", "acts")}>
       <QueueScreen linked={linked} canCancel={hasRole(viewer.role, "operator")} queue={queue} />
     </PageMessages>
   );

@@ -6,8 +6,7 @@ import { failureText } from "@/components/frame/failure-text";
 import { useClock } from "@/components/ui/use-clock";
 import { causeOf, isWorthAgain, toneOf } from "./receipt-entry";
 import { StopTogether } from "./stop-together";
-import { type JobWork } from "./use-job-work";
-import { useTold } from "./use-told";
+import { type JobWork, useSummary } from "./use-job-work";
 
 type JobLinesProps = {
   acts: Pick<JobWork, "works" | "undo" | "stop" | "again" | "dismiss">;
@@ -21,7 +20,7 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const clock = useClock();
-  const told = useTold();
+  const told = useSummary();
   return (
     <BulkLines
       words="acts"

@@ -1,74 +1,77 @@
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { unwrapWorkflow } from "@/lib/contract/read-workflow";
-import { isObject, type JsonObject } from "@/lib/contract/json";
-import { isLink } from "@/lib/contract/graph";
-import { MASK } from "@/lib/contract/secret-texts";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { titleOfNode } from "@/components/graph/node-words";
+import { callApi, type CallInit } from "@/lib/browser/api";
+import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
+import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
+import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { objectOf } from "@/lib/contract/json";
+import { IDEMPOTENCY_HEADER, mayHaveStarted } from "@/lib/contract/submission";
+import { type Result } from "@/lib/shared/result";
+import { type KnownJob, named } from "./end-jobs";
+import { type Outcome, type ReceiptEntry } from "./receipt-entry";
+import { type MaskedInput, toResubmission } from "./resubmission";
 
-/** The inputs that workflows draw their chance from. */
-const seedNames = new Set(["seed", "noise_seed"]);
-/** Within what every node with a seed takes. */
-const SEEDS = 2 ** 32;
+/** `unknown`: it may or may not have been submitted, and is never sent again by itself. `unread`: nothing was sent. */
+type RanAgain =
+  | { kind: "submitted"; id: string }
+  | { kind: "masked"; inputs: MaskedInput[] }
+  | { kind: "no-graph" | "stopped" }
+  | { kind: "unknown"; failure?: ApiFailure }
+  | { kind: "unread" | "refused"; failure: ApiFailure };
 
-export type MaskedInput = { nodeId: string; node: string; input: string };
-export type Submission = { prompt: Graph; extra_data?: JsonObject };
-/** `masked`: the service kept no value of these, so the workflow cannot run again as it is. */
-export type Resubmission = { kind: "ready"; submission: Submission } | { kind: "masked"; inputs: MaskedInput[] } | { kind: "no-graph" };
+type Choices = {
+  newSeed?: () => number;
+  call?: (path: `/${string}`, init?: CallInit) => Promise<Result<unknown, ApiFailure>>;
+  isStopped?: () => boolean;
+};
 
-/** What a job was made from, ready to be submitted once more. A masked value is never sent: it would be taken for the secret. */
-export function toResubmission(workflow: unknown, newSeed?: () => number): Resubmission {
-  const read = unwrapWorkflow(workflow);
-  if (!read) return { kind: "no-graph" };
-  const inputs = maskedInputs(read.graph);
-  if (inputs.length > 0) return { kind: "masked", inputs };
-  const prompt = newSeed ? withNewSeeds(read.graph, newSeed) : read.graph;
-  const extraData = read.extraData && withoutMasked(read.extraData);
-  return { kind: "ready", submission: { prompt, ...(isObject(extraData) && { extra_data: extraData }) } };
+/** The job's workflow as the service holds it now, submitted once more. */
+export async function runAgain(
+  id: string,
+  connection: string | undefined,
+  { newSeed, call = callApi, isStopped }: Choices,
+): Promise<RanAgain> {
+  const read = await call(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
+  if (!read.ok) return { kind: "unread", failure: read.failure };
+  const again = toResubmission(objectOf(read.value)?.workflow, newSeed);
+  if (again.kind !== "ready") return again;
+  if (isStopped?.()) return { kind: "stopped" };
+  const init = { method: "POST", json: again.submission, headers: { [IDEMPOTENCY_HEADER]: newIdempotencyKey() } };
+  const sent = await call(withQuery("/api/prompt", { connection }), init);
+  if (!sent.ok) return { kind: isUnanswered(sent.failure) ? "unknown" : "refused", failure: sent.failure };
+  const newId = objectOf(sent.value)?.prompt_id ?? objectOf(sent.value)?.job_id;
+  return typeof newId === "string" && newId !== "" ? { kind: "submitted", id: newId } : { kind: "unknown" };
 }
 
-export function someSeed(): number {
-  const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
-  return seed % SEEDS;
+function isUnanswered(failure: ApiFailure): boolean {
+  return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
 }
 
-/** Seeds that are numbers of their own; one that comes from another node changes there. */
-function isSeed(name: string, value: unknown): boolean {
-  return seedNames.has(name) && (Number.isInteger(value) || typeof value === "bigint");
+/** One after the other. */
+export async function runEachAgain(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
+  return named(jobs, await inBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
 }
 
-function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
-  return Object.fromEntries(
-    Object.entries(graph).map(([id, node]) => {
-      const inputs = Object.entries(node.inputs).map(([name, value]) => [name, isSeed(name, value) ? newSeed() : value] as const);
-      return [id, { ...node, inputs: Object.fromEntries(inputs) }];
-    }),
-  );
+async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ReceiptEntry>> {
+  const ran = await runAgain(id, work.connection, {
+    call: (path, init = {}) => callPatiently(path, init, work),
+    isStopped: () => work.signal.aborted,
+  });
+  if (ran.kind === "submitted") return { entries: [{ id, outcome: "ranAgain", newId: ran.id }] };
+  const failure = "failure" in ran ? ran.failure : undefined;
+  if (ran.kind === "unread" && failure?.code === "CONSOLE_UNREACHABLE") return { entries: [{ id, outcome: "unsent" }], isOver: true };
+  const isMissing = ran.kind === "unread" && failure?.status === 404;
+  return {
+    entries: [{ id, outcome: isMissing ? "missing" : outcomes[ran.kind], ...(failure && { failure }) }],
+    ...(failure && { isOver: meetsAll(failure) }),
+  };
 }
 
-export function countSeeds(workflow: JsonObject): number {
-  const graph = isObject(workflow.prompt) ? workflow.prompt : workflow;
-  return Object.values(graph).reduce<number>((sum, node) => {
-    const inputs = isObject(node) && isObject(node.inputs) ? Object.entries(node.inputs) : [];
-    return sum + inputs.filter(([name, value]) => isSeed(name, value)).length;
-  }, 0);
-}
-
-function maskedInputs(graph: Graph): MaskedInput[] {
-  return Object.entries(graph).flatMap(([nodeId, node]) =>
-    Object.entries(node.inputs).flatMap(([input, value]) =>
-      !isLink(value) && writeExactJson(value).includes(MASK) ? [{ nodeId, node: titleOfNode(node), input }] : [],
-    ),
-  );
-}
-
-/** What goes along without deciding anything: masked entries are left out of objects, and empty in lists, whose places count. */
-function withoutMasked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => (isMasked(item) ? "" : withoutMasked(item)));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([name, item]) => (isMasked(item) ? [] : [[name, withoutMasked(item)]])));
-}
-
-function isMasked(value: unknown): boolean {
-  return typeof value === "string" && value.includes(MASK);
-}
+const outcomes = {
+  masked: "secret",
+  "no-graph": "noWorkflow",
+  stopped: "notDone",
+  unknown: "unknown",
+  unread: "failed",
+  refused: "refused",
+} as const satisfies Record<string, Outcome>;

@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { tellOutcomes } from "@/components/data-table/tell-outcomes";
 import { type Meant, useBulkWork } from "@/components/data-table/use-bulk-work";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
@@ -8,32 +9,42 @@ import { type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Walked } from "@/lib/browser/walk-pages";
 import { type Result } from "@/lib/shared/result";
-import { cancelJobs, type KnownJob, removeJobs } from "./end-jobs";
-import { causeOf, type ReceiptEntry } from "./receipt-entry";
-import { useTold } from "./use-told";
+import { cancelJobs, type KnownJob, named, removeJobs } from "./end-jobs";
+import { causeOf, outcomes, type ReceiptEntry, toneOf } from "./receipt-entry";
 
 export type JobAct = "cancel" | "remove" | "runAgain";
+
+const acts: Readonly<Record<JobAct, (jobs: readonly KnownJob[], work: Work) => Promise<ReceiptEntry[]>>> = {
+  cancel: cancelJobs,
+  remove: removeJobs,
+  // Fetched then; where it cannot be, nothing was sent.
+  runAgain: (jobs, work) =>
+    import("./run-again").then(
+      ({ runEachAgain }) => runEachAgain(jobs, work),
+      () =>
+        named(
+          jobs,
+          jobs.map(({ id }) => ({ id, outcome: "unsent" })),
+        ),
+    ),
+};
 
 type Choices<Query> = {
   connection: string | undefined;
   onDone: (act: JobAct, entries: readonly ReceiptEntry[]) => void;
   /** In its place where the page is gone by then: for what outlives the page. */
   onLeft?: (entries: readonly ReceiptEntry[]) => void;
-  /** Taken back while they were held. */
+  /** Taken back in time. */
   onBack?: (jobs: readonly KnownJob[]) => void;
-  runAgain?: (jobs: readonly KnownJob[], work: Work) => Promise<ReceiptEntry[]>;
   walk?: (query: Query, work: Work) => Promise<Result<Walked<KnownJob>, ApiFailure>>;
 };
 
 /** Cancelling, removing and running jobs again, from whatever page. */
-export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, runAgain, walk }: Choices<Query>) {
+export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, walk }: Choices<Query>) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
-  const told = useTold();
-  const carryOut = async ({ act, items }: Meant<JobAct, KnownJob>, work: Work) => {
-    if (act === "runAgain") return (await runAgain?.(items, work)) ?? [];
-    return act === "cancel" ? cancelJobs(items, work) : removeJobs(items, work);
-  };
+  const summaryOf = useSummary();
+  const carryOut = ({ act, items }: Meant<JobAct, KnownJob>, work: Work) => acts[act](items, work);
   const work = useBulkWork<JobAct, KnownJob, ReceiptEntry, Query>({
     connection,
     carryOut,
@@ -45,14 +56,21 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, 
     },
     onLeft: (entries) => {
       onLeft?.(entries);
-      const { text, tone } = told(entries);
+      const { text, tone } = summaryOf(entries);
       const cause = causeOf(entries);
       showToast({ tone, text: cause ? `${text}: ${failureText(errors, cause)}` : text });
     },
   });
   const idsIn = (kind: "held" | "working") =>
     new Set(work.works.flatMap(({ phase }) => (phase.kind === kind ? phase.items.map(({ id }) => id) : [])));
-  return { ...work, heldIds: idsIn("held"), busyIds: idsIn("working") };
+  return { ...work, pendingIds: idsIn("held"), busyIds: idsIn("working") };
 }
 
 export type JobWork = ReturnType<typeof useJobWork>;
+
+/** What became of many, in a line. */
+export function useSummary() {
+  const t = useTranslations("acts");
+  return (entries: readonly ReceiptEntry[]) =>
+    tellOutcomes(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
+}

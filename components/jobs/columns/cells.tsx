@@ -1,25 +1,34 @@
 "use client";
 
-import { type useTranslations } from "next-intl";
-import { type ReactNode, useSyncExternalStore } from "react";
+import { useTranslations } from "next-intl";
+import { type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { statusBadge } from "@/components/frame/job-status";
 import { durationText, RunningDuration } from "@/components/ui/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { AgoTime, type AgoWords } from "@/components/ui/relative-time";
+import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/relative-time";
 import { type JobRow } from "../job-row";
 import { rowPart } from "./row-link";
 
 /** Found once for the whole table: in each cell they would be a good part of what a row costs. */
 export type CellWords = {
-  t: ReturnType<typeof useTranslations<"jobs">>;
+  t: ReturnType<typeof useTranslations<"jobList">>;
   states: ReturnType<typeof useTranslations<"frame.states">>;
   durations: ReturnType<typeof useTranslations<"common.duration">>;
   ago: AgoWords;
 };
 type Cell = { row: JobRow; words: CellWords; hrefOf: (id: string) => string };
+type StateCell = Cell & { lineEnd?: (row: JobRow) => ReactNode };
+
+export function useCellWords(): CellWords {
+  const t = useTranslations("jobList");
+  const states = useTranslations("frame.states");
+  const durations = useTranslations("common.duration");
+  const ago = useAgoWords();
+  return useMemo(() => ({ t, states, durations, ago }), [t, states, durations, ago]);
+}
 
 /** On narrow screens a second line carries what the columns have no room for. */
-export function stateCell(cell: Cell): ReactNode {
+export function stateCell(cell: StateCell): ReactNode {
   const { row, words } = cell;
   return (
     <>
@@ -40,7 +49,7 @@ function badgeOf(words: CellWords, { word, state }: JobRow): ReactNode {
   return badge;
 }
 
-function SecondLine(cell: Cell): ReactNode {
+function SecondLine({ lineEnd, ...cell }: StateCell): ReactNode {
   const isWide = useSyncExternalStore(subscribeWidth, readWidth, no);
   if (isWide) return null;
   const { workflow } = cell.row;
@@ -48,7 +57,9 @@ function SecondLine(cell: Cell): ReactNode {
     <span className="second-line">
       {workflow ? <span className="min-w-0 truncate">{workflow}</span> : null}
       {whatCell(cell)}
-      <span className="ml-auto shrink-0 sm:hidden">{submittedCell(cell)}</span>
+      <span className={lineEnd ? "ml-auto shrink-0" : "ml-auto shrink-0 sm:hidden"}>
+        {lineEnd ? lineEnd(cell.row) : submittedCell(cell.row, cell.words)}
+      </span>
     </span>
   );
 }
@@ -74,11 +85,11 @@ export function whatCell({ row, words: { t }, hrefOf }: Cell): ReactNode {
   );
 }
 
-export function submittedCell({ row: { createdMs }, words: { t, ago } }: Cell): ReactNode {
+export function submittedCell({ createdMs }: JobRow, { t, ago }: CellWords): ReactNode {
   return createdMs === undefined ? t("nothing") : <AgoTime ms={createdMs} words={ago} />;
 }
 
-export function ranCell({ row: { state, startedMs, endedMs }, words: { t, durations } }: Cell): ReactNode {
+export function ranCell({ state, startedMs, endedMs }: JobRow, { t, durations }: CellWords): ReactNode {
   if (startedMs === undefined) return t("nothing");
   if (endedMs !== undefined) return durationText(durations, endedMs - startedMs);
   return state === "in_progress" ? <RunningDuration fromMs={startedMs} /> : t("nothing");

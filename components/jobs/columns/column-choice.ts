@@ -25,10 +25,6 @@ export function shownColumns({ order, hidden }: ColumnChoice): ColumnId[] {
   return order.filter((id) => alwaysShown.includes(id) || !hidden.includes(id));
 }
 
-export function valueIdOf(node: string, input: string): ValueId {
-  return `input:${encodeURIComponent(node)}:${encodeURIComponent(input)}`;
-}
-
 export type ColumnValue = { node: string; input: string; label?: string };
 
 export function isValueId(id: ColumnId): id is ValueId {
@@ -38,33 +34,6 @@ export function isValueId(id: ColumnId): id is ValueId {
 export function valueOf(id: ValueId, labels: ColumnChoice["labels"] = {}): ColumnValue {
   const [, node = "", input = ""] = id.split(":");
   return { node: decodeURIComponent(node), input: decodeURIComponent(input), label: labels[id] };
-}
-
-/** One place up or down; the ends stay the ends. */
-export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {
-  const at = choice.order.indexOf(id);
-  const to = at + by;
-  if (at < 0 || to < 0 || to >= choice.order.length) return choice;
-  const order = choice.order.filter((each) => each !== id);
-  order.splice(to, 0, id);
-  return { ...choice, order };
-}
-
-export function showColumn(choice: ColumnChoice, id: ColumnId, isShown: boolean): ColumnChoice {
-  const hidden = choice.hidden.filter((each) => each !== id);
-  return { ...choice, hidden: isShown ? hidden : [...hidden, id] };
-}
-
-export function addValue(choice: ColumnChoice, node: string, input: string, label: string): ColumnChoice {
-  const id = valueIdOf(node, input);
-  const known = choice.order.includes(id);
-  if (!known && choice.order.filter(isValueId).length >= MOST_VALUES) return choice;
-  const labels = label ? { ...choice.labels, [id]: label } : choice.labels;
-  return showColumn({ ...choice, labels, order: known ? choice.order : [...choice.order, id] }, id, true);
-}
-
-export function removeValue(choice: ColumnChoice, id: ValueId): ColumnChoice {
-  return { ...choice, order: choice.order.filter((each) => each !== id), hidden: choice.hidden.filter((each) => each !== id) };
 }
 
 /** What was stored, perhaps by an older version or by somebody's hands; anything that is not understood is as usual. */

@@ -1,7 +1,7 @@
 import { type ColumnLook } from "@/components/data-table/features";
 
-/** The columns of the list of jobs: shared by the table and its skeleton, so that nothing moves when the rows come. */
-export const jobLooks = {
+/** How the columns of a list of jobs look: shared by the table and its skeleton, so that nothing moves when the rows come. */
+export const columnLooks = {
   select: { width: "w-10 md:w-[46px]", shown: "whole-cell", isRigid: true },
   preview: { width: "w-[72px]", shown: "whole-cell", hiddenHeader: true, isRigid: true },
   status: { width: "w-[128px] max-sm:takes-rest" },
@@ -11,5 +11,6 @@ export const jobLooks = {
   outputs: { width: "w-[84px]", shown: "max-md:hidden in-[.with-panel]:hidden", align: "end" },
   submitted: { width: "w-[124px]", shown: "max-sm:hidden in-[.with-panel]:hidden", align: "end" },
   ran: { width: "w-[104px]", shown: "max-sm:hidden in-[.with-panel]:hidden", align: "end" },
-  value: { width: "w-[150px]", shown: "max-lg:hidden in-[.with-panel]:hidden" },
 } as const satisfies Record<string, ColumnLook>;
+
+export const valueLook = { width: "w-[150px]", shown: "max-lg:hidden in-[.with-panel]:hidden" } as const satisfies ColumnLook;

@@ -4,19 +4,8 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
-import {
-  addValue,
-  alwaysShown,
-  type ColumnChoice,
-  type ColumnId,
-  isValueId,
-  MOST_VALUES,
-  moveColumn,
-  removeValue,
-  showColumn,
-  usualChoice,
-} from "./column-choice";
-import { useColumnName } from "./use-column-name";
+import { alwaysShown, type ColumnChoice, type ColumnId, isValueId, MOST_VALUES, usualChoice, type ValueId } from "./column-choice";
+import { useColumnName } from "./use-column-choice";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 
@@ -151,4 +140,35 @@ function ValueForm({ isFull, onAdd }: ValueFormProps) {
       </Button>
     </form>
   );
+}
+
+/** One step up or down; the ends stay the ends. */
+export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {
+  const at = choice.order.indexOf(id);
+  const to = at + by;
+  if (at < 0 || to < 0 || to >= choice.order.length) return choice;
+  const order = choice.order.filter((each) => each !== id);
+  order.splice(to, 0, id);
+  return { ...choice, order };
+}
+
+export function showColumn(choice: ColumnChoice, id: ColumnId, isShown: boolean): ColumnChoice {
+  const hidden = choice.hidden.filter((each) => each !== id);
+  return { ...choice, hidden: isShown ? hidden : [...hidden, id] };
+}
+
+export function addValue(choice: ColumnChoice, node: string, input: string, label: string): ColumnChoice {
+  const id = valueIdOf(node, input);
+  const known = choice.order.includes(id);
+  if (!known && choice.order.filter(isValueId).length >= MOST_VALUES) return choice;
+  const labels = label ? { ...choice.labels, [id]: label } : choice.labels;
+  return showColumn({ ...choice, labels, order: known ? choice.order : [...choice.order, id] }, id, true);
+}
+
+export function removeValue(choice: ColumnChoice, id: ValueId): ColumnChoice {
+  return { ...choice, order: choice.order.filter((each) => each !== id), hidden: choice.hidden.filter((each) => each !== id) };
+}
+
+export function valueIdOf(node: string, input: string): ValueId {
+  return `input:${encodeURIComponent(node)}:${encodeURIComponent(input)}`;
 }

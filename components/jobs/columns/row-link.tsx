@@ -42,7 +42,7 @@ const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !
 const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
 
 /** A press anywhere in a row opens its job beside the list, where `onOpen` says that there is room, else its page; one for another tab opens it there. */
-export function useRowClick(linked: string | undefined, onOpen: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
+export function useRowClick(linked: string | undefined, onOpen?: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
   const router = useRouter();
   const t = useTranslations("common");
   const copy = useCopy();
@@ -60,7 +60,7 @@ export function useRowClick(linked: string | undefined, onOpen: (id: string) => 
         event.preventDefault();
         // The second click of a double click: on this row, which is open by now, or on a dialog that has gone.
         if (event.detail > 1) return;
-        if (!onOpen(id)) router.push(pageOf(id, linked));
+        if (!onOpen?.(id)) router.push(pageOf(id, linked));
       } else if (!isLink && isForTab(event)) {
         window.open(rowHref(id, linked), "_blank", "noopener");
       }

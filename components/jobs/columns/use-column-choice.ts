@@ -1,8 +1,9 @@
 "use client";
 
 import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { useTranslations } from "next-intl";
 import { writeExactJson } from "@/lib/contract/exact-json";
-import { type ColumnChoice, readChoice } from "./column-choice";
+import { type ColumnChoice, type ColumnId, isValueId, readChoice, valueOf } from "./column-choice";
 
 const listeners = new Set<() => void>();
 
@@ -49,4 +50,14 @@ export function useColumnChoice(connection: string | undefined): [ColumnChoice, 
     [key],
   );
   return [choice, choose];
+}
+
+/** What a column is called: by us, or for a value by whoever added it. */
+export function useColumnName(choice: ColumnChoice): (id: ColumnId) => string {
+  const t = useTranslations("jobList.column");
+  return (id) => {
+    if (!isValueId(id)) return t(id);
+    const { node, input, label } = valueOf(id, choice.labels);
+    return label ?? `${node}.${input}`;
+  };
 }

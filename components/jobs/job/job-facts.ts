@@ -7,7 +7,7 @@ import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { toMilliseconds } from "@/lib/contract/times";
 import { namelessWorkflow, workflowName } from "@/lib/contract/workflow-name";
 import { textOf } from "@/lib/contract/json";
-import { countSeeds } from "../actions/run-again";
+import { countSeeds } from "../actions/resubmission";
 import { nodeNames, type TimelineNode, timelineOf } from "./job-timeline";
 
 /** Refused only after it was queued: what is wrong with which node. */

@@ -2,17 +2,22 @@
 
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
-import { JobSearchFilters } from "@/components/jobs/search/job-search-filters";
+import { type ReactNode, useState } from "react";
+import { useConnection } from "@/components/frame/connection-context";
+import { useCounts } from "@/components/frame/counts-context";
 import { chipStyle } from "@/components/ui/chip";
+import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/select";
+import { useNumber } from "@/components/ui/use-numbers";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { namelessWorkflow } from "@/lib/contract/workflow-name";
+import { isSearch } from "@/lib/contract/job-search";
+import { type KnownJobState } from "@/lib/contract/states";
 import { type JobRow } from "../job-row";
-import { OutputFilter } from "./output-filter";
-import { StatusFilter } from "./status-filter";
-import { type JobsPlace } from "./list-state";
-import { usePlaceOf } from "./use-list-state";
+import { JobSearchFilters } from "../search/job-search-filters";
+import { outputTypes } from "./list-address";
+import { type ListChange, type ListState } from "./list-state";
+import { useAskedQuery, useMoving } from "./use-list-state";
 
 const WorkflowPicker = dynamic(() => import("./workflow-picker").then((module) => module.WorkflowPicker), { ssr: false });
 
@@ -24,22 +29,22 @@ const sorts = {
 } as const satisfies Record<string, Pick<JobSearchQuery, "sort_by" | "sort_order">>;
 const sortNames = ["newest", "oldest", "longest", "shortest"] as const;
 
-type JobsFiltersProps = { place: JobsPlace; rows: readonly JobRow[]; total?: number; connection: string | undefined };
+type JobsFiltersProps = { state: ListState; rows: readonly JobRow[]; total?: number; connection: string | undefined };
 
-export function JobsFilters({ place: store, rows, total, connection }: JobsFiltersProps) {
+export function JobsFilters({ state, rows, total, connection }: JobsFiltersProps) {
   const t = useTranslations("jobs.filter");
   const [isPicking, setPicking] = useState(false);
-  const place = usePlaceOf(store);
-  const { query, go } = place;
+  const query = useAskedQuery(state);
+  const { go } = state;
   const workflow =
     query.workflow_id && (rows.find((row) => row.workflowId === query.workflow_id)?.workflow ?? namelessWorkflow(query.workflow_id));
   const sort = sortNames.find((name) => sorts[name].sort_by === query.sort_by && sorts[name].sort_order === query.sort_order);
   return (
     <>
       <JobSearchFilters search={query} connection={connection} onGo={go} />
-      <StatusFilter place={place} total={total} />
+      <StatusFilter state={state} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
-      <OutputFilter place={place} />
+      <OutputFilter state={state} />
       <button
         type="button"
         aria-haspopup="dialog"
@@ -65,7 +70,92 @@ export function JobsFilters({ place: store, rows, total, connection }: JobsFilte
           </option>
         ))}
       </Select>
-      {isPicking ? <WorkflowPicker place={place} rows={rows} connection={connection} onClose={() => setPicking(false)} /> : null}
+      {isPicking ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={() => setPicking(false)} /> : null}
     </>
+  );
+}
+
+const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
+
+/** `total`: of the list that is shown. */
+type StatusFilterProps = { state: ListState; total?: number };
+
+/** Each chip adds its state or takes it away. Counts stand where they are known without asking for them. */
+export function StatusFilter({ state: list, total }: StatusFilterProps) {
+  const t = useTranslations("jobs");
+  const states = useTranslations("frame.states");
+  const { running, pending } = useCounts();
+  const query = useAskedQuery(list);
+  const isMoving = useMoving(list);
+  const chosen = query.status ?? [];
+  const isAllWorkflows = !query.workflow_id && !query.output_type && !isSearch(query);
+  const counts: Partial<Record<KnownJobState, number>> = {
+    ...(isAllWorkflows && { in_progress: running, pending }),
+    ...(chosen.length === 1 && chosen[0] && !isMoving && { [chosen[0]]: total }),
+  };
+  return (
+    <>
+      <Chip list={list} change={{ status: undefined }} isOn={chosen.length === 0}>
+        {t("filter.all")}
+      </Chip>
+      {order.map((state) => {
+        const isOn = chosen.includes(state);
+        const next = order.filter((each) => (each === state ? !isOn : chosen.includes(each)));
+        return (
+          <Chip key={state} list={list} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
+            {states(state)} <Count value={counts[state]} hasRoom={isAllWorkflows && (state === "in_progress" || state === "pending")} />
+          </Chip>
+        );
+      })}
+    </>
+  );
+}
+
+type ChipProps = { list: ListState; change: ListChange; isOn: boolean; children: ReactNode };
+
+function Chip({ list, change, isOn, children }: ChipProps) {
+  return (
+    <Link
+      href={list.hrefOf(change)}
+      prefetch={false}
+      onNavigate={(event) => {
+        event.preventDefault();
+        list.go(change);
+      }}
+      aria-current={isOn ? "true" : undefined}
+      className={chipStyle(isOn)}
+    >
+      {children}
+    </Link>
+  );
+}
+
+/** Numbers that come and go while jobs run have their room before they are there, so that the chips beside them stay. */
+function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean }) {
+  const number = useNumber();
+  if (value === undefined && !hasRoom) return null;
+  return <span className={hasRoom ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
+}
+
+/** A plain local server does not filter by what came out; what an address asks for all the same can be taken back. */
+export function OutputFilter({ state }: { state: ListState }) {
+  const t = useTranslations("jobs.filter");
+  const query = useAskedQuery(state);
+  const isLocal = useConnection()?.isLocal === true;
+  if (isLocal && query.output_type === undefined) return null;
+  return (
+    <Select
+      aria-label={t("output")}
+      value={query.output_type ?? ""}
+      onChange={({ currentTarget: { value } }) => state.go({ output_type: outputTypes.find((type) => type === value) })}
+      className={chipStyle(query.output_type !== undefined, "h-[28px] w-auto max-sm:text-[13px]")}
+    >
+      <option value="">{t("outputs.any")}</option>
+      {outputTypes.map((type) => (
+        <option key={type} value={type}>
+          {t(`outputs.${type}`)}
+        </option>
+      ))}
+    </Select>
   );
 }

@@ -5,8 +5,8 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { type ColumnChoice } from "../columns/column-choice";
-import { jobsHref, viewHref } from "./list-address";
-import { type JobsPlace } from "./list-state";
+import { listHref, viewHref } from "./list-address";
+import { type ListState } from "./list-state";
 
 const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
 
@@ -15,13 +15,13 @@ const ViewsDialog = dynamic(() => import("@/components/frame/views-dialog").then
 type JobsToolsProps = {
   choice: ColumnChoice;
   onChoose: (choice: ColumnChoice) => void;
-  place: JobsPlace;
+  state: ListState;
   linked: string | undefined;
   canShare: boolean;
 };
 
 /** What is about the view, on the right of the tool bar; each opens what its press loads. */
-export function JobsTools({ choice, onChoose, place, linked, canShare }: JobsToolsProps) {
+export function JobsTools({ choice, onChoose, state, linked, canShare }: JobsToolsProps) {
   const t = useTranslations("jobs");
   const [open, setOpen] = useState<"columns" | "views">();
   const close = () => setOpen(undefined);
@@ -36,7 +36,7 @@ export function JobsTools({ choice, onChoose, place, linked, canShare }: JobsToo
       {open === "views" ? (
         <ViewsDialog
           screen="jobs"
-          query={jobsHref({ ...place.query(), offset: 0 }).split("?")[1] ?? ""}
+          query={listHref("jobs", { ...state.query(), offset: 0 }).split("?")[1] ?? ""}
           hrefOf={(query) => viewHref(query, linked)}
           canShare={canShare}
           onClose={close}

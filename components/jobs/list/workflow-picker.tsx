@@ -11,10 +11,10 @@ import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { namelessWorkflow } from "@/lib/contract/workflow-name";
 import { type JobRow } from "../job-row";
-import { type Place } from "./use-list-state";
+import { type ListState } from "./list-state";
 
 type Known = { id: string; name: string };
-type WorkflowPickerProps = { place: Place; rows: readonly JobRow[]; connection: string | undefined; onClose: () => void };
+type WorkflowPickerProps = { state: ListState; rows: readonly JobRow[]; connection: string | undefined; onClose: () => void };
 
 const MOST_SHOWN = 50;
 
@@ -25,7 +25,7 @@ async function readKnown(path: `/${string}`): Promise<Known[]> {
 }
 
 /** One of the workflows seen on the page or known by name, or an id that somebody has. */
-export function WorkflowPicker({ place, rows, connection, onClose }: WorkflowPickerProps) {
+export function WorkflowPicker({ state, rows, connection, onClose }: WorkflowPickerProps) {
   const t = useTranslations("jobs.workflowPicker");
   const common = useTranslations("common");
   const [text, setText] = useState("");
@@ -34,7 +34,7 @@ export function WorkflowPicker({ place, rows, connection, onClose }: WorkflowPic
   const found = known(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(wanted));
   const pick = (id: string | undefined) => {
     onClose();
-    place.go({ workflow_id: id });
+    state.go({ workflow_id: id });
   };
   return (
     <Dialog
@@ -43,7 +43,7 @@ export function WorkflowPicker({ place, rows, connection, onClose }: WorkflowPic
       title={t("title")}
       actions={
         <>
-          {place.query.workflow_id ? <Button onClick={() => pick(undefined)}>{t("any")}</Button> : null}
+          {state.query().workflow_id ? <Button onClick={() => pick(undefined)}>{t("any")}</Button> : null}
           <Button onClick={onClose}>{common("close")}</Button>
         </>
       }

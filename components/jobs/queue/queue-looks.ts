@@ -1,13 +1,14 @@
 import { type ColumnLook } from "@/components/data-table/features";
+import { columnLooks } from "../columns/column-looks";
 
-/** The columns of the queue: shared by the table and its skeleton. */
+/** The columns of the queue are as wide as what they hold. */
 export const queueLooks = {
-  select: { width: "w-[40px]", shown: "whole-cell" },
+  select: columnLooks.select,
   position: { width: "w-[52px]", align: "end" },
   status: { width: "w-[130px]" },
   job: { width: "w-[110px]" },
-  workflow: { shown: "max-w-0 max-md:hidden" },
-  progress: { width: "w-[170px]", shown: "max-md:hidden", hiddenHeader: true },
+  workflow: { width: "w-[18%]", shown: "max-w-0 max-md:hidden" },
+  what: { width: "w-[170px]", shown: "max-w-[220px] max-md:hidden", hiddenHeader: true },
   start: { width: "w-[170px]", shown: "max-lg:hidden" },
   submitted: { width: "w-[120px]", shown: "max-sm:hidden", align: "end" },
   waited: { width: "w-[92px]", align: "end" },

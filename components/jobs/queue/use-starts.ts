@@ -2,7 +2,7 @@
 
 import { useMemo } from "react";
 import useSWR from "swr";
-import { type QueueList } from "./queue-rows";
+import { type QueueList } from "./queue-list";
 import { type StartRange, startRanges, type RunTimes, runTimesOf } from "./start-range";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";

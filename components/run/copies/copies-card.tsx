@@ -33,7 +33,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   const ending = useEndJobs({ connection: set.connection, onCancelled: work.cancelled, refresh: live.refresh });
   const isSending = set.ending === undefined;
   const waiting = set.copies.flatMap(({ label, outcome }) => {
-    if (outcome?.kind !== "accepted" || outcome.isCancelled || ending.heldIds.has(outcome.jobId)) return [];
+    if (outcome?.kind !== "accepted" || outcome.isCancelled || ending.pendingIds.has(outcome.jobId)) return [];
     const job = live.jobs.get(outcome.jobId);
     // A service is not asked to cancel what is known to run or to be over.
     return !job || (!job.hasEnded && job.state !== "in_progress") ? [{ id: outcome.jobId, label }] : [];

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { BulkBar } from "@/components/jobs/list/bulk-bar";
-import { type BulkSelection } from "@/components/jobs/list/bulk-selection";
+import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
+import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
 import { type JobRow } from "@/components/jobs/job-row";
 import { HELD_MS } from "@/components/ui/use-held";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
@@ -31,6 +31,8 @@ const named: JobRow = { ...row("made-1", "completed"), workflow: "poster", label
 const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed"), named];
 const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
 
+const onBusy = () => undefined;
+
 type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
 /** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
 function outside(answer: (sent: Sent, nth: number) => Response | Promise<Response>): Sent[] {
@@ -43,15 +45,28 @@ function outside(answer: (sent: Sent, nth: number) => Response | Promise<Respons
   });
   return all;
 }
-function show(selection: BulkSelection, { canRun = true } = {}) {
+function show(selection: ChosenJobs, { canRun = true } = {}) {
   const [onDone, onClear] = [vi.fn(), vi.fn()];
   const view = renderInApp(
-    <BulkBar selection={selection} rows={rows} connection="c1" onDone={onDone} onClear={onClear} onBack={vi.fn()} canRun={canRun} />,
+    <OwnSelectionActions
+      chosen={selection}
+      rows={rows}
+      connection="c1"
+      onDone={onDone}
+      onClear={onClear}
+      onBack={vi.fn()}
+      onBusy={onBusy}
+      canRun={canRun}
+    />,
   );
   return { onDone, onClear, ...view };
 }
-const ids = (...chosen: string[]): BulkSelection => ({ kind: "ids", ids: chosen });
-const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+const ids = (...chosen: string[]): ChosenJobs => ({ kind: "ids", ids: chosen });
+/** What runs jobs again is fetched by the first that is. */
+async function press(name: string) {
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+  if (/^Run/.test(name)) await act(() => vi.dynamicImportSettled());
+}
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 const receiptLines = async () => {
   await press("Show results");
@@ -87,11 +102,11 @@ it("cancelling is held, can be taken back, and then says job by job what became 
 it("takes all matching by a press beside what is selected, and says that they are", async () => {
   outside(() => Response.json({}));
   const onChoose = vi.fn();
-  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), canRun: true };
-  const { rerender } = renderInApp(<BulkBar {...bar} selection={ids("done-1")} all={{ total: 1284, onChoose }} />);
+  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), onBusy, canRun: true };
+  const { rerender } = renderInApp(<OwnSelectionActions {...bar} chosen={ids("done-1")} all={{ total: 1284, onChoose }} />);
   await press("Select all 1,284 matching jobs");
   expect(onChoose).toHaveBeenCalledTimes(1);
-  rerender(inApp(<BulkBar {...bar} selection={{ kind: "matching", query, total: 1284 }} />));
+  rerender(inApp(<OwnSelectionActions {...bar} chosen={{ kind: "matching", query, total: 1284 }} />));
   expect(screen.getByRole("status").textContent).toBe("all matching");
   expect(screen.queryByRole("button", { name: /that match/ })).toBeNull();
 });

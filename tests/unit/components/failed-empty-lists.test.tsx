@@ -9,6 +9,7 @@ import { ConnectionProvider } from "@/components/frame/connection-context";
 import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
+import { readList } from "@/components/jobs/list/list-address";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { ok } from "@/lib/shared/result";
@@ -46,7 +47,7 @@ const lists: [string, string, () => ReactNode][] = [
   [
     "history",
     "The history is empty",
-    () => <HistoryScreen canRemove query={{ offset: 0, max_items: 100 }} history={read({ rows: [], unreadable: 0 })} />,
+    () => <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={read({ rows: [], unreadable: 0 })} />,
   ],
   ["files", "No files yet", () => <FilesScreen canChange query={filesQuery} files={read(toFilesView([], filesQuery))} />],
   [

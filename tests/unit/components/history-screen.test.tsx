@@ -4,8 +4,9 @@ import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { HELD_MS } from "@/components/ui/use-held";
-import { type HistoryView } from "@/components/jobs/history/history-row";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
+import { type JobsView } from "@/components/jobs/job-row";
+import { readList } from "@/components/jobs/list/list-address";
 import { ok } from "@/lib/shared/result";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
@@ -15,6 +16,8 @@ let sent: unknown[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
+  // jsdom has no media; the screen is a wide one.
+  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   network.isBroken = true;
   sent = [];
   HTMLDialogElement.prototype.showModal = function showModal() {
@@ -38,18 +41,23 @@ afterEach(() => {
 });
 
 async function show() {
-  const value: HistoryView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
+  const value: JobsView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
   const history = Promise.resolve(ok({ value, atMs: 1 }));
   await act(async () => {
     renderInApp(
       <AppRouterContext value={plainRouter()}>
         <Suspense>
-          <HistoryScreen canRemove query={{ offset: 0, max_items: 100 }} history={history} />
+          <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={history} />
         </Suspense>
       </AppRouterContext>,
     );
     await history;
   });
+}
+/** What can be done with them is fetched when something is selected. */
+async function select(id: string) {
+  fireEvent.click(screen.getByRole("checkbox", { name: `Select job ${id}` }));
+  await act(() => vi.dynamicImportSettled());
 }
 const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
@@ -72,8 +80,8 @@ it("the question keeps the word that was typed while the network is gone, and cl
 
 it("says which removal failed, and tries it again", async () => {
   await show();
-  fireEvent.click(screen.getByRole("checkbox", { name: "Select job old-1" }));
-  await press("Remove 1 entry");
+  await select("old-1");
+  await press("Remove from history");
   await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
   // The look-up is fetched by the first act without an answer.
   await act(() => vi.dynamicImportSettled());
@@ -87,14 +95,14 @@ it("says which removal failed, and tries it again", async () => {
 it("says what it does with the selected entries where the bar of the selection was", async () => {
   network.isBroken = false;
   await show();
-  fireEvent.click(screen.getByRole("checkbox", { name: "Select job old-1" }));
-  await press("Remove 1 entry");
+  await select("old-1");
+  await press("Remove from history");
   const line = within(screen.getByRole("region", { name: "Actions for the selected jobs" }));
   expect(line.getByRole("status").textContent).toBe("Removing 1 job from history");
   await act(async () => void fireEvent.click(line.getByRole("button", { name: "Undo" })));
   expect(screen.queryByText("Removing 1 job from history")).toBeNull();
-  fireEvent.click(screen.getByRole("checkbox", { name: "Select job old-1" }));
-  await press("Remove 1 entry");
+  // What was taken back is selected as before.
+  await press("Remove from history");
   await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
   expect(screen.getByRole("region", { name: "Actions for the selected jobs" }).textContent).toContain("removed");
 });

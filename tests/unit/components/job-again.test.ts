@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toResubmission } from "@/components/jobs/actions/run-again";
+import { toResubmission } from "@/components/jobs/actions/resubmission";
 import { graph } from "./a-job";
 
 describe("running a job again", () => {

@@ -8,23 +8,14 @@ import { PageControls } from "@/components/data-table/page-controls";
 import { lastOffset, pageRange } from "@/components/data-table/page-range";
 import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { createSelection } from "@/components/data-table/selection-store";
-import {
-  addValue,
-  moveColumn,
-  readChoice,
-  removeValue,
-  showColumn,
-  shownColumns,
-  usualChoice,
-  valueIdOf,
-  valueOf,
-} from "@/components/jobs/columns/column-choice";
+import { readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
+import { addValue, moveColumn, removeValue, showColumn, valueIdOf } from "@/components/jobs/columns/columns-dialog";
 import { toInputs } from "@/components/jobs/columns/job-inputs";
-import { jobsHref, viewHref } from "@/components/jobs/list/list-address";
-import { OutputFilter } from "@/components/jobs/list/output-filter";
-import { StatusFilter } from "@/components/jobs/list/status-filter";
-import { type Place } from "@/components/jobs/list/use-list-state";
-import { isBareAddress, parseJobsQuery } from "@/app/(console)/params";
+import { listHref, readList, viewHref } from "@/components/jobs/list/list-address";
+import { OutputFilter, StatusFilter } from "@/components/jobs/list/jobs-filters";
+import { createListState } from "@/components/jobs/list/list-state";
+import { isBareAddress, toSearchParams } from "@/app/(console)/params";
+import { type KnownJobState } from "@/lib/contract/states";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);
@@ -33,14 +24,14 @@ const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit:
 
 describe("the address", () => {
   it("names several states once each, in one order, however they were written", () => {
-    const { query } = parseJobsQuery({ status: ["failed", "pending", "failed"] });
+    const { query } = readList("jobs", toSearchParams({ status: ["failed", "pending", "failed"] }));
     expect(query.status).toEqual(["pending", "failed"]);
-    expect(jobsHref(defaults, { status: ["failed", "pending"] })).toBe("/jobs?status=pending%2Cfailed");
+    expect(listHref("jobs", { ...defaults, status: ["failed", "pending"] })).toBe("/jobs?status=pending%2Cfailed");
   });
 
   it("says view=all only where nothing else in it says which list is meant", () => {
-    expect(jobsHref(defaults, { view: "all", connection: "c1" })).toBe("/jobs?view=all&connection=c1");
-    expect(jobsHref(defaults, { view: "all", limit: 25 })).toBe("/jobs?limit=25");
+    expect(listHref("jobs", defaults, { view: "all", connection: "c1" })).toBe("/jobs?view=all&connection=c1");
+    expect(listHref("jobs", { ...defaults, limit: 25 }, { view: "all" })).toBe("/jobs?limit=25");
     expect(viewHref("status=failed&limit=50", "c1")).toBe("/jobs?status=failed&limit=50&connection=c1");
     expect(viewHref("", undefined)).toBe("/jobs?view=all");
   });
@@ -55,7 +46,7 @@ describe("the filter", () => {
     const offered = (isLocal: boolean, output_type?: "image") => {
       renderInApp(
         <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: false, isLocal }]}>
-          <OutputFilter place={{ query: { ...defaults, output_type }, go: () => undefined }} />
+          <OutputFilter state={createListState("jobs", { ...defaults, output_type }, {})} />
         </ConnectionProvider>,
       );
       const found = screen.queryByRole("combobox", { name: "Kind of output" }) !== null;
@@ -67,16 +58,11 @@ describe("the filter", () => {
 });
 
 describe("the states to filter by", () => {
-  const place = (status?: Place["query"]["status"]): Place => ({
-    query: { ...defaults, status },
-    isMoving: false,
-    hrefOf: (change) => jobsHref({ ...defaults, status }, change),
-    go: () => undefined,
-  });
+  const filteredBy = (...status: KnownJobState[]) => createListState("jobs", { ...defaults, status }, {});
   const hrefs = () => screen.getAllByRole("link").map((link) => link.getAttribute("href"));
 
   it("are added and taken away one by one", () => {
-    renderInApp(<StatusFilter place={place(["failed", "pending"])} total={7} />);
+    renderInApp(<StatusFilter state={filteredBy("failed", "pending")} total={7} />);
     expect(hrefs()).toEqual([
       "/jobs",
       "/jobs?status=pending%2Cin_progress%2Cfailed",
@@ -90,7 +76,7 @@ describe("the states to filter by", () => {
   });
 
   it("show the total where one of them is chosen", () => {
-    renderInApp(<StatusFilter place={place(["failed"])} total={1284} />);
+    renderInApp(<StatusFilter state={filteredBy("failed")} total={1284} />);
     expect(screen.getByRole("link", { name: "Failed 1,284" }).getAttribute("aria-current")).toBe("true");
   });
 });
@@ -200,7 +186,7 @@ describe("the chosen columns", () => {
 });
 
 describe("a header", () => {
-  it("is called what it heads and nothing else, sorts by a button, says how, and is widened by keys", () => {
+  it("is called what it heads and nothing else, sorts by a button, says how, and is widened by keys", async () => {
     const column = columnsFor<{ id: string }>();
     const onSort = vi.fn();
     const onResize = vi.fn();
@@ -217,7 +203,7 @@ describe("a header", () => {
     const header = screen.getByRole("columnheader", { name: "Id" });
     expect(header.getAttribute("aria-sort")).toBe("ascending");
     fireEvent.click(within(header).getByRole("button"));
-    fireEvent.keyDown(within(header).getByRole("slider", { name: "Width of id" }), { key: "ArrowRight" });
+    fireEvent.keyDown(await within(header).findByRole("slider", { name: "Width of id" }), { key: "ArrowRight" });
     expect(onSort).toHaveBeenCalledTimes(1);
     expect(onResize).toHaveBeenCalledWith("id", 48);
   });

@@ -6,8 +6,8 @@ import { createSelection } from "@/components/data-table/selection-store";
 import { type Opened } from "@/components/frame/use-opened";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
-import { createJobsPlace } from "@/components/jobs/list/list-state";
-import { JobsTable } from "@/components/jobs/list/jobs-table";
+import { createListState } from "@/components/jobs/list/list-state";
+import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
@@ -60,9 +60,10 @@ function show({ hasRoom = true } = {}) {
   const router = plainRouter((href) => void pushed.push(href));
   renderInApp(
     <AppRouterContext value={router}>
-      <JobsTable
+      <ChosenTable
+        caption="Jobs"
         rows={rows}
-        place={createJobsPlace({ sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 }, {})}
+        state={createListState("jobs", { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 }, {})}
         connection="c1"
         linked="c1"
         selection={selection}

@@ -1,29 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { parseJobsQuery } from "@/app/(console)/params";
+import { toSearchParams } from "@/app/(console)/params";
 import { holdRows } from "@/components/data-table/held-rows";
 import { toJobRow } from "@/components/jobs/job-row";
 import { barsOf } from "@/components/jobs/job/job-timeline";
 import { toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
-import { jobsHref } from "@/components/jobs/list/list-address";
+import { listHref, readList } from "@/components/jobs/list/list-address";
 import { jobDetailSchema, jobListItemSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 
+const readAddress = (params: Parameters<typeof toSearchParams>[0]) => readList("jobs", toSearchParams(params));
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
 describe("the address of the jobs page", () => {
   it("keeps what is good, falls back where it is not, and names what it left out", () => {
-    const { query, ignored } = parseJobsQuery({ status: "failed,done", limit: "50", offset: "-3", workflow_id: "w1", nonsense: "1" });
+    const { query, ignored } = readAddress({ status: "failed,done", limit: "50", offset: "-3", workflow_id: "w1", nonsense: "1" });
     expect(query).toEqual({ ...defaults, limit: 50, workflow_id: "w1" });
     expect(ignored.sort()).toEqual(["offset=-3", "status=failed,done"]);
   });
 
   it("reads several states, however they are written, and none from an empty value", () => {
-    expect(parseJobsQuery({ status: ["Failed", "cancelled"] }).query.status).toEqual(["failed", "cancelled"]);
-    expect(parseJobsQuery({ status: "," }).query.status).toBeUndefined();
+    expect(readAddress({ status: ["Failed", "cancelled"] }).query.status).toEqual(["failed", "cancelled"]);
+    expect(readAddress({ status: "," }).query.status).toBeUndefined();
   });
 
   it("is the same for the same list: defaults are left out", () => {
-    expect(jobsHref(defaults)).toBe("/jobs");
-    expect(jobsHref(defaults, { status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");
+    expect(listHref("jobs", defaults)).toBe("/jobs");
+    expect(listHref("jobs", { ...defaults, status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");
   });
 });
 

@@ -7,9 +7,9 @@ import { createFlight } from "@/components/data-table/flight";
 import { createSelection } from "@/components/data-table/selection-store";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
-import { readJobsQuery } from "@/components/jobs/list/list-address";
-import { createJobsPlace } from "@/components/jobs/list/list-state";
-import { JobsTable } from "@/components/jobs/list/jobs-table";
+import { readList } from "@/components/jobs/list/list-address";
+import { createListState } from "@/components/jobs/list/list-state";
+import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
@@ -61,9 +61,10 @@ function show(): void {
   const opened = { subscribe: () => () => undefined, get: () => undefined, has: () => false, open: () => false, close: () => undefined };
   renderInApp(
     <AppRouterContext value={plainRouter()}>
-      <JobsTable
+      <ChosenTable
+        caption="Jobs"
         rows={rows}
-        place={createJobsPlace(readJobsQuery(new URLSearchParams()), {})}
+        state={createListState("jobs", readList("jobs", new URLSearchParams()).query, {})}
         connection="c1"
         linked={undefined}
         selection={createSelection()}

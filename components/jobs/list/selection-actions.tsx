@@ -1,24 +1,24 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { useEffect } from "react";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
-import { fits } from "@/components/jobs/actions/end-jobs";
-import { JobLines } from "@/components/jobs/actions/job-lines";
-import { type JobAct } from "@/components/jobs/actions/use-job-work";
+import { fits, type KnownJob } from "../actions/end-jobs";
+import { JobLines } from "../actions/job-lines";
+import { type JobAct } from "../actions/use-job-work";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/use-copy";
 import { type JobRow } from "../job-row";
-import { type BulkSelection, chosenJobs } from "./bulk-selection";
-import { useBulk, type Asked } from "./use-bulk";
+import { type ChosenJobs, jobsWith, MOST_AT_ONCE, narrowedTo } from "./chosen-jobs";
+import { type Asked, type Bulk, useBulk } from "./use-bulk";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { saveFile } from "@/lib/browser/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { MOST_AT_ONCE } from "./walk-jobs";
 
 type ExportFormat = "csv" | "json";
 
@@ -26,57 +26,52 @@ type ExportFormat = "csv" | "json";
 const MOST_IDS_IN_ADDRESS = 150;
 
 /** A link that saves: the file streams to the disk and passes through no script. Undefined where too many jobs are named. */
-function exportHref(selection: BulkSelection, format: ExportFormat, connection: string | undefined): string | undefined {
-  if (selection.kind === "matching") {
-    const { offset: _offset, limit: _limit, ...filters } = selection.query;
+function exportHref(chosen: ChosenJobs, format: ExportFormat, connection: string | undefined): string | undefined {
+  if (chosen.kind === "matching") {
+    const { offset: _offset, limit: _limit, ...filters } = chosen.query;
     return apiPath(withQuery("/api/console/jobs/export", { ...filters, format, connection }));
   }
-  if (selection.ids.length > MOST_IDS_IN_ADDRESS) return undefined;
-  return apiPath(withQuery("/api/console/jobs/export", { ids: selection.ids, format, connection }));
+  if (chosen.ids.length > MOST_IDS_IN_ADDRESS) return undefined;
+  return apiPath(withQuery("/api/console/jobs/export", { ids: chosen.ids, format, connection }));
 }
 
-type BulkBarProps = {
-  selection: BulkSelection;
+type SelectionActionsProps = {
+  chosen: ChosenJobs;
   rows: readonly JobRow[];
   connection?: string;
+  bulk: Bulk;
   /** After an act: the list has changed. */
   onDone: () => void;
   onClear: () => void;
-  /** Taken back while they were held: they are selected as before. */
-  onBack: (ids: readonly string[]) => void;
   canRun: boolean;
   /** More match than are chosen. */
   all?: { total: number; onChoose: () => void };
 };
 
-/** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
-export function BulkBar({ selection, rows, connection, onDone, onClear, onBack, canRun, all }: BulkBarProps) {
+/** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it shows the receipt. */
+export function SelectionActions({ chosen, rows, connection, bulk, onDone, onClear, canRun, all }: SelectionActionsProps) {
   const t = useTranslations("acts");
   const copy = useCopy();
   const errors = useTranslations("errors");
-  const bulk = useBulk({
-    connection,
-    onDone,
-    onBegun: onClear,
-    onBack: (back) => onBack(back.map(({ id }) => id)),
-  });
-  const jobs = selection.kind === "ids" ? chosenJobs(selection.ids, rows) : [];
-  const count = selection.kind === "ids" ? selection.ids.length : selection.total;
+  const isFree = ({ id }: KnownJob) => !bulk.pendingIds.has(id) && !bulk.busyIds.has(id);
+  const jobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows).filter(isFree) : [];
+  const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
   const act = (which: JobAct) => {
-    if (selection.kind === "matching") void bulk.ask(which, selection.query);
+    if (chosen.kind === "matching") void bulk.ask(which, chosen.query);
     else
       bulk.start(
         which,
         jobs.filter((job) => fits(which, job)),
       );
   };
-  const offered = (which: JobAct) => selection.kind === "matching" || jobs.some((job) => fits(which, job));
+  const offered = (which: JobAct) =>
+    chosen.kind === "matching" ? narrowedTo(which, chosen.query) !== undefined : jobs.some((job) => fits(which, job));
   function copyIds() {
-    if (selection.kind === "matching") void bulk.collect(selection.query);
-    else void copy(selection.ids.join("\n"), t("copied", { count }));
+    if (chosen.kind === "matching") void bulk.collect(chosen.query);
+    else void copy(chosen.ids.join("\n"), t("copied", { count }));
   }
   async function save(format: ExportFormat) {
-    const failure = selection.kind === "ids" ? await saveNamed(selection.ids, format, connection) : undefined;
+    const failure = chosen.kind === "ids" ? await saveNamed(chosen.ids, format, connection) : undefined;
     if (failure) showToast({ tone: "bad", text: failureText(errors, failure) });
   }
   return (
@@ -91,16 +86,16 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, onBack, 
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {all ? <SelectionButton onClick={all.onChoose}>{t("all", { total: all.total })}</SelectionButton> : null}
-            {selection.kind === "matching" ? <span role="status">{t("matching")}</span> : null}
+            {chosen.kind === "matching" ? <span role="status">{t("matching")}</span> : null}
             {canRun && offered("cancel") ? <SelectionButton onClick={() => act("cancel")}>{t("cancel")}</SelectionButton> : null}
-            {canRun ? <SelectionButton onClick={() => act("runAgain")}>{t("runAgain")}</SelectionButton> : null}
+            {canRun && offered("runAgain") ? <SelectionButton onClick={() => act("runAgain")}>{t("runAgain")}</SelectionButton> : null}
             {canRun && offered("remove") ? <SelectionButton onClick={() => act("remove")}>{t("remove")}</SelectionButton> : null}
             <SelectionButton onClick={copyIds}>{t("copyIds")}</SelectionButton>
             {(["csv", "json"] as const).map((format) => (
               <ExportLink
                 key={format}
                 label={t("export", { format: format.toUpperCase() })}
-                href={exportHref(selection, format, connection)}
+                href={exportHref(chosen, format, connection)}
                 onSave={() => void save(format)}
               />
             ))}
@@ -110,6 +105,21 @@ export function BulkBar({ selection, rows, connection, onDone, onClear, onBack, 
       <BulkConfirm asked={bulk.asked} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );
+}
+
+type OwnBulkProps = Omit<SelectionActionsProps, "bulk"> & {
+  onBack: (ids: readonly string[]) => void;
+  /** On which jobs an act is about to begin or under way. A stable function. */
+  onBusy: (ids: ReadonlySet<string>) => void;
+};
+
+/** With the acts in it, so that both are fetched only when something is selected. */
+export function OwnSelectionActions({ onBack, onBusy, ...props }: OwnBulkProps) {
+  const { connection, onDone, onClear } = props;
+  const bulk = useBulk({ connection, onDone, onBegun: onClear, onBack: (back) => onBack(back.map(({ id }) => id)) });
+  const busy = [...bulk.pendingIds, ...bulk.busyIds].join("\n");
+  useEffect(() => onBusy(new Set(busy.split("\n"))), [busy, onBusy]);
+  return <SelectionActions {...props} bulk={bulk} />;
 }
 
 /** Named jobs beyond what an address holds are asked for by a press instead. */

@@ -9,10 +9,10 @@ import { useAtFirstMove } from "@/components/ui/use-at-first-move";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobRow } from "../job-row";
 
-const loadBar = () => import("./bulk-bar");
-const BulkBar = dynamic(() => loadBar().then((module) => module.BulkBar), { ssr: false });
+const loadActions = () => import("./selection-actions");
+const Actions = dynamic(() => loadActions().then((module) => module.OwnSelectionActions), { ssr: false });
 
-type JobsSelectedProps = {
+type SelectedJobsProps = {
   store: SelectionStore;
   query: JobSearchQuery;
   rows: readonly JobRow[];
@@ -20,13 +20,14 @@ type JobsSelectedProps = {
   connection?: string;
   canRun: boolean;
   onDone: () => void;
+  onBusy: (ids: ReadonlySet<string>) => void;
 };
 
 /** What can be done with what is selected, and the offer to take all that match. The boxes answer a press; this may come a frame later. */
-export function JobsSelected(props: JobsSelectedProps) {
+export function SelectedJobs(props: SelectedJobsProps) {
   const ids = useDeferredValue(useChosen(props.store, props.store.ids));
   const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
-  useAtFirstMove(loadBar);
+  useAtFirstMove(loadActions);
   useEscape(props.store);
   const { store, rows, total = 0 } = props;
   useAllRowsKey(store, total > rows.length ? store.chooseMatching : undefined);
@@ -44,30 +45,19 @@ function useEscape(store: SelectionStore): void {
   }, [store]);
 }
 
-type SelectedProps = JobsSelectedProps & { ids: ReadonlySet<string>; isMatching: boolean };
+type SelectedProps = SelectedJobsProps & { ids: ReadonlySet<string>; isMatching: boolean };
 
-const Selected = memo(function Selected({ store, query, rows, total, connection, canRun, onDone, ids, isMatching }: SelectedProps) {
-  const selection = useMemo(
+const Selected = memo(function Selected({ store, query, rows, total, ids, isMatching, ...rest }: SelectedProps) {
+  const chosen = useMemo(
     () => (isMatching ? { kind: "matching" as const, query, total: total ?? ids.size } : { kind: "ids" as const, ids: [...ids] }),
     [isMatching, ids, query, total],
   );
-  const isAny = ids.size > 0;
-  // Once it was needed it stays: it holds the receipt of what was done.
+  // Once it was needed it stays: it shows the receipt of what was done.
   const [wasAny, setWasAny] = useState(false);
-  if (isAny && !wasAny) setWasAny(true);
+  if (ids.size > 0 && !wasAny) setWasAny(true);
   if (!wasAny) return null;
   const isPage = rows.length > 0 && rows.every(({ id }) => ids.has(id));
   const isMore = total !== undefined && total > rows.length;
-  return (
-    <BulkBar
-      selection={selection}
-      rows={rows}
-      connection={connection}
-      canRun={canRun}
-      onDone={onDone}
-      onClear={store.clear}
-      onBack={store.add}
-      all={isMore && isPage && !isMatching ? { total, onChoose: store.chooseMatching } : undefined}
-    />
-  );
+  const all = isMore && isPage && !isMatching ? { total, onChoose: store.chooseMatching } : undefined;
+  return <Actions {...rest} chosen={chosen} rows={rows} onClear={store.clear} onBack={store.add} all={all} />;
 });

@@ -6,15 +6,16 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection-store";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
-import { jobsHref, readJobsQuery } from "@/components/jobs/list/list-address";
+import { listApiPath, listHref, readList } from "@/components/jobs/list/list-address";
 import { JobsFilters } from "@/components/jobs/list/jobs-filters";
-import { createJobsPlace } from "@/components/jobs/list/list-state";
-import { JobsTable } from "@/components/jobs/list/jobs-table";
-import { parseJobsQuery } from "@/app/(console)/params";
+import { createListState } from "@/components/jobs/list/list-state";
+import { ChosenTable } from "@/components/jobs/list/chosen-table";
+import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
+import { jobStates } from "@/lib/contract/states";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
-const all = readJobsQuery(new URLSearchParams());
+const all = readList("jobs", new URLSearchParams()).query;
 let painted: (() => void)[] = [];
 const paint = () => act(() => painted.splice(0).forEach((act) => act()));
 
@@ -42,6 +43,8 @@ describe("an address", () => {
     "status=,",
     "workflow_id=w1&output_type=video",
     `workflow_id=${"w".repeat(201)}&output_type=hologram`,
+    "text= sea &member=m1",
+    "from=1700000000000&to=-1&within=0",
     "sort_by=execution_time&sort_order=asc",
     "sort_by=name&sort_order=sideways",
     "offset=200&limit=25",
@@ -51,61 +54,79 @@ describe("an address", () => {
     "offset=99999999999999999&limit= 5",
     "limit=5&limit=6",
     "job=j1&view=all&connection=c1",
-  ])("of ?%s is read in the browser as on the server", (search) => {
+  ])("of ?%s asks for what the contract's schema reads in each of its parts", (search) => {
     const params = new URLSearchParams(search);
-    const given = Object.fromEntries([...new Set(params.keys())].map((name) => [name, params.getAll(name)]));
-    expect(readJobsQuery(params)).toEqual(parseJobsQuery(given).query);
+    const { shape } = jobSearchQuerySchema;
+    const expected = Object.entries(shape).map(([name, part]) => {
+      const text = params.getAll(name).join(",");
+      const read = part.safeParse(text === "" ? undefined : text);
+      const value: unknown = read.success ? read.data : part.parse(undefined);
+      return [name, name === "status" ? jobStates.filter((state) => [value].flat().includes(state)) : value] as const;
+    });
+    const { status, ...query } = readList("jobs", params).query;
+    expect({ ...query, status: status ?? [] }).toEqual(Object.fromEntries(expected));
+  });
+
+  it("of the history asks for the jobs that have ended, by words, people, times and pages alone", () => {
+    const { query, ignored } = readList("history", new URLSearchParams("status=pending&text= sea &within=24&max_items=20&offset=x"));
+    expect(query).toMatchObject({ status: ["completed", "failed", "cancelled"], text: "sea", within: 24, limit: 20, offset: 0 });
+    expect(ignored).toEqual(["offset=x"]);
+    expect(listHref("history", query, { connection: "c1" })).toBe("/history?text=sea&within=24&max_items=20&connection=c1");
+    expect(listApiPath("history", { ...query, text: undefined, within: undefined }, "c1")).toBe(
+      "/api/history_v2?offset=0&max_items=20&connection=c1",
+    );
   });
 });
 
 describe("a press on a filter", () => {
   it("is what the list was asked for at once, and the address follows the frame that shows it", () => {
-    const place = createJobsPlace(all, { connection: "c1" });
-    place.go({ status: ["failed"] });
-    expect([place.query().status, place.isMoving(), address()]).toEqual([["failed"], true, "/jobs"]);
+    const state = createListState("jobs", all, { connection: "c1" });
+    state.go({ status: ["failed"] });
+    expect([state.query().status, state.isMoving(), address()]).toEqual([["failed"], true, "/jobs"]);
     paint();
     expect(address()).toBe("/jobs?status=failed&connection=c1");
-    const asked = place.query();
-    place.settle(readJobsQuery(new URLSearchParams("status=failed")), { connection: "c1" });
-    expect([place.query(), place.isMoving()]).toEqual([asked, true]);
-    place.arrive(asked);
-    expect(place.isMoving()).toBe(false);
+    const asked = state.query();
+    state.follow(readList("jobs", new URLSearchParams("status=failed")).query, { connection: "c1" });
+    expect([state.query(), state.isMoving()]).toEqual([asked, true]);
+    state.show(asked);
+    expect(state.isMoving()).toBe(false);
   });
 
   it("and another one before the frame make one step of the history; to and fro make none", () => {
-    const place = createJobsPlace({ ...all, offset: 300 }, {});
+    const state = createListState("jobs", { ...all, offset: 300 }, {});
     const before = window.history.length;
-    place.go({ status: ["failed"] });
-    place.go({ output_type: "image" });
+    state.go({ status: ["failed"] });
+    state.go({ output_type: "image" });
     paint();
     expect([address(), window.history.length]).toEqual(["/jobs?status=failed&output_type=image", before + 1]);
-    place.settle(place.query(), {});
-    place.go({ status: undefined });
-    place.go({ status: ["failed"] });
+    state.follow(state.query(), {});
+    state.go({ status: undefined });
+    state.go({ status: ["failed"] });
     paint();
-    expect([window.history.length, place.query().status]).toEqual([before + 1, ["failed"]]);
+    expect([window.history.length, state.query().status]).toEqual([before + 1, ["failed"]]);
   });
 
   it("gives way to the address, which Back may have changed", () => {
-    const place = createJobsPlace(all, {});
-    place.go({ status: ["failed"] });
+    const state = createListState("jobs", all, {});
+    state.go({ status: ["failed"] });
     paint();
-    place.settle(all, {});
-    expect([jobsHref(place.query()), place.isMoving()]).toEqual(["/jobs", false]);
+    state.follow(all, {});
+    expect([listHref("jobs", state.query()), state.isMoving()]).toEqual(["/jobs", false]);
   });
 
   it("draws its chip, and neither the table nor its rows", () => {
     const rows: JobRow[] = Array.from({ length: 30 }, (_, at) => ({ id: `job-${at}`, word: "completed", state: "completed" }));
-    const place = createJobsPlace(all, {});
+    const state = createListState("jobs", all, {});
     const drawn: string[] = [];
     const opened = { subscribe: () => () => undefined, get: () => undefined, has: () => false, open: () => false, close: () => undefined };
     renderInApp(
       <AppRouterContext value={plainRouter()}>
-        <JobsFilters place={place} rows={rows} total={30} connection="c1" />
+        <JobsFilters state={state} rows={rows} total={30} connection="c1" />
         <Profiler id="table" onRender={(id) => void drawn.push(id)}>
-          <JobsTable
+          <ChosenTable
+            caption="Jobs"
             rows={rows}
-            place={place}
+            state={state}
             connection="c1"
             linked={undefined}
             selection={createSelection()}
@@ -117,7 +138,7 @@ describe("a press on a filter", () => {
       </AppRouterContext>,
     );
     drawn.splice(0);
-    act(() => place.go({ status: ["failed"] }));
+    act(() => state.go({ status: ["failed"] }));
     expect(screen.getByRole("link", { name: /^Failed/ }).getAttribute("aria-current")).toBe("true");
     expect(drawn).toEqual([]);
     // The header that says the order is the table's own.

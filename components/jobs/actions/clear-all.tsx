@@ -1,0 +1,102 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type FormEvent, useId, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { useConfirmed } from "@/components/frame/use-confirmed";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/form-field";
+import { Input } from "@/components/ui/input";
+import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/clear-all";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+
+type ClearAllProps = {
+  /** Where its words are. */
+  words: "queue.clear" | "history.clear";
+  /** How many there are; absent where the service does not say. */
+  count: number | undefined;
+  /** Has to be typed, where what goes is lost for good. */
+  word?: string;
+  isBusy: boolean;
+  /** `asked`: the number that was on the button. */
+  onClear: (asked: number | undefined) => Promise<ApiFailure | undefined>;
+};
+
+/** Asks first, by number. */
+export function ClearAll({ words, count, word, isBusy, onClear }: ClearAllProps) {
+  const t = useTranslations(words);
+  const form = useId();
+  const [asked, setAsked] = useState<{ count: number | undefined }>();
+  const [typed, setTyped] = useState("");
+  const titleOf = (many: number | undefined) => (many === undefined ? t("all") : t("counted", { count: many }));
+  const title = titleOf(asked ? asked.count : count);
+  const isConfirmed = word === undefined || typed.trim().toLowerCase() === word;
+  function close() {
+    setAsked(undefined);
+    setTyped("");
+  }
+  const question = useConfirmed({ isOpen: asked !== undefined, act: async () => (asked ? onClear(asked.count) : undefined), close });
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (isConfirmed) void question.confirm();
+  }
+  return (
+    <>
+      <Button
+        tone="danger"
+        disabled={count === 0}
+        busy={isBusy}
+        onClick={() => {
+          question.begin();
+          setAsked({ count });
+        }}
+      >
+        {count === 0 ? t("act") : titleOf(count)}
+      </Button>
+      <Dialog
+        isOpen={asked !== undefined}
+        onClose={close}
+        title={title}
+        actions={
+          <>
+            <Button onClick={close}>{t("keep")}</Button>
+            <Button type="submit" form={form} tone="danger" busy={question.isBusy} disabled={!isConfirmed}>
+              {title}
+            </Button>
+          </>
+        }
+      >
+        <p>{t("text")}</p>
+        {question.failure ? (
+          <FailureMessage failure={question.failure} about={isUnanswered(question.failure) ? t("unclear") : undefined} className="mt-3" />
+        ) : null}
+        <form id={form} onSubmit={submit} className="mt-3" autoComplete="off">
+          {word === undefined ? null : (
+            <FormField label={t("type", { word })}>
+              {(control) => <Input {...control} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoFocus />}
+            </FormField>
+          )}
+        </form>
+      </Dialog>
+    </>
+  );
+}
+
+/** `path` clears them all; `leftPath` lists what is left. The question says itself why there is no answer. */
+export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, refresh: () => Promise<unknown>) {
+  const [isBusy, setBusy] = useState(false);
+  const [cleared, setCleared] = useState<{ asked: number | undefined; outcome: Cleared<Answer> }>();
+  async function clear(asked: number | undefined): Promise<ApiFailure | undefined> {
+    setCleared(undefined);
+    setBusy(true);
+    const result = await clearAll<Answer>(path, leftPath);
+    setBusy(false);
+    if (!result.ok) return result.failure;
+    // Where the service names nothing, the list after it is all that is known.
+    await refresh();
+    setCleared({ asked, outcome: result.value });
+    return undefined;
+  }
+  return { isBusy, cleared, clear, dismiss: () => setCleared(undefined) };
+}

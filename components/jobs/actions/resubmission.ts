@@ -1,0 +1,74 @@
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { unwrapWorkflow } from "@/lib/contract/read-workflow";
+import { isObject, type JsonObject } from "@/lib/contract/json";
+import { isLink } from "@/lib/contract/graph";
+import { MASK } from "@/lib/contract/secret-texts";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { titleOfNode } from "@/components/graph/node-words";
+
+/** The inputs that workflows draw their chance from. */
+const seedNames = new Set(["seed", "noise_seed"]);
+/** Within what every node with a seed takes. */
+const SEEDS = 2 ** 32;
+
+export type MaskedInput = { nodeId: string; node: string; input: string };
+export type Submission = { prompt: Graph; extra_data?: JsonObject };
+/** `masked`: the service kept no value of these, so the workflow cannot run again as it is. */
+export type Resubmission = { kind: "ready"; submission: Submission } | { kind: "masked"; inputs: MaskedInput[] } | { kind: "no-graph" };
+
+/** What a job was made from, ready to be submitted once more. A masked value is never sent: it would be taken for the secret. */
+export function toResubmission(workflow: unknown, newSeed?: () => number): Resubmission {
+  const read = unwrapWorkflow(workflow);
+  if (!read) return { kind: "no-graph" };
+  const inputs = maskedInputs(read.graph);
+  if (inputs.length > 0) return { kind: "masked", inputs };
+  const prompt = newSeed ? withNewSeeds(read.graph, newSeed) : read.graph;
+  const extraData = read.extraData && withoutMasked(read.extraData);
+  return { kind: "ready", submission: { prompt, ...(isObject(extraData) && { extra_data: extraData }) } };
+}
+
+export function someSeed(): number {
+  const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return seed % SEEDS;
+}
+
+/** Seeds that are numbers of their own; one that comes from another node changes there. */
+function isSeed(name: string, value: unknown): boolean {
+  return seedNames.has(name) && (Number.isInteger(value) || typeof value === "bigint");
+}
+
+function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
+  return Object.fromEntries(
+    Object.entries(graph).map(([id, node]) => {
+      const inputs = Object.entries(node.inputs).map(([name, value]) => [name, isSeed(name, value) ? newSeed() : value] as const);
+      return [id, { ...node, inputs: Object.fromEntries(inputs) }];
+    }),
+  );
+}
+
+export function countSeeds(workflow: JsonObject): number {
+  const graph = isObject(workflow.prompt) ? workflow.prompt : workflow;
+  return Object.values(graph).reduce<number>((sum, node) => {
+    const inputs = isObject(node) && isObject(node.inputs) ? Object.entries(node.inputs) : [];
+    return sum + inputs.filter(([name, value]) => isSeed(name, value)).length;
+  }, 0);
+}
+
+function maskedInputs(graph: Graph): MaskedInput[] {
+  return Object.entries(graph).flatMap(([nodeId, node]) =>
+    Object.entries(node.inputs).flatMap(([input, value]) =>
+      !isLink(value) && writeExactJson(value).includes(MASK) ? [{ nodeId, node: titleOfNode(node), input }] : [],
+    ),
+  );
+}
+
+/** What goes along without deciding anything: masked entries are left out of objects, and empty in lists, whose places count. */
+function withoutMasked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => (isMasked(item) ? "" : withoutMasked(item)));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, item]) => (isMasked(item) ? [] : [[name, withoutMasked(item)]])));
+}
+
+function isMasked(value: unknown): boolean {
+  return typeof value === "string" && value.includes(MASK);
+}

@@ -1,0 +1,17 @@
+import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { jobOfEntry, previewOf } from "@/lib/contract/history-entry";
+import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
+import { type JobsView, toJobRow, toJobsView } from "../job-row";
+
+/** The history as the service tells it, or what was found among the jobs that have ended. */
+export function toHistoryView(answer: HistoryAnswer | JobSearchAnswer): JobsView {
+  if (isFound(answer)) return toJobsView(answer);
+  const rows = answer.history.map((entry) => {
+    const { job, files } = jobOfEntry(entry);
+    const preview = previewOf(files)?.file;
+    return { ...toJobRow(job), outputs: files.length, ...(preview && { preview }) };
+  });
+  return { rows, unreadable: answer.unreadable };
+}
+
+const isFound = (answer: HistoryAnswer | JobSearchAnswer): answer is JobSearchAnswer => Array.isArray(answer.jobs);

@@ -1,0 +1,28 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ComponentProps, useCallback } from "react";
+import { DataTable } from "@/components/data-table/data-table";
+import { useRowClick } from "../columns/row-link";
+import { type JobRow } from "../job-row";
+
+export const rowId = (row: JobRow) => row.id;
+
+type JobTableProps = Omit<ComponentProps<typeof DataTable<JobRow>>, "rowId" | "lightText" | "onClick" | "className"> & {
+  /** `?connection=` of the page's own address. */
+  linked: string | undefined;
+  /** Opens a job beside the list; false where there is no room, and where the page of the job opens. */
+  onOpen?: (id: string) => boolean;
+};
+
+/** The table of every list of jobs. */
+export function JobTable({ linked, onOpen, ...table }: JobTableProps) {
+  const states = useTranslations("frame.states");
+  const onClick = useRowClick(linked, onOpen);
+  const lightText = useCallback(
+    ({ state, word, id, workflow = "", error = "" }: JobRow) =>
+      [state === "unknown" ? word : states(state), id.slice(0, 8), workflow, error].join("   "),
+    [states],
+  );
+  return <DataTable {...table} rowId={rowId} lightText={lightText} onClick={onClick} className="two-lines" />;
+}

@@ -1,0 +1,36 @@
+import { useTranslations } from "next-intl";
+import { lastOffset } from "@/components/data-table/page-range";
+import { RunLink } from "@/components/frame/run-link";
+import { buttonStyle } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Link } from "@/components/ui/link";
+import { isSearch } from "@/lib/contract/job-search";
+import { noSearch } from "./list-address";
+import { type ListState } from "./list-state";
+import { useAskedQuery } from "./use-list-state";
+
+type ListEmptyProps = { state: ListState; total?: number; linked: string | undefined; canRun: boolean };
+
+/** Why there is no row, and the way to some. */
+export function ListEmpty({ state: { list, hrefOf }, state, total, linked, canRun }: ListEmptyProps) {
+  const query = useAskedQuery(state);
+  const t = useTranslations(`${list}.empty`);
+  const pages = useTranslations("jobList.empty");
+  const reset = (href: string, label: string) => (
+    <Link href={href} className={buttonStyle()}>
+      {label}
+    </Link>
+  );
+  if (query.offset > 0 && total !== 0) {
+    const way =
+      total === undefined
+        ? reset(hrefOf({}), pages("firstPage"))
+        : reset(hrefOf({ offset: lastOffset(total, query.limit) }), pages("lastPage"));
+    return <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={way} />;
+  }
+  if ((list === "jobs" && query.status) || query.workflow_id || query.output_type || isSearch(query)) {
+    const all = hrefOf({ status: undefined, workflow_id: undefined, output_type: undefined, ...noSearch });
+    return <EmptyState title={t("filtered")} action={reset(all, t("showAll"))} />;
+  }
+  return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink linked={linked} /> : undefined} />;
+}

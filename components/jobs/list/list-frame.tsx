@@ -1,0 +1,54 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { UnreadableRows } from "@/components/data-table/unreadable-rows";
+import { FailureMessage } from "@/components/frame/failure-message";
+import { Freshness } from "@/components/frame/freshness";
+import { PageHeader } from "@/components/frame/page-header";
+import { ToolBar } from "@/components/frame/tool-bar";
+import { KnownUntil } from "@/components/ui/duration";
+import { type Poll } from "@/lib/browser/use-poll";
+import { type JobReach } from "@/lib/contract/console-job-search";
+
+// With a fallback of its own: without one the whole page would be hidden until it is there, and the field that is typed in lose the focus.
+const SearchReach = dynamic(() => import("../search/search-reach").then((module) => module.SearchReach), { loading: () => null });
+
+type ListFrameProps = {
+  list: "jobs" | "history" | "queue";
+  count: number | undefined;
+  poll: Pick<Poll<unknown>, "everyMs" | "failure" | "refresh" | "atMs">;
+  /** When what is shown was so. */
+  atMs?: number;
+  reach?: JobReach;
+  unreadable?: number;
+  /** Beside the title: the field by which the list is searched. */
+  search?: ReactNode;
+  /** On the right of the header. */
+  actions?: ReactNode;
+  /** Filters, and what is about the view. */
+  tools: ReactNode;
+  /** The table, where there is one, and what takes its place; then what is over and below it. */
+  children: ReactNode;
+};
+
+/** What every list of jobs has around its rows. */
+export function ListFrame({ list, count, poll, atMs = poll.atMs, reach, unreadable, search, actions, tools, children }: ListFrameProps) {
+  const t = useTranslations(list);
+  const { failure, everyMs, refresh } = poll;
+  const outageMs = reach?.asOfMs;
+  return (
+    <>
+      <PageHeader title={t("title")} count={count} badge={search}>
+        <Freshness atMs={outageMs ?? atMs} everyMs={everyMs} isFailing={failure !== undefined || outageMs !== undefined} />
+        {actions}
+      </PageHeader>
+      <ToolBar label={t("tools")}>{tools}</ToolBar>
+      {failure ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      {reach ? <SearchReach reach={reach} /> : null}
+      <UnreadableRows count={unreadable} />
+      <KnownUntil value={failure && poll.atMs}>{children}</KnownUntil>
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { type ReactNode } from "react";
+import { PageControls } from "@/components/data-table/page-controls";
+import { Paging } from "@/components/data-table/paging";
+import { cn } from "@/components/ui/cn";
+import { useLate } from "@/components/ui/use-late";
+import { type ListState } from "./list-state";
+import { type ShownList } from "./use-job-list";
+import { useMoving } from "./use-list-state";
+
+// With a fallback of its own: without one the whole page would be hidden until it is there, and the field that is typed in lose the focus.
+export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty), { loading: () => null });
+
+const DIM_AFTER_MS = 300;
+
+/** The rows, which say while others are on their way. */
+export function ListRows({ state, className, children }: { state: ListState; className?: string; children: ReactNode }) {
+  const isMoving = useMoving(state);
+  // To dim a thousand rows is work, and a flicker where the next ones come at once.
+  const isLate = useLate(isMoving, DIM_AFTER_MS);
+  return (
+    <div aria-busy={isMoving || undefined} className={cn("min-w-0 flex-1", className, isLate && "opacity-60")}>
+      {children}
+    </div>
+  );
+}
+
+/** Which rows these are of how many, and the way to the others. */
+export function ListPages({ query: { offset, limit }, rows, view, total, state }: ShownList) {
+  if (!view) return null;
+  // What could not be read took its place on the page, too.
+  const hasMore = view.hasMore ?? rows.length + (view.unreadable ?? 0) >= limit;
+  return (
+    <Paging
+      offset={offset}
+      limit={limit}
+      count={rows.length}
+      total={total}
+      hasMore={hasMore}
+      hrefOf={(to) => state.hrefOf({ offset: to })}
+      className="mt-auto md:sticky md:bottom-0 md:z-20"
+    >
+      <PageControls offset={offset} limit={limit} total={total} onGo={state.go} />
+    </Paging>
+  );
+}

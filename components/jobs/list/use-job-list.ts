@@ -1,0 +1,83 @@
+"use client";
+
+import { useSearchParams } from "next/navigation";
+import { use, useCallback, useEffect, useLayoutEffect, useMemo, useState } from "react";
+import { createSelection } from "@/components/data-table/selection-store";
+import { useHeldRows } from "@/components/data-table/use-held-rows";
+import { useConnection } from "@/components/frame/connection-context";
+import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { type JobRow, type JobsView } from "../job-row";
+import { listApiPath, listHref, type ListLinks, type ListName, readList } from "./list-address";
+import { createListState } from "./list-state";
+
+export type FirstAnswer = Promise<Result<Stamped<JobsView>, Failure>>;
+
+type JobList<Answer> = {
+  list: ListName;
+  /** The address, as the server read it, and what it found. */
+  asRead: JobSearchQuery;
+  first: FirstAnswer;
+  links: ListLinks;
+  /** A stable function. */
+  toView: (answer: Answer) => JobsView;
+};
+type Shown = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
+
+const noRows: JobRow[] = [];
+const noIds: ReadonlySet<string> = new Set();
+const motionOf = (view: JobsView) => (view.rows.some(({ state }) => state === "in_progress" || state === "pending") ? "moving" : "still");
+
+/**
+ * A list of jobs: the question of the address, and the newest answer. Until the first answer to another question is here, the last one to the
+ * question before it is shown; `query` is the one that `rows` answer.
+ */
+export function useJobList<Answer>({ list, asRead, first, links, toView }: JobList<Answer>) {
+  const read = use(first);
+  const connection = useConnection()?.id;
+  const question = useQuestion(list, asRead);
+  const known = question === asRead ? initialOf(read) : {};
+  const path = connection ? listApiPath(list, question, connection) : undefined;
+  const poll = usePoll(path, { ...known, read: toView, motion: motionOf, isAskedAnew: true });
+  const shown = useShown(question, poll);
+  const { query = question, view } = shown ?? {};
+  const { connection: linked, view: bare } = links;
+  const [state] = useState(() => createListState(list, question, links));
+  useLayoutEffect(() => state.follow(question, { connection: linked, view: bare }), [state, question, linked, bare]);
+  useLayoutEffect(() => state.show(query), [state, query]);
+  const href = listHref(list, query);
+  const [selection] = useState(createSelection);
+  // Another question: what was selected may not be in its answer.
+  useEffect(() => selection.clear, [href, selection]);
+  const isNewestFirst = query.offset === 0 && !query.status && query.sort_by === "create_time" && query.sort_order === "desc";
+  const { rows, newCount } = useHeldRows(href, view?.rows ?? noRows, isNewestFirst);
+  // What was empty and cannot be read any more has no figures.
+  const total = poll.failure && rows.length === 0 ? undefined : view?.total;
+  const [busyIds, onBusy] = useState(noIds);
+  const isBusy = useCallback(({ id }: JobRow) => busyIds.has(id), [busyIds]);
+  const atMs = poll.atMs ?? shown?.atMs;
+  return { connection, question, query, view, poll, atMs, state, selection, rows, newCount, total, isBusy, onBusy };
+}
+
+export type ShownList = ReturnType<typeof useJobList>;
+
+function useShown(query: JobSearchQuery, { value: view, atMs, failure }: Poll<JobsView>) {
+  const [last, setLast] = useState<Shown>();
+  if (view === undefined) return failure ? undefined : last;
+  if (last?.view === view && last.query === query) return last;
+  const shown = { query, view, atMs };
+  setLast(shown);
+  return shown;
+}
+
+/** The same object while the address asks for the same list, and the server's own where it is the one that it read. */
+function useQuestion(list: ListName, asRead: JobSearchQuery): JobSearchQuery {
+  const search = useSearchParams()?.toString() ?? "";
+  const href = useMemo(() => listHref(list, readList(list, new URLSearchParams(search)).query), [list, search]);
+  return useMemo(
+    () => (href === listHref(list, asRead) ? asRead : readList(list, new URL(href, "http://page").searchParams).query),
+    [list, href, asRead],
+  );
+}

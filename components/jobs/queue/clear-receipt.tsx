@@ -1,0 +1,25 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { ReceiptLine } from "@/components/ui/receipt-line";
+import { type Cleared } from "@/lib/browser/clear-all";
+import { type QueueAnswer } from "@/lib/contract/schemas/queue";
+
+type ClearReceiptProps = {
+  /** How many waited when the person decided. */
+  asked: number;
+  outcome: Cleared<QueueAnswer>;
+  /** How many still wait. */
+  waiting: number;
+  onDismiss: () => void;
+};
+
+/** What became of clearing the queue. Some services name what they cancelled; else, and where the answer was lost, what still waits is all that is known. */
+export function ClearReceipt({ asked, outcome, waiting, onDismiss }: ClearReceiptProps) {
+  const t = useTranslations("queue.receipt");
+  const cancelled = outcome.kind === "told" ? (outcome.answer.deleted ?? []).length : 0;
+  const tooLate = Math.max(0, asked - cancelled);
+  const unknown = outcome.kind === "told" ? "untold" : "lost";
+  const key = cancelled === 0 ? (`${unknown}${waiting === 0 ? "Gone" : "Waiting"}` as const) : tooLate === 0 ? "all" : "some";
+  return <ReceiptLine tone={cancelled > 0 ? "ok" : "off"} text={t(key, { asked, waiting, cancelled, tooLate })} onDismiss={onDismiss} />;
+}
