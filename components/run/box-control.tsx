@@ -3,9 +3,8 @@
 import { useTranslations } from "next-intl";
 import { isObject } from "@/lib/contract/json";
 import { type ControlProps } from "./control-props";
+import { boxEdges } from "./input-spec";
 import { NumberControl } from "./number-control";
-
-const edges = ["x", "y", "width", "height"] as const;
 
 /** A rectangle in pixels, as four numbers; whatever else a service keeps with it stays. */
 export function BoxControl({ id, name, value, onChange, className: _, ...rest }: ControlProps & { name: string }) {
@@ -13,7 +12,7 @@ export function BoxControl({ id, name, value, onChange, className: _, ...rest }:
   const box = isObject(value) ? value : {};
   return (
     <span role="group" aria-label={name} className="flex flex-wrap gap-x-3 gap-y-1.5">
-      {edges.map((edge, place) => (
+      {boxEdges.map((edge, place) => (
         <label key={edge} className="flex items-center gap-1.5 text-ink-2">
           {t(edge)}
           <NumberControl

@@ -6,7 +6,7 @@ import { isObject } from "@/lib/contract/json";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { inputsOf, isDynamic } from "./dynamic-inputs";
-import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec } from "./input-spec";
+import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "./input-spec";
 import { own } from "./own";
 
 export type Control =
@@ -19,7 +19,8 @@ export type Control =
   | { kind: "switch" }
   /** `bringsInputs`: each choice has inputs of its own. */
   | { kind: "choice"; options: readonly ChoiceValue[]; bringsInputs?: true }
-  | { kind: "color" }
+  /** A whole number. */
+  | { kind: "color"; min?: Limit; max?: Limit }
   /** A hexadecimal text. */
   | { kind: "hex-color" }
   /** `options`: the pictures that lie with the server. */
@@ -151,15 +152,9 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
     case "box":
       return { kind: spec.kind };
     case "number": {
-      if (spec.color) return { kind: "color" };
       const { integer, min, max, step } = spec;
-      return {
-        kind: "number",
-        integer,
-        ...(min !== undefined && { min }),
-        ...(max !== undefined && { max }),
-        ...(step !== undefined && { step }),
-      };
+      const limits = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+      return spec.color ? { kind: "color", ...limits } : { kind: "number", integer, ...limits, ...(step !== undefined && { step }) };
     }
   }
 }
@@ -168,7 +163,7 @@ function guessedControl(classType: string, name: string, value: unknown): Contro
   if (typeof value === "boolean") return { kind: "switch" };
   if (typeof value === "bigint") return { kind: "number", integer: true };
   if (typeof value === "number")
-    return /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= 0xffffff
+    return /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= WHITE
       ? { kind: "color" }
       : { kind: "number", integer: false };
   if (typeof value !== "string") return { kind: "fixed" };

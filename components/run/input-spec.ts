@@ -26,7 +26,10 @@ export type Limit = number | bigint;
 export type Media = "video" | "audio";
 export type ChoiceValue = string | number | boolean;
 
-const WHITE = 0xffffff;
+/** Of a bounding box, in pixels. */
+export const boxEdges = ["x", "y", "width", "height"] as const;
+/** The largest colour that is one whole number. */
+export const WHITE = 0xffffff;
 
 /** `raw` is [type, options] or [[choices], options]; newer catalogues say ["COMBO", { options: [choices] }]. */
 export function readInputSpec(name: string, raw: unknown): InputSpec {

@@ -4,11 +4,12 @@
 // Must never: judge what comes over a link, or a kind of input that it does not know.
 
 import { isLink } from "@/lib/contract/graph";
+import { isObject } from "@/lib/contract/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { inputsOf } from "./dynamic-inputs";
-import { readInputSpec } from "./input-spec";
+import { boxEdges, readInputSpec } from "./input-spec";
 import { isMasked } from "./masked";
 import { nearestOf } from "./nearest";
 import { own } from "./own";
@@ -48,7 +49,12 @@ function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): 
   return inputsOf(own(catalogue, class_type), inputs).flatMap(({ name, raw }) => {
     const value = own(inputs, name);
     if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
-    return [...wrongNumber(name, value, raw), ...wrongChoice(name, value, raw)];
+    return [
+      ...wrongNumber(name, value, raw),
+      ...wrongChoice(name, value, raw),
+      ...wrongBox(name, value, raw),
+      ...wrongColor(name, value, raw),
+    ];
   });
 }
 
@@ -70,6 +76,24 @@ function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
   if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [error(NOT_WHOLE, told)];
   if (spec.min !== undefined && value < spec.min) return [error("value_smaller_than_min", told)];
   return spec.max !== undefined && value > spec.max ? [error("value_bigger_than_max", told)] : [];
+}
+
+/** Its edges are pixels: whole numbers, and none of the four is left out. */
+function wrongBox(input_name: string, value: unknown, raw: unknown): NodeError[] {
+  if (readInputSpec(input_name, raw).kind !== "box" || !isObject(value)) return [];
+  return boxEdges.flatMap((edge) => {
+    const received_value = value[edge];
+    const told = { input_name, edge, received_value: received_value ?? "" };
+    if (typeof received_value === "number") return Number.isInteger(received_value) ? [] : [error(NOT_WHOLE, told)];
+    return typeof received_value === "bigint" || isLink(received_value) ? [] : [error("invalid_input_type", told)];
+  });
+}
+
+function wrongColor(input_name: string, received_value: unknown, raw: unknown): NodeError[] {
+  if (readInputSpec(input_name, raw).kind !== "hex-color" || typeof received_value !== "string") return [];
+  return /^#?(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(received_value)
+    ? []
+    : [error("invalid_input_type", { input_name, received_value })];
 }
 
 /** Services of this family read a number from a text too, in any script and with its groups apart by underscores. */

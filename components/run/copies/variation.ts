@@ -3,7 +3,7 @@
 
 import { isSecretName } from "@/lib/contract/secret-names";
 import { type FormField } from "../form-model";
-import { type ChoiceValue } from "../input-spec";
+import { type ChoiceValue, WHITE } from "../input-spec";
 import { isSeed, randomSeed } from "../seeds";
 import { steps, toDecimal, toLiteral } from "./decimals";
 
@@ -130,8 +130,8 @@ function textsOf(list: string): Literal[] {
 }
 
 function outOfRange({ control }: FormField, values: readonly Literal[]): VariationProblem | undefined {
-  if (control.kind !== "number") return undefined;
-  const { min, max, integer } = control;
+  if (control.kind !== "number" && control.kind !== "color") return undefined;
+  const { min, max, integer } = control.kind === "color" ? { integer: true, min: 0, max: WHITE, ...control } : control;
   for (const value of values) {
     if (typeof value !== "number" && typeof value !== "bigint") continue;
     if (integer && typeof value === "number" && !Number.isInteger(value)) return { why: "not_whole", value: String(value) };

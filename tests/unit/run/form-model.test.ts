@@ -35,7 +35,7 @@ describe("the form of a graph, where the service describes its nodes", () => {
       options: ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"],
     });
     expect(control(form, "2", "width")).toEqual({ kind: "number", integer: true, min: 0, max: 16384, step: 1 });
-    expect(control(form, "4", "color")).toEqual({ kind: "color" });
+    expect(control(form, "4", "color")).toEqual({ kind: "color", min: 0, max: 16777215 });
     expect(control(form, "5", "blend_factor")).toMatchObject({ kind: "number", integer: false, min: 0, max: 1 });
     expect(control(form, "6", "filename_prefix")).toEqual({ kind: "text" });
   });

@@ -10,7 +10,7 @@ import { field, openText, portsTo, pressRun, show } from "./page";
 
 const toldOf = (graph: Graph, info = catalogue()) =>
   Object.entries(checkGraph(graph, info)?.errors ?? {}).flatMap(([id, { errors }]) =>
-    errors.map(({ type, extra_info }) => `${id} ${String(extra_info.input_name)} ${type}`),
+    errors.map(({ type, extra_info: { input_name, edge } }) => [id, input_name, edge, type].filter(Boolean).join(" ")),
   );
 
 describe("what the catalogue says of values", () => {
@@ -37,6 +37,25 @@ describe("what the catalogue says of values", () => {
     ["nothing where something is required", { size: 2 }, ["1 seed required_input_missing"]],
   ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, told) => {
     expect(toldOf(graph(inputs), info)).toEqual(told);
+  });
+
+  const aimed = {
+    Crop: { input: { required: { crop: ["BOUNDING_BOX", {}], fill: ["COLOR", {}] } }, output_node: true },
+  };
+  const box = { x: 0, y: 0, width: 64, height: 64 };
+  it.each([
+    ["a box in whole pixels, and a colour", { crop: box, fill: "#10203F" }, []],
+    ["a box that begins within a pixel", { crop: { ...box, x: 12.5 } }, ["1 crop x value_not_whole"]],
+    [
+      "letters for an edge, and an edge that was emptied",
+      { crop: { ...box, y: "top", height: "" } },
+      ["1 crop y invalid_input_type", "1 crop height invalid_input_type"],
+    ],
+    ["a box without its edges", { crop: { x: 1, y: 1, width: 2 } }, ["1 crop height invalid_input_type"]],
+    ["letters for a colour", { fill: "bluish" }, ["1 fill invalid_input_type"]],
+  ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, told) => {
+    const aim: Graph = { "1": { class_type: "Crop", inputs: { crop: box, fill: "#fff", ...inputs } } };
+    expect(toldOf(aim, aimed)).toEqual(told);
   });
 
   it("is nothing of a node that no output needs, and nothing without a catalogue", () => {

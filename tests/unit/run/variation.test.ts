@@ -75,6 +75,19 @@ describe("a list", () => {
     expect(valuesOf(number, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
   });
 
+  it("of colours is whole numbers from black to white, or within the limits of the service", () => {
+    const color = field({ kind: "color" });
+    expect(valuesOf(color, "list", { list: "0 16777215" })).toEqual([0, 16777215]);
+    expect(valuesOf(color, "list", { list: "12.5" })).toEqual({ why: "not_whole", value: "12.5" });
+    expect(valuesOf(color, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
+    expect(valuesOf(color, "range", { from: "16777214", to: "16777216", step: "1" })).toEqual({
+      why: "too_big",
+      value: "16777216",
+      limit: "16777215",
+    });
+    expect(valuesOf(field({ kind: "color", max: 4294967295 }), "list", { list: "4294967295" })).toEqual([4294967295]);
+  });
+
   it("of nothing is no run", () => {
     expect(valuesOf(free, "list", { list: " \n" })).toEqual({ why: "none" });
   });
