@@ -24,7 +24,7 @@ type Acts<Act, Item, Entry> = {
 type Words<Act, Item, Entry extends { id: string }> = {
   /** Where its words are. */
   words: "acts" | "assets.bulk";
-  heldText: (phase: Of<WorkPhase<Act, Item, Entry>, "held">) => string;
+  undoableText: (phase: Of<WorkPhase<Act, Item, Entry>, "undoable">) => string;
   workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
   /** How often each outcome came, and how the most important one looks. */
   told: (entries: readonly Entry[]) => { text: string; tone: Tone };
@@ -40,10 +40,10 @@ type Words<Act, Item, Entry extends { id: string }> = {
 };
 type BulkLinesProps<Act, Item, Entry extends { id: string }> = Words<Act, Item, Entry> & { acts: Acts<Act, Item, Entry> };
 
-/** A line for each act: what is held, how far it is, what became of it. */
+/** A line for each act: what can still be undone, how far it is, what became of it. */
 export function BulkLines<Act, Item, Entry extends { id: string }>(props: BulkLinesProps<Act, Item, Entry>) {
   const { works } = props.acts;
-  useKeepFromEscape(works.some(({ phase: { kind } }) => kind === "held" || kind === "walking" || kind === "working"));
+  useKeepFromEscape(works.some(({ phase: { kind } }) => kind === "undoable" || kind === "walking" || kind === "working"));
   const label = useTranslations(props.words)("label");
   if (works.length === 0) return null;
   return (
@@ -67,9 +67,9 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, wo
   const cut = (isCut: boolean) => (isCut ? ` · ${t("cut")}` : "");
   const dismiss = () => acts.dismiss(id);
   switch (phase.kind) {
-    case "held":
+    case "undoable":
       return (
-        <WorkLine tone="wait" text={say.heldText(phase)}>
+        <WorkLine tone="wait" text={say.undoableText(phase)}>
           <Button size="small" onClick={() => acts.undo(id)}>
             {common("undo")}
           </Button>

@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useRef, useState } from "react";
-import { newActKey, useHeld } from "@/components/ui/use-held";
+import { newActKey, usePendingUndo } from "@/components/ui/use-pending-undo";
 import { type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Walked } from "@/lib/browser/walk-pages";
@@ -13,13 +13,13 @@ type Done<Act, Item, Entry> = Meant<Act, Item> & { entries: readonly Entry[]; is
 
 export type WorkPhase<Act, Item, Entry> =
   /** Carried out in a moment. */
-  | ({ kind: "held" } & Meant<Act, Item>)
+  | ({ kind: "undoable" } & Meant<Act, Item>)
   | { kind: "walking"; found: number; waitMs?: number }
   | ({ kind: "working"; done: number; isStopping?: boolean; waitMs?: number } & Meant<Act, Item>)
   | ({ kind: "done" } & Done<Act, Item, Entry>)
   | { kind: "collected"; items: readonly Item[]; isCut: boolean }
   | { kind: "broken"; failure: ApiFailure };
-/** One act, from the moment it is held until its receipt is read. */
+/** One act, from the moment it is meant until its receipt is read. */
 export type WorkOf<Act, Item, Entry> = { key: number; phase: WorkPhase<Act, Item, Entry> };
 
 type Choices<Act, Item, Query, Entry> = {
@@ -27,7 +27,7 @@ type Choices<Act, Item, Query, Entry> = {
   carryOut: (meant: Meant<Act, Item>, work: Work) => Promise<Entry[]>;
   walk?: (query: Query, work: Work) => Promise<Result<Walked<Item>, ApiFailure>>;
   onDone: (act: Act, entries: readonly Entry[]) => void;
-  /** Taken back while they were held. */
+  /** Taken back in time. */
   onBack: (act: Act, items: readonly Item[]) => void;
   /** The page is gone that would have said it. */
   onLeft: (entries: readonly Entry[]) => void;
@@ -35,7 +35,7 @@ type Choices<Act, Item, Query, Entry> = {
 
 const forever = new AbortController().signal;
 
-/** Acts on many things, each for itself: held for a moment where it is meant to be, then carried out, stopped, and told thing by thing. */
+/** Acts on many things, each for itself: they can be undone for a moment, then are carried out, stopped, and told thing by thing. */
 export function useBulkWork<Act, Item extends { id: string }, Entry extends { id: string }, Query = never>({
   connection,
   carryOut,
@@ -95,7 +95,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     const silent = { connection, signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
     onLeft(await carryOut(meant, silent));
   }
-  const held = useHeld<Meant<Act, Item>>((meant, isLeaving, key) => void (isLeaving ? leave(meant) : run(meant, { key })));
+  const pending = usePendingUndo<Meant<Act, Item>>((meant, isLeaving, key) => void (isLeaving ? leave(meant) : run(meant, { key })));
 
   async function walk(key: number, query: Query): Promise<Walked<Item> | undefined> {
     if (!walkList) return undefined;
@@ -109,23 +109,23 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   }
 
   return {
-    works: [...begun, ...held.acts.map(({ key, what }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "held", ...what } }))],
+    works: [...begun, ...pending.acts.map(({ key, what }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...what } }))],
     /** With less than one thing nothing begins. */
-    hold: (meant: Meant<Act, Item>) => {
-      if (meant.items.length > 0) held.hold(meant);
+    schedule: (meant: Meant<Act, Item>) => {
+      if (meant.items.length > 0) pending.schedule(meant);
     },
     undo: (key: number) => {
-      const taken = held.undo(key);
+      const taken = pending.undo(key);
       if (taken) onBack(taken.what.act, taken.what.items);
     },
     /** This one alone; the others that were meant with it stay meant. */
     undoOne: (id: string) => {
-      const found = held.acts.find(({ what }) => what.items.some((item) => item.id === id));
+      const found = pending.acts.find(({ what }) => what.items.some((item) => item.id === id));
       if (!found) return;
       const { act, items } = found.what;
       const left = items.filter((item) => item.id !== id);
-      if (left.length === 0) held.undo(found.key);
-      else held.change(found.key, { act, items: left });
+      if (left.length === 0) pending.undo(found.key);
+      else pending.change(found.key, { act, items: left });
       onBack(
         act,
         items.filter((item) => item.id === id),

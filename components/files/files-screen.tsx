@@ -29,7 +29,7 @@ import { FilesToolBar } from "./files-tool-bar";
 import { type FileRow, type FilesView, toFilesView } from "./files-view";
 import { NewFolder } from "./new-folder";
 import { PickFiles } from "./pick-files";
-import { HeldRemovals, RefusedFiles, RemovalReceipt } from "./removal-receipt";
+import { PendingRemovals, RefusedFiles, RemovalReceipt } from "./removal-receipt";
 import { Trail } from "./trail";
 import { UploadsList } from "./uploads-list";
 import { useAbilities } from "./use-abilities";
@@ -161,7 +161,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
             />
           ) : null}
           <LowerEdge>
-            <HeldRemovals removal={removal} />
+            <PendingRemovals removal={removal} />
             <SelectionBar count={selection.ids.length} onClear={selection.store.clear}>
               {abilities.can("remove") ? (
                 <Button

@@ -58,14 +58,14 @@ function Receipt({ removal }: { removal: Removal }) {
 }
 
 /** Those that can still be taken back, each for itself. */
-export function HeldRemovals({ removal: { held, undo } }: { removal: Removal }) {
+export function PendingRemovals({ removal: { pending, undo } }: { removal: Removal }) {
   const t = useTranslations("files.removal");
   const common = useTranslations("common");
-  if (held.length === 0) return null;
+  if (pending.length === 0) return null;
   return (
     <WorkLines label={t("label")}>
-      {held.map(({ key, what }) => (
-        <WorkLine key={key} tone="wait" text={t("held", { count: what.length })}>
+      {pending.map(({ key, what }) => (
+        <WorkLine key={key} tone="wait" text={t("undoable", { count: what.length })}>
           <Button size="small" onClick={() => undo(key)}>
             {common("undo")}
           </Button>

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useMemo, useSyncExternalStore } from "react";
 import { showToast } from "@/components/ui/toast-store";
-import { useHeld } from "@/components/ui/use-held";
+import { usePendingUndo } from "@/components/ui/use-pending-undo";
 import { type RemovalState } from "./file-removals";
 import { tabFileRemovals } from "./tab-file-removals";
 
@@ -16,7 +16,9 @@ export function useFileRemoval({ connection, refresh, onAbsent }: Choices) {
   const removals = tabFileRemovals();
   const state = useSyncExternalStore(removals.subscribe, removals.get, () => idle);
   const t = useTranslations("files.removal");
-  const { acts, hold, undo } = useHeld<readonly string[]>((paths, isLeaving) => void removals.remove(paths, connection, isLeaving));
+  const { acts, schedule, undo } = usePendingUndo<readonly string[]>(
+    (paths, isLeaving) => void removals.remove(paths, connection, isLeaving),
+  );
   const isOver = state.kind === "over";
   const ended = useEffectEvent(() => {
     void refresh();
@@ -31,8 +33,8 @@ export function useFileRemoval({ connection, refresh, onAbsent }: Choices) {
   );
   return {
     state,
-    held: acts,
-    /** Rows that go, or are held. */
+    pending: acts,
+    /** Rows that go, or are about to. */
     busy,
     undo(key: number) {
       const taken = undo(key);
@@ -42,7 +44,7 @@ export function useFileRemoval({ connection, refresh, onAbsent }: Choices) {
     dismiss: removals.dismiss,
     remove(paths: readonly string[]) {
       removals.dismiss();
-      if (paths.length > 0) hold(paths);
+      if (paths.length > 0) schedule(paths);
     },
     /** What was refused or left, without waiting: it was decided already. */
     again: (paths: readonly string[]) => void removals.remove(paths, connection),

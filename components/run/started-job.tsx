@@ -62,7 +62,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
   // Some services forget a job that is cancelled while it waits.
   const state = isGone ? (receipt?.isCancelled ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
-  // What had ended was read by whoever starts the next job; what is still held for an earlier one is told.
+  // What had ended was read by whoever starts the next job; what can still be undone of an earlier one is told.
   const dismissRead = useEffectEvent(() => work.dismissEnded());
   useEffect(() => dismissRead(), [receipt?.jobId]);
   const { tone, style, ink } = looks[state];
@@ -126,7 +126,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
                   busy={work.pendingIds.has(receipt.jobId) || work.busyIds.has(receipt.jobId)}
                   onClick={() => {
                     work.dismissEnded();
-                    work.hold({ act: "cancel", items: [{ id: receipt.jobId, state }] });
+                    work.schedule({ act: "cancel", items: [{ id: receipt.jobId, state }] });
                   }}
                 >
                   {t(state === "pending" ? "job.cancel" : "job.stop")}

@@ -8,7 +8,7 @@ import { type Tone } from "./tone";
 
 type ReceiptLineProps = { tone: Tone; text: string; children?: ReactNode; onDismiss?: () => void };
 
-/** The truth after the act, or that it is still held, in the tool bar, where it moves nothing. It stays until it is dismissed or the next act begins. */
+/** The truth after the act, or that it can still be undone, in the tool bar, where it moves nothing. It stays until it is dismissed or the next act begins. */
 export function ReceiptLine({ tone, text, children, onDismiss }: ReceiptLineProps) {
   const t = useTranslations("common");
   return (

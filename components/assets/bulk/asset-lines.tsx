@@ -30,10 +30,10 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
     <BulkLines
       words="assets.bulk"
       acts={bulk}
-      heldText={({ items }) => {
+      undoableText={({ items }) => {
         const fixed = items.filter(({ immutable }) => immutable).length;
-        const held = t("held", { count: items.length - fixed });
-        return [held, isLocal && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
+        const undoable = t("undoable", { count: items.length - fixed });
+        return [undoable, isLocal && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
       }}
       workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
       told={told}

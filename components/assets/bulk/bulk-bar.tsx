@@ -31,7 +31,7 @@ type BulkBarProps = {
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
-  /** Taken back while they were held: they are selected as before. */
+  /** Taken back in time: they are selected as before. */
   onBack: (ids: readonly string[]) => void;
   /** What is to be selected is being read. */
   isReading: boolean;

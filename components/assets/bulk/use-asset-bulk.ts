@@ -20,11 +20,11 @@ type Choices = {
   onLeft: (entries: readonly Entry[]) => void;
   /** What was selected is being acted on. */
   onBegun: () => void;
-  /** Taken back while they were held. */
+  /** Taken back in time. */
   onBack: (assets: readonly Meant[]) => void;
 };
 
-/** Deleting named assets is held for five seconds; what reaches further than that is asked for by its number. */
+/** Deleting named assets can be undone for five seconds; what reaches further than that is asked for by its number. */
 export function useAssetBulk(choices: Choices) {
   const [asked, setAsked] = useState<Asked>();
   const work = useBulkWork<AssetAct, Meant, Entry, AssetsQuery>({
@@ -49,7 +49,7 @@ export function useAssetBulk(choices: Choices) {
       else if (act.kind !== "delete") carryOut({ act, selected });
       else {
         work.dismissEnded();
-        work.hold({ act, items: selected.assets });
+        work.schedule({ act, items: selected.assets });
         choices.onBegun();
       }
     },

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
-import { useHeld } from "@/components/ui/use-held";
+import { usePendingUndo } from "@/components/ui/use-pending-undo";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/asset-view";
@@ -78,7 +78,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });
     else refuse(result.failure, "assets.delete");
   }
-  const { acts, hold, undo } = useHeld<Going>((going, isLeaving) => void remove(going, isLeaving));
+  const { acts, schedule, undo } = usePendingUndo<Going>((going, isLeaving) => void remove(going, isLeaving));
 
   return {
     said,
@@ -91,7 +91,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     undo,
     remove: () => {
       setSaid(undefined);
-      if (asset) hold({ id: asset.id, name: asset.name });
+      if (asset) schedule({ id: asset.id, name: asset.name });
     },
     dismiss: () => setSaid(undefined),
   };

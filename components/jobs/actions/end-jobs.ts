@@ -112,6 +112,6 @@ async function refused(
 async function lookUp(...asked: Parameters<typeof LookUp.lookUp>): Promise<ReceiptEntry[]> {
   const [, batch, failure] = asked;
   if (batch.length === 0) return [];
-  const nobodyCanSay = () => batch.map(({ id }): ReceiptEntry => ({ id, outcome: "unknown", ...(failure && { failure }) }));
-  return import("./look-up").then(({ lookUp: ask }) => ask(...asked), nobodyCanSay);
+  const unknown = () => batch.map(({ id }): ReceiptEntry => ({ id, outcome: "unknown", ...(failure && { failure }) }));
+  return import("./look-up").then(({ lookUp: ask }) => ask(...asked), unknown);
 }

@@ -25,7 +25,7 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
     <BulkLines
       words="acts"
       acts={acts}
-      heldText={({ act, items }) => t(`held.${act === "remove" ? "remove" : "cancel"}`, { count: items.length })}
+      undoableText={({ act, items }) => t(`undoable.${act === "remove" ? "remove" : "cancel"}`, { count: items.length })}
       workingText={({ act, done, items }) => t(`working.${act}`, { done, total: items.length })}
       told={told}
       causeOf={(entries) => {

@@ -29,7 +29,7 @@ export async function lookUp(
   return entries;
 }
 
-/** Undefined: nobody can say. */
+/** Undefined: not known. */
 async function stateOf(id: string, work: Work): Promise<JobState | "missing" | undefined> {
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: work.connection });
   const found = await callPatiently<{ status?: string }>(path, { cache: "no-store" }, work);

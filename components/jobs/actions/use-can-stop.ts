@@ -7,7 +7,7 @@ import { type StopAbility } from "@/lib/contract/console";
 
 async function readAbility(path: `/${string}`): Promise<boolean> {
   const result = await callApi<StopAbility>(path);
-  // Nothing was learnt: the press will tell.
+  // Not known yet: trying it shows.
   return !result.ok || result.value.canStop;
 }
 

@@ -61,9 +61,9 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, 
       showToast({ tone, text: cause ? `${text}: ${failureText(errors, cause)}` : text });
     },
   });
-  const idsIn = (kind: "held" | "working") =>
+  const idsIn = (kind: "undoable" | "working") =>
     new Set(work.works.flatMap(({ phase }) => (phase.kind === kind ? phase.items.map(({ id }) => id) : [])));
-  return { ...work, pendingIds: idsIn("held"), busyIds: idsIn("working") };
+  return { ...work, pendingIds: idsIn("undoable"), busyIds: idsIn("working") };
 }
 
 export type JobWork = ReturnType<typeof useJobWork>;

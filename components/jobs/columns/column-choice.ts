@@ -36,7 +36,7 @@ export function valueOf(id: ValueId, labels: ColumnChoice["labels"] = {}): Colum
   return { node: decodeURIComponent(node), input: decodeURIComponent(input), label: labels[id] };
 }
 
-/** What was stored, perhaps by an older version or by somebody's hands; anything that is not understood is as usual. */
+/** What was stored, perhaps by an older version or by hand; anything that is not understood is as usual. */
 export function readChoice(text: string | null): ColumnChoice {
   const stored = parsed(text);
   const order = idsIn(stored.order);

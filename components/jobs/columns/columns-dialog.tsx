@@ -11,7 +11,7 @@ import { Input } from "@/components/ui/input";
 
 type ColumnsDialogProps = { choice: ColumnChoice; onChoose: (choice: ColumnChoice) => void; onClose: () => void };
 
-/** Every press is kept at once and seen in the list behind. */
+/** Every change is kept at once and seen in the list behind. */
 export function ColumnsDialog({ choice, onChoose, onClose }: ColumnsDialogProps) {
   const t = useTranslations("jobs.columns");
   const common = useTranslations("common");

@@ -52,7 +52,7 @@ type Where = {
   linked: string | undefined;
   /** What ends a row's second line; the time of submission without it. */
   lineEnd?: (row: JobRow) => ReactNode;
-  /** A width that somebody gave to the workflow's column cuts whatever it holds. */
+  /** A width that was given to the workflow's column cuts whatever it holds. */
   isWorkflowCut?: boolean;
   /** Where they are others than usual. */
   looks?: Partial<Record<NamedId, ColumnLook>>;

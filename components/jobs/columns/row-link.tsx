@@ -41,7 +41,7 @@ const controls = "button, input, label, select, textarea";
 const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
 
-/** A press anywhere in a row opens its job beside the list, where `onOpen` says that there is room, else its page; one for another tab opens it there. */
+/** A click anywhere in a row opens its job beside the list, where `onOpen` says that there is room, else its page; one for another tab opens it there. */
 export function useRowClick(linked: string | undefined, onOpen?: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
   const router = useRouter();
   const t = useTranslations("common");
@@ -55,7 +55,7 @@ export function useRowClick(linked: string | undefined, onOpen?: (id: string) =>
       if (target.closest(controls)) return;
       const isLink = target.closest("a") !== null;
       if (isPlain(event)) {
-        // Words that were marked to be copied are no press.
+        // Words that were marked to be copied are no click.
         if (!isLink && window.getSelection()?.isCollapsed === false) return;
         event.preventDefault();
         // The second click of a double click: on this row, which is open by now, or on a dialog that has gone.

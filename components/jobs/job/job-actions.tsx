@@ -59,7 +59,7 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
   );
 }
 
-/** What is held, what became of the newest act, and what it needs before it can be done: over the page's lower edge, where it moves nothing. */
+/** What can still be undone, what became of the newest act, and what it needs before it can be done: over the page's lower edge, where it moves nothing. */
 export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) {
   const t = useTranslations("jobs.job.acts");
   const common = useTranslations("common");
@@ -114,7 +114,7 @@ export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) 
   );
 }
 
-/** The second click of a double click means the same press, even where the first was answered in between. */
+/** The second click of a double click counts once, even where the first was answered in between. */
 function oncePressed(act: () => void) {
   return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
 }

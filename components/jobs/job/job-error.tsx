@@ -56,7 +56,7 @@ function Said({ failure }: { failure: JobFailure }) {
   return <p className="font-mono text-sm break-words whitespace-pre-wrap">{said || t("silent")}</p>;
 }
 
-/** What a refusal says of each node, and where in the graph it stands. */
+/** What a refusal says of each node, and the way to it in the graph. */
 function RefusedNodes({ nodes, onShowNode }: { nodes: NonNullable<JobFailure["refused"]>; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.error");
   return (

@@ -62,7 +62,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
 }
 
-/** The last that was known of a job that its service no longer has: it neither waits nor runs, and nobody says how it ended. */
+/** The last that was known of a job that its service no longer has: it neither waits nor runs, and how it ended is not known. */
 export function toGone(facts: JobFacts): JobFacts {
   if (facts.job.terminal) return facts;
   const { progress: _progress, ...job } = facts.job;
@@ -71,7 +71,7 @@ export function toGone(facts: JobFacts): JobFacts {
   return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
 }
 
-/** The name of the workflow. One without a name is called after an id, which says nothing and stands beside the title anyway. */
+/** The name of the workflow. One without a name is called after an id, which says nothing and is beside the title anyway. */
 export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
   return workflow === namelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
 }

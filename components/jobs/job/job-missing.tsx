@@ -17,7 +17,7 @@ export function GoneBadge() {
   return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
 }
 
-/** Most services say the same of a job that is gone and of one that is somebody else's; so does this page. */
+/** Most services say the same of a job that is gone and of another person's; so does this page. */
 export function JobMissing({ wasThere, wasMoving = false, isForbidden = false, back }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={back} />;

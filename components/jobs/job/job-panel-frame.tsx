@@ -3,7 +3,7 @@
 import { type ComponentProps } from "react";
 import { cn } from "@/components/ui/cn";
 
-/** The room of an open job: beside the list on wide screens, over it on narrow ones. It stands before what it holds has come. */
+/** Around an open job: beside the list on wide screens, over it on narrow ones. It is there before its content. */
 export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
   return (
     <aside

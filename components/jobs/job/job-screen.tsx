@@ -22,13 +22,14 @@ import { JobDetails } from "./job-details";
 import { JobError } from "./job-error";
 import { JobGraph } from "./job-graph";
 import { GoneBadge, JobMissing } from "./job-missing";
-import { JobOutputs } from "./job-outputs-card";
 import { JobProgress } from "./job-progress";
 import { JobRuns } from "./job-runs";
-import { JobTitle } from "./job-title";
 import { JobTimeline } from "./job-timeline-card";
-import { type JobFacts, toGone, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
+import { type JobFacts, toGone, toJobFacts, toStatusFacts, withStatusFacts, ownName } from "./job-facts";
 import { useJobActs } from "./use-job-acts";
+import { Card } from "@/components/ui/card";
+import { useNumber } from "@/components/ui/use-numbers";
+import { OutputList } from "@/components/viewer/output-list";
 
 type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobFacts>, Failure>> };
 
@@ -125,5 +126,33 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
       </div>
       {facts ? <JobActAnswer facts={facts} linked={connection} acts={acts} /> : null}
     </>
+  );
+}
+
+/** The name of the job's workflow, where it has one. */
+export function JobTitle({ facts }: { facts: JobFacts | undefined }) {
+  const t = useTranslations("jobs.job");
+  const name = facts && ownName(facts);
+  return (
+    <span title={name} className="block max-w-[min(440px,64vw)] truncate">
+      {name ?? t("title")}
+    </span>
+  );
+}
+
+export function JobOutputs({ facts: { job, outputs }, connection }: { facts: JobFacts; connection?: string }) {
+  const t = useTranslations("jobs.job.outputs");
+  const number = useNumber();
+  if (outputs.length === 0) {
+    return job.terminal ? (
+      <Card title={t("title")}>
+        <p className="text-ink-3">{t("none")}</p>
+      </Card>
+    ) : null;
+  }
+  return (
+    <Card title={t("title")} note={number(outputs.length)} bodyClassName="flex flex-col gap-3">
+      <OutputList outputs={outputs} connection={connection} />
+    </Card>
   );
 }

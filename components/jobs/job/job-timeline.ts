@@ -25,7 +25,7 @@ export function nodeNames(workflow: JobDetail["workflow"]): ReadonlyMap<string, 
 type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
 
 /**
- * In the order in which the nodes began. A node without times still stands in its place: where a service sends none, the order is all there is.
+ * In the order in which the nodes began. A node without times keeps its place: where a service sends none, the order is all there is.
  * The node that failed, was stopped or is at work follows them even where the service has no times for it; what such a job never came to closes
  * the list. Of a job that did not complete, a node is done only where the service says so or nothing else can be meant.
  */
@@ -116,7 +116,7 @@ function unreachedOf(names: ReadonlyMap<string, string>, reached: ReadonlySet<st
 
 export type Bar = { from: number; to: number };
 
-/** Where each bar stands between the submission and the end of the last node, in hundredths. */
+/** Where each bar is between the submission and the end of the last node, in hundredths. */
 export function barsOf(spans: readonly { startMs?: number; endMs?: number }[], nowMs: number): (Bar | undefined)[] {
   const starts = spans.flatMap(({ startMs }) => (startMs === undefined ? [] : [startMs]));
   const ends = spans.flatMap(({ startMs, endMs }) => (startMs === undefined ? [] : [endMs ?? nowMs]));

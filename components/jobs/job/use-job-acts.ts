@@ -39,7 +39,7 @@ export function useJobActs({ jobId, connection, onDone }: Job) {
     end: (state: JobState) => {
       setAgain({});
       work.dismissEnded();
-      work.hold({ act: "cancel", items: [{ id: jobId, state }] });
+      work.schedule({ act: "cancel", items: [{ id: jobId, state }] });
     },
     refresh: onDone,
     runAgain: run,

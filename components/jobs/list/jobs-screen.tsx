@@ -30,7 +30,7 @@ type JobsScreenProps = {
   ignored: readonly string[];
   /** `?connection=` of the address, where it has one. */
   connection?: string;
-  /** The bare list needs `view=all` in its address, since somebody has a default view. */
+  /** The bare list needs `view=all` in its address, where the member has a default view. */
   view?: ListLinks["view"];
   canRun: boolean;
   jobs: FirstAnswer;

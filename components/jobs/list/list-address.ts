@@ -72,7 +72,7 @@ function states(text: string): KnownJobState[] | undefined {
 /** What a page's links keep besides the question: the connection of the address, and that the bare list is meant. */
 export type ListLinks = {
   connection?: string;
-  /** Somebody with a default view reaches the bare list by `view=all`; any other address says itself what it shows. */
+  /** A member with a default view reaches the bare list by `view=all`; any other address says itself what it shows. */
   view?: "all";
 };
 

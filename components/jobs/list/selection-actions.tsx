@@ -122,7 +122,7 @@ export function OwnSelectionActions({ onBack, onBusy, ...props }: OwnBulkProps) 
   return <SelectionActions {...props} bulk={bulk} />;
 }
 
-/** Named jobs beyond what an address holds are asked for by a press instead. */
+/** Named jobs beyond what an address holds are asked for by a click instead. */
 function ExportLink({ href, label, onSave }: { href: string | undefined; label: string; onSave: () => void }) {
   if (href === undefined) return <SelectionButton onClick={onSave}>{label}</SelectionButton>;
   return (
@@ -152,7 +152,7 @@ async function saveNamed(ids: readonly string[], format: ExportFormat, connectio
 
 type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
 
-/** Asks by the number; a number that one press cannot reach is said before, not after. */
+/** Asks by the number; a number beyond one action is said before, not after. */
 function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
   if (!asked) return null;

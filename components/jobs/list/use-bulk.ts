@@ -52,7 +52,7 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
       begin();
       if (act === "runAgain" && jobs.length > 1) return setAsked({ act, count: jobs.length, jobs });
       if (act === "runAgain") void work.run({ act, items: jobs });
-      else work.hold({ act, items: jobs });
+      else work.schedule({ act, items: jobs });
       onBegun();
     },
     confirm: () => {

@@ -24,7 +24,7 @@ async function readKnown(path: `/${string}`): Promise<Known[]> {
   return result.ok ? result.value.workflows : [];
 }
 
-/** One of the workflows seen on the page or known by name, or an id that somebody has. */
+/** One of the workflows seen on the page or known by name, or a pasted id. */
 export function WorkflowPicker({ state, rows, connection, onClose }: WorkflowPickerProps) {
   const t = useTranslations("jobs.workflowPicker");
   const common = useTranslations("common");

@@ -8,8 +8,7 @@ import { type CellWords } from "../columns/cells";
 import { column, jobColumns, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";
 import { queueLooks } from "./queue-looks";
-import { StartCell } from "./start-cell";
-import { type StartRange } from "./start-range";
+import { type StartRange, roundingOf } from "./start-range";
 
 type Queue = {
   words: CellWords;
@@ -99,4 +98,24 @@ function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: C
   if (createdMs === undefined) return t("nothing");
   if (state === "pending") return <RunningDuration fromMs={createdMs} />;
   return startedMs === undefined ? t("nothing") : durationText(durations, startedMs - createdMs);
+}
+
+/** "in 2 min to 6 min": what the past says, as a range; where it says nothing, that. */
+export function StartCell({ range }: { range: StartRange | undefined }) {
+  const t = useTranslations("queue.start");
+  const step = roundingOf(range?.fromMs ?? 0);
+  const fromMs = Math.floor((range?.fromMs ?? 0) / step) * step;
+  // "At once or later" says nothing.
+  if (!range || (fromMs === 0 && range.toMs === undefined)) return <span title={t("unknownHint")}>{t("unknown")}</span>;
+  const from = t(...spanOf(fromMs));
+  if (range.toMs === undefined) return <span title={t("hint")}>{t("after", { from })}</span>;
+  const stepTo = roundingOf(range.toMs);
+  const to = t(...spanOf(Math.max(Math.ceil(range.toMs / stepTo) * stepTo, fromMs + step)));
+  return <span title={t("hint")}>{fromMs === 0 ? t("within", { to }) : t("between", { from, to })}</span>;
+}
+
+function spanOf(ms: number): ["seconds" | "minutes" | "hours", { count: number }] {
+  if (ms < 60_000) return ["seconds", { count: Math.round(ms / 1_000) }];
+  if (ms < 7_200_000) return ["minutes", { count: Math.round(ms / 60_000) }];
+  return ["hours", { count: Math.round(ms / 3_600_000) }];
 }

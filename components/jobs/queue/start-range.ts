@@ -5,7 +5,7 @@
 
 /** The shortest and the longest of a workflow's past runs, the rare ones left out. */
 export type RunTimes = { shortMs: number; longMs: number };
-/** From now. Without `toMs` nobody can say how late. */
+/** From now. Without `toMs` how late is not known. */
 export type StartRange = { fromMs: number; toMs?: number };
 
 type Ahead = { workflowId?: string };
@@ -30,7 +30,7 @@ type Queue = {
 
 /** One for each that waits; undefined where nothing can be said. As many run at once as run now. */
 export function startRanges({ running, pending, timesOf, nowMs }: Queue): (StartRange | undefined)[] {
-  // Where nothing runs, nobody knows what the first one waits for.
+  // Where nothing runs, what the first one waits for is not known.
   if (running.length === 0) return pending.map(() => undefined);
   const early = running.map((job) => leftOf(job, timesOf(job.workflowId)?.shortMs, nowMs) ?? 0);
   const late = running.map((job) => leftOf(job, timesOf(job.workflowId)?.longMs, nowMs) ?? Infinity);

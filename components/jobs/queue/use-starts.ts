@@ -9,7 +9,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { toJobView } from "@/lib/contract/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 
-/** More workflows than that wait at once in no queue that somebody reads row by row. */
+/** No queue that a person reads row by row has more workflows. */
 const MOST_WORKFLOWS = 12;
 const RUNS = 20;
 const AT_ONCE = 3;

@@ -14,7 +14,7 @@ type WordsFieldProps = {
   onGo: (change: JobSearch, isTyped?: boolean) => void;
 };
 
-/** Words in prompts, errors and names, in the header of a list. Searches a moment after the last letter, or at Enter. `sent` is what this field asked for itself: only somebody else's words replace what is typed. */
+/** Words in prompts, errors and names, in the header of a list. Searches a moment after the last letter, or at Enter. `sent` is what this field asked for itself: only other words replace what is typed. */
 export function WordsField({ text = "", onGo }: WordsFieldProps) {
   const t = useTranslations("jobSearch");
   const [field, setField] = useState({ typed: text, sent: text, known: text });

@@ -65,7 +65,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
             <Button onClick={() => void work.goOn()}>{t("goOn", { count: set.copies.filter(isOpen).length })}</Button>
           ) : null}
           {waiting.length > 0 ? (
-            <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.hold({ act: "cancel", items: waiting })}>
+            <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.schedule({ act: "cancel", items: waiting })}>
               {t("cancelWaiting")}
             </Button>
           ) : null}

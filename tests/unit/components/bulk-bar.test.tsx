@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
 import { type JobRow } from "@/components/jobs/job-row";
-import { HELD_MS } from "@/components/ui/use-held";
+import { UNDO_MS } from "@/components/ui/use-pending-undo";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
@@ -86,10 +86,10 @@ it("cancelling is held, can be taken back, and then says job by job what became 
   await press("Cancel");
   expect(screen.getByText("Cancelling 3 jobs")).toBeDefined();
   await press("Undo");
-  await pass(HELD_MS * 2);
+  await pass(UNDO_MS * 2);
   expect(sent).toEqual([]);
   await press("Cancel");
-  await pass(HELD_MS);
+  await pass(UNDO_MS);
   expect(sent).toMatchObject([
     { path: "/api/queue?connection=c1", json: { delete: ["wait-1", "wait-2"] } },
     { path: "/api/console/jobs/stop?connection=c1", json: { ids: ["runs-1"] } },
@@ -121,7 +121,7 @@ it("a receipt calls each job what people know it by, beside its id, also where t
   );
   show(ids("made-1"));
   await press("Remove from history");
-  await pass(HELD_MS);
+  await pass(UNDO_MS);
   expect(await receiptLines()).toEqual(["poster · seed 7 · Mar 1, 2026, 9:05 AMmade-1Removed from history"]);
   cleanup();
   show({ kind: "matching", query, total: 1 });
@@ -136,7 +136,7 @@ it("a double click on Cancel does not take back what it began, wherever its seco
   show(ids("wait-1"));
   await press("Cancel");
   await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Undo" }), { detail: 2 }));
-  await pass(HELD_MS);
+  await pass(UNDO_MS);
   expect(sent).toHaveLength(1);
 });
 
@@ -146,7 +146,7 @@ it("what is held leaves at once with the page, in requests that outlive it", asy
   await press("Remove from history");
   unmount();
   expect(sent).toMatchObject([{ path: "/api/history?connection=c1", json: { delete: ["done-1"] }, keepalive: true }]);
-  await pass(HELD_MS);
+  await pass(UNDO_MS);
   expect(sent).toHaveLength(1);
 });
 

@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { HELD_MS } from "@/components/ui/use-held";
+import { UNDO_MS } from "@/components/ui/use-pending-undo";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";
@@ -82,7 +82,7 @@ it("says which removal failed, and tries it again", async () => {
   await show();
   await select("old-1");
   await press("Remove from history");
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   // The look-up is fetched by the first act without an answer.
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();
@@ -103,6 +103,6 @@ it("says what it does with the selected entries where the bar of the selection w
   expect(screen.queryByText("Removing 1 job from history")).toBeNull();
   // What was taken back is selected as before.
   await press("Remove from history");
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   expect(screen.getByRole("region", { name: "Actions for the selected jobs" }).textContent).toContain("removed");
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { JobActAnswer, JobActions } from "@/components/jobs/job/job-actions";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
 import { useJobActs } from "@/components/jobs/job/use-job-acts";
-import { HELD_MS } from "@/components/ui/use-held";
+import { UNDO_MS } from "@/components/ui/use-pending-undo";
 import { factsOf, graph } from "./a-job";
 import { renderInApp } from "./render";
 
@@ -70,10 +70,10 @@ describe("what a job's page offers", () => {
     renderInApp(<Acts facts={factsOf({ status: "pending" })} />);
     await press("Cancel job");
     await press("Undo");
-    await act(() => vi.advanceTimersByTimeAsync(HELD_MS * 2));
+    await act(() => vi.advanceTimersByTimeAsync(UNDO_MS * 2));
     expect(sent).toEqual([]);
     await press("Cancel job");
-    await act(() => vi.advanceTimersByTimeAsync(HELD_MS + 1));
+    await act(() => vi.advanceTimersByTimeAsync(UNDO_MS + 1));
     expect(sent).toMatchObject([{ json: { delete: ["job-1"] } }]);
     expect(screen.getByText("1 cancelled")).toBeDefined();
   });
@@ -92,7 +92,7 @@ describe("what a job's page offers", () => {
       answering({ "/api/console/jobs/stop": { ...none, ...receipt } });
       renderInApp(<Acts facts={factsOf({ status: "in_progress" })} />);
       await press("Stop job");
-      await act(() => vi.advanceTimersByTimeAsync(HELD_MS + 1));
+      await act(() => vi.advanceTimersByTimeAsync(UNDO_MS + 1));
       expect(screen.getByText(text)).toBeDefined();
       if ("together" in receipt) expect(screen.getByRole("button", { name: "Stop all 3 running jobs" })).toBeDefined();
       cleanup();
@@ -117,7 +117,7 @@ describe("what a job's page offers", () => {
       const sent = answering({ [path]: answer, "/api/jobs/job-1": seen });
       renderInApp(<Acts facts={factsOf({ status })} />);
       await press(status === "pending" ? "Cancel job" : "Stop job");
-      await act(() => vi.advanceTimersByTimeAsync(HELD_MS + 1));
+      await act(() => vi.advanceTimersByTimeAsync(UNDO_MS + 1));
       // What looks it up is fetched only then.
       await act(() => vi.dynamicImportSettled());
       expect(screen.getByText(new RegExp(`^${text}`))).toBeDefined();

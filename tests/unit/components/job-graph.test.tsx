@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { gistOf } from "@/components/graph/node-words";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
-import { marksOf } from "@/components/jobs/job/job-marks";
+import { marksOf } from "@/components/jobs/job/job-graph";
 import { factsOf, graph } from "./a-job";
 import { renderInApp } from "./render";
 

@@ -5,7 +5,7 @@ import { type ReactElement, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection-context";
 import { Toasts } from "@/components/ui/toasts";
-import { HELD_MS } from "@/components/ui/use-held";
+import { UNDO_MS } from "@/components/ui/use-pending-undo";
 import { type JobRow } from "@/components/jobs/job-row";
 import { toQueueList } from "@/components/jobs/queue/queue-list";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
@@ -80,7 +80,7 @@ it("a cancelled job is held for five seconds, in which Undo takes it back and no
   press("Cancel job wait-1");
   expect(screen.getByText("Cancelling 1 job")).toBeDefined();
   press("Undo cancelling job wait-1");
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS * 2));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS * 2));
   expect(sent).toEqual([]);
   expect(screen.queryByText("Cancelling 1 job")).toBeNull();
 });
@@ -88,7 +88,7 @@ it("a cancelled job is held for five seconds, in which Undo takes it back and no
 it("is sent when its time has passed, and the receipt follows", async () => {
   const sent = await showBusy(false);
   press("Cancel job wait-1");
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS - 1));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS - 1));
   expect(sent).toEqual([]);
   await act(() => vi.advanceTimersByTimeAsync(2));
   expect(sent).toMatchObject([{ json: { delete: ["wait-1"] }, keepalive: false }]);
@@ -99,7 +99,7 @@ it("each of two has its own five seconds and its own Undo, and what stays is sai
   const sent = await showBusy(false);
   renderInApp(<Toasts />);
   press("Cancel job wait-1");
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS - 1_000));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS - 1_000));
   press("Cancel job wait-2");
   expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(2);
   expect(sent).toEqual([]);
@@ -107,7 +107,7 @@ it("each of two has its own five seconds and its own Undo, and what stays is sai
   expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
   press("Undo cancelling job wait-2");
   expect(screen.getByText("1 job stays in the queue")).toBeDefined();
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   expect(sent).toHaveLength(1);
 });
 
@@ -124,7 +124,7 @@ it("the Undo of a row takes back this one of those that were cancelled together,
   cancelBoth();
   press("Undo cancelling job wait-1");
   expect(screen.getByText("Cancelling 1 job")).toBeDefined();
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   expect(sent).toMatchObject([{ json: { delete: ["wait-2"] } }]);
 });
 
@@ -147,7 +147,7 @@ it("what runs can be stopped where the service can, and shows no control where i
   cleanup();
   const sent = await showBusy(true);
   press("Stop job runs-1");
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   expect(sent).toMatchObject([{ path: expect.stringContaining("/api/console/jobs/stop"), json: { ids: ["runs-1"] } }]);
   expect(screen.getByText("1 stopped")).toBeDefined();
 });
@@ -257,7 +257,7 @@ it("says why a cancelling failed, and tries it again", async () => {
   const { network, sent } = breakNetwork();
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
   press("Cancel job wait-1");
-  await act(() => vi.advanceTimersByTimeAsync(HELD_MS));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   // What looks the job up is fetched by the first act without an answer.
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText("1 without a clear answer")).toBeDefined();

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
-import { StartCell } from "@/components/jobs/queue/start-cell";
+import { StartCell } from "@/components/jobs/queue/queue-columns";
 import { runTimesOf, type RunTimes, startRanges } from "@/components/jobs/queue/start-range";
 import { renderInApp } from "./render";
 

@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
-import { HELD_MS } from "@/components/ui/use-held";
+import { UNDO_MS } from "@/components/ui/use-pending-undo";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
 import { renderPage } from "./render";
 
@@ -165,7 +165,7 @@ describe("the jobs of copies", () => {
     await show([accepted("one"), accepted("two"), accepted("three")], "c1");
     fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
     expect(screen.getByText("Cancelling 1 job")).toBeDefined();
-    await pass(HELD_MS + 100);
+    await pass(UNDO_MS + 100);
     expect(posted).toEqual([{ delete: ["three"] }]);
     expect(cancelled).toEqual(["three"]);
     expect(screen.getByText("1 cancelled")).toBeDefined();

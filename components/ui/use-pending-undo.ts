@@ -2,11 +2,11 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-export const HELD_MS = 5_000;
+export const UNDO_MS = 5_000;
 
 /** `key` names the act from the moment it begins. */
-export type HeldAct<T> = { key: number; what: T };
-type Waiting<T> = HeldAct<T> & { timer: ReturnType<typeof setTimeout> };
+export type PendingAct<T> = { key: number; what: T };
+type Waiting<T> = PendingAct<T> & { timer: ReturnType<typeof setTimeout> };
 
 let lastKey = 0;
 export function newActKey(): number {
@@ -17,8 +17,8 @@ export function newActKey(): number {
  * Acts that can still be taken back, each with a time of its own: sent after five seconds, or at once when the page goes away.
  * `send` is told whether the page is going, so that it can use a request that outlives it.
  */
-export function useHeld<T>(send: (what: T, isLeaving: boolean, key: number) => void) {
-  const [acts, setActs] = useState<readonly HeldAct<T>[]>([]);
+export function usePendingUndo<T>(send: (what: T, isLeaving: boolean, key: number) => void) {
+  const [acts, setActs] = useState<readonly PendingAct<T>[]>([]);
   const waiting = useRef(new Map<number, Waiting<T>>());
   const latestSend = useRef(send);
   useEffect(() => {
@@ -27,7 +27,7 @@ export function useHeld<T>(send: (what: T, isLeaving: boolean, key: number) => v
 
   const show = useCallback(() => setActs([...waiting.current.values()].map(({ key, what }) => ({ key, what }))), []);
   const undo = useCallback(
-    (key: number): HeldAct<T> | undefined => {
+    (key: number): PendingAct<T> | undefined => {
       const taken = waiting.current.get(key);
       clearTimeout(taken?.timer);
       if (waiting.current.delete(key)) show();
@@ -42,10 +42,10 @@ export function useHeld<T>(send: (what: T, isLeaving: boolean, key: number) => v
     },
     [undo],
   );
-  const hold = useCallback(
+  const schedule = useCallback(
     (what: T) => {
       const key = newActKey();
-      waiting.current.set(key, { key, what, timer: setTimeout(() => flush(key, false), HELD_MS) });
+      waiting.current.set(key, { key, what, timer: setTimeout(() => flush(key, false), UNDO_MS) });
       show();
     },
     [flush, show],
@@ -73,5 +73,5 @@ export function useHeld<T>(send: (what: T, isLeaving: boolean, key: number) => v
     };
   }, [flush]);
 
-  return useMemo(() => ({ acts, hold, undo, change }), [acts, hold, undo, change]);
+  return useMemo(() => ({ acts, schedule, undo, change }), [acts, schedule, undo, change]);
 }
