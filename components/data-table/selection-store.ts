@@ -1,6 +1,8 @@
 // Which rows are chosen, outside of React's state: choosing one of a thousand rows draws one checkbox.
 // `matching` means all that the filters match, on whatever page; choosing single rows ends it.
 
+import { createStore } from "zustand/vanilla";
+
 export type SelectionStore = ReturnType<typeof createSelection>;
 
 export function createSelection() {
@@ -10,10 +12,8 @@ export function createSelection() {
   let isMatching = false;
   let leftOut: ReadonlySet<string> = new Set();
   let anchor: string | undefined;
-  const listeners = new Set<() => void>();
-  const tell = () => {
-    for (const notify of listeners) notify();
-  };
+  const changes = createStore(() => 0);
+  const tell = () => changes.setState((count) => count + 1);
   const become = (next: ReadonlySet<string>, matching = false) => {
     ids = next;
     isMatching = matching;
@@ -22,10 +22,7 @@ export function createSelection() {
   };
   const has = (id: string) => (isMatching ? !leftOut.has(id) : ids.has(id));
   return {
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: changes.subscribe,
     /** The rows of the page as they stand, in order. `meant` are those that choosing all of them chooses. */
     list(rows: readonly string[], meant = rows): void {
       if (isSame(rows, listed) && isSame(meant, page)) return;

@@ -3,6 +3,7 @@
 // refused with its reason, or left as it was; stopping lets what is under way finish. A plain rate limit is waited out.
 // Must never: start on the server; only handlers call it.
 
+import { createStore } from "zustand/vanilla";
 import { meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
@@ -29,16 +30,13 @@ export type FileRemovals = ReturnType<typeof createFileRemovals>;
 const AT_ONCE = 4;
 
 export function createFileRemovals(ports: RemovalPorts) {
-  let state: RemovalState = { kind: "idle" };
+  const store = createStore<RemovalState>(() => ({ kind: "idle" }));
   let stopping = new AbortController();
   let before: Promise<void> = Promise.resolve();
-  const listeners = new Set<() => void>();
 
-  function become(next: RemovalState): void {
-    state = next;
-    for (const notify of listeners) notify();
-  }
+  const become = (next: RemovalState) => store.setState(next, true);
   function change(what: Partial<Extract<RemovalState, { kind: "removing" }>>): void {
+    const state = store.getState();
     if (state.kind === "removing") become({ ...state, ...what });
   }
 
@@ -87,11 +85,8 @@ export function createFileRemovals(ports: RemovalPorts) {
   }
 
   return {
-    get: (): RemovalState => state,
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    get: store.getState,
+    subscribe: store.subscribe,
     /** Paths that end with a slash are folders. */
     remove(chosen: readonly string[], connection: string | undefined, isLeaving = false): Promise<void> {
       before = before.then(() => run(chosen, connection, isLeaving));
@@ -102,7 +97,7 @@ export function createFileRemovals(ports: RemovalPorts) {
       change({ isStopping: true });
     },
     dismiss(): void {
-      if (state.kind !== "removing") become({ kind: "idle" });
+      if (store.getState().kind !== "removing") become({ kind: "idle" });
     },
   };
 }

@@ -2,6 +2,7 @@
 // Guarantees: three at a time; nothing that exists is replaced unless somebody says so, for one file or for all that are on their way.
 // Must never: start on the server; only handlers call it.
 
+import { createStore } from "zustand/vanilla";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 
@@ -34,19 +35,17 @@ export const isLeft = ({ state }: FileUpload) => state === "failed" || state ===
 export type FileUploads = ReturnType<typeof createFileUploads>;
 
 export function createFileUploads(send: SendFile, onStored: (upload: FileUpload) => void = () => undefined) {
-  let held: readonly Held[] = [];
+  const store = createStore<readonly Held[]>(() => []);
   let lastKey = 0;
   let lastBatch = 0;
   /** What was said for all of a batch. */
   const forAll = new Map<number, Answer>();
-  const listeners = new Set<() => void>();
 
   function become(next: readonly Held[]): void {
-    held = next;
-    for (const notify of listeners) notify();
+    store.setState(next, true);
   }
   function change(key: number, what: Partial<Held>): void {
-    become(held.map((one) => (one.key === key ? { ...one, ...what } : one)));
+    become(store.getState().map((one) => (one.key === key ? { ...one, ...what } : one)));
   }
   function answered(one: Held, answer: Answer): Partial<Held> {
     return answer === "keep" ? { state: "kept" } : { state: "waiting", overwrite: true };
@@ -57,7 +56,7 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
     const { overwrite, stop } = one;
     const onProgress = (share: number) => change(one.key, { share });
     const result = await send(one, { overwrite, signal: stop.signal, onProgress });
-    const now = held.find(({ key }) => key === one.key);
+    const now = store.getState().find(({ key }) => key === one.key);
     if (!now) return;
     if (now.stop !== stop || (now.state === "stopped" && !result.ok)) return;
     const isThere = !result.ok && result.failure.status === 409 && !overwrite;
@@ -71,16 +70,17 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
   }
 
   function pump(): void {
-    const sending = held.filter(({ state }) => state === "sending").length;
-    for (const one of held.filter(({ state }) => state === "waiting").slice(0, Math.max(0, AT_ONCE - sending))) void run(one);
+    const sending = store.getState().filter(({ state }) => state === "sending").length;
+    for (const one of store
+      .getState()
+      .filter(({ state }) => state === "waiting")
+      .slice(0, Math.max(0, AT_ONCE - sending)))
+      void run(one);
   }
 
   return {
-    get: (): readonly FileUpload[] => held,
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    get: (): readonly FileUpload[] => store.getState(),
+    subscribe: store.subscribe,
     add(files: readonly { path: string; file: File }[], connection: string | undefined): void {
       lastBatch += 1;
       const added = files.map(({ path, file }): Held => {
@@ -97,15 +97,15 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
           stop: new AbortController(),
         };
       });
-      become([...held, ...added]);
+      become([...store.getState(), ...added]);
       pump();
     },
     answer(key: number, answer: Answer, isForAll: boolean): void {
-      const asked = held.find((one) => one.key === key);
+      const asked = store.getState().find((one) => one.key === key);
       if (!asked) return;
       if (isForAll) forAll.set(asked.batch, answer);
       const isMeant = (one: Held) => one.state === "asked" && (one.key === key || (isForAll && one.batch === asked.batch));
-      become(held.map((one) => (isMeant(one) ? { ...one, ...answered(one, answer) } : one)));
+      become(store.getState().map((one) => (isMeant(one) ? { ...one, ...answered(one, answer) } : one)));
       pump();
     },
     again(key: number): void {
@@ -113,22 +113,24 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
       pump();
     },
     allAgain(): void {
-      become(held.map((one) => (isLeft(one) ? { ...one, state: "waiting", failure: undefined, stop: new AbortController() } : one)));
+      become(
+        store.getState().map((one) => (isLeft(one) ? { ...one, state: "waiting", failure: undefined, stop: new AbortController() } : one)),
+      );
       pump();
     },
     /** Whatever is not through stays in the list, to be sent again or cleared. */
     stopAll(): void {
-      const ended = held.filter(isUnderWay);
-      become(held.map((one) => (isUnderWay(one) ? { ...one, state: "stopped" } : one)));
+      const ended = store.getState().filter(isUnderWay);
+      become(store.getState().map((one) => (isUnderWay(one) ? { ...one, state: "stopped" } : one)));
       for (const { stop } of ended) stop.abort();
     },
     remove(key: number): void {
-      const gone = held.find((one) => one.key === key);
-      become(held.filter((one) => one.key !== key));
+      const gone = store.getState().find((one) => one.key === key);
+      become(store.getState().filter((one) => one.key !== key));
       gone?.stop.abort();
       pump();
     },
     /** What is through leaves the list; what still has a question or is on its way stays. */
-    clear: () => become(held.filter(isUnderWay)),
+    clear: () => become(store.getState().filter(isUnderWay)),
   };
 }

@@ -2,14 +2,16 @@
 // Guarantees: a list that is not on the screen hears nothing, and asks anew when it comes; hundreds at once are heard of a few times,
 // the last of them never passed over.
 
+import { createStore } from "zustand/vanilla";
 import { useEffect, useEffectEvent } from "react";
 
 /** A list that is read anew for each of many would never be read to its end. */
 const GATHER_MS = 400;
-const listeners = new Set<() => void>();
+/** How often it was told. */
+const word = createStore(() => 0);
 
 export function tellStored(): void {
-  for (const listener of listeners) listener();
+  word.setState((count) => count + 1);
 }
 
 export function useStoredAssets(onStored: () => void): void {
@@ -20,10 +22,9 @@ export function useStoredAssets(onStored: () => void): void {
       timer = undefined;
       told();
     };
-    const listener = () => void (timer ??= setTimeout(tell, GATHER_MS));
-    listeners.add(listener);
+    const forget = word.subscribe(() => void (timer ??= setTimeout(tell, GATHER_MS)));
     return () => {
-      listeners.delete(listener);
+      forget();
       clearTimeout(timer);
     };
   }, []);

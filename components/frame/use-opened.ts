@@ -2,6 +2,7 @@
 
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { createStore } from "zustand/vanilla";
 
 /** From here on a panel has room beside the list. */
 const WIDE = "(min-width: 1024px)";
@@ -19,21 +20,13 @@ export type Opened = {
 };
 
 function createOpened(name: string, first: string | undefined): Opened {
-  let shown = first;
-  const listeners = new Set<() => void>();
-  const become = (id: string | undefined) => {
-    if (id === shown) return;
-    shown = id;
-    for (const notify of listeners) notify();
-  };
+  const shown = createStore(() => first);
+  const become = (id: string | undefined) => shown.setState(id, true);
   const named = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
   return {
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    get: () => shown,
-    has: (id) => id === shown,
+    subscribe: shown.subscribe,
+    get: shown.getState,
+    has: (id) => id === shown.getState(),
     open(id) {
       if (!window.matchMedia(WIDE).matches) return false;
       become(id);

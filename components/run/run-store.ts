@@ -2,6 +2,7 @@
 // and an answer that arrives in the meantime is not lost. What outlives a reload is the draft's matter (draft.ts): this holds nothing but the browser's memory.
 // Must never: change on the server, where one process serves many people; only handlers and effects dispatch.
 
+import { createStore } from "zustand/vanilla";
 import { emptyRun, type RunAction, runReducer, type RunState } from "./run-state";
 
 export type RunStore = {
@@ -11,19 +12,8 @@ export type RunStore = {
 };
 
 export function createRunStore(): RunStore {
-  let state = emptyRun;
-  const listeners = new Set<() => void>();
-  return {
-    get: () => state,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    dispatch(action) {
-      state = runReducer(state, action);
-      for (const notify of listeners) notify();
-    },
-  };
+  const { getState, setState, subscribe } = createStore<RunState>(() => emptyRun);
+  return { get: getState, subscribe, dispatch: (action) => setState(runReducer(getState(), action), true) };
 }
 
 export const tabRun = createRunStore();

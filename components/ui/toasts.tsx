@@ -2,14 +2,14 @@
 
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useSyncExternalStore } from "react";
-import { currentToasts, dismissToast, holdToasts, subscribeToToasts, toastsOnServer } from "./toast-store";
+import { useStore } from "zustand";
+import { dismissToast, holdToasts, toastStore } from "./toast-store";
 import { ToneIcon } from "./tone-icon";
 
 /** Stands once in the frame. The region is there before the first message, or a screen reader would not hear it. */
 export function Toasts() {
   const t = useTranslations("common");
-  const toasts = useSyncExternalStore(subscribeToToasts, currentToasts, toastsOnServer);
+  const toasts = useStore(toastStore);
   return (
     <div role="status" className="pointer-events-none fixed inset-x-0 bottom-16 z-50 flex flex-col items-center gap-2 px-4 sm:bottom-14">
       {toasts.map(({ id, tone, text, action }) => (

@@ -3,6 +3,7 @@
 // a pause keeps what was hashed, and says when bytes were being sent; what would meet every file holds those that wait.
 // Must never: start on the server; only handlers call it.
 
+import { createStore } from "zustand/vanilla";
 import { newUuid } from "@/lib/browser/new-uuid";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { type Speeds, withSample } from "@/lib/browser/speeds";
@@ -23,23 +24,25 @@ export type UploadNews = {
 };
 
 export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> = {}) {
-  let queue: UploadQueue = noUploads;
+  const store = createStore<UploadQueue>(() => noUploads);
   let speeds: Speeds = {};
   let lastKey = 0;
   const running = new Map<number, AbortController>();
   const services = new Map<string | undefined, Learnt["service"]>();
-  const listeners = new Set<() => void>();
 
-  function dispatch(action: UploadAction) {
-    queue = uploadReducer(queue, action);
-    for (const notify of listeners) notify();
-  }
+  const dispatch = (action: UploadAction) => store.setState(uploadReducer(store.getState(), action), true);
   const change = (key: number, facts: Partial<Omit<UploadItem, "key" | "file">>) => dispatch({ type: "changed", key, change: facts });
-  const find = (key: number) => queue.items.find((item) => item.key === key);
-  const keysOf = (wanted: (item: UploadItem) => boolean) => new Set(queue.items.filter(wanted).map(({ key }) => key));
+  const find = (key: number) => store.getState().items.find((item) => item.key === key);
+  const keysOf = (wanted: (item: UploadItem) => boolean) =>
+    new Set(
+      store
+        .getState()
+        .items.filter(wanted)
+        .map(({ key }) => key),
+    );
 
   function pump() {
-    for (let item = nextToStart(queue); item; item = nextToStart(queue)) void start(item);
+    for (let item = nextToStart(store.getState()); item; item = nextToStart(store.getState())) void start(item);
   }
 
   function learntOf(connection: string | undefined): Learnt {
@@ -63,7 +66,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       ports,
       learnt: learntOf(item.connection),
       told,
-      isBehind: (hash: string) => isBehind({ ...item, hash }, queue.items),
+      isBehind: (hash: string) => isBehind({ ...item, hash }, store.getState().items),
       signal: mine.signal,
     };
     const status = await carry(item, carrying).catch(broken);
@@ -153,15 +156,12 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   }
 
   return {
-    get: () => queue,
+    get: store.getState,
     speeds: () => speeds,
-    subscribe(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe: store.subscribe,
     /** `takesNoId`: known of the service beforehand, so that nothing is sent to hear it refused. */
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
-      if (!queue.items.some(isUnfinished)) release();
+      if (!store.getState().items.some(isUnfinished)) release();
       if (takesNoId) learntOf(connection).service.takesNoId = true;
       const items = uploads.map((upload): UploadItem => ({
         ...upload,

@@ -1,28 +1,19 @@
 "use client";
 
-import { useSyncExternalStore } from "react";
+import { create } from "zustand";
 import { type Size } from "@/components/ui/viewport";
 
 /** In how many pixels files came that were looked at in full, by their address: what else tells of them in this tab says it too. */
-const sizes = new Map<string, Size>();
-const listeners = new Set<() => void>();
+const useSizes = create<ReadonlyMap<string, Size>>(() => new Map());
 const MOST = 1000;
 
 export function noteSize(src: string, size: Size): void {
+  const sizes = useSizes.getState();
   const known = sizes.get(src);
   if (known?.width === size.width && known.height === size.height) return;
-  const [oldest] = sizes.keys();
-  if (sizes.size >= MOST && oldest !== undefined) sizes.delete(oldest);
-  sizes.set(src, size);
-  for (const notify of listeners) notify();
+  useSizes.setState(new Map([...[...sizes].slice(-MOST + 1), [src, size]]), true);
 }
 
 export function useSeenSize(src: string | undefined): Size | undefined {
-  const read = () => (src === undefined ? undefined : sizes.get(src));
-  return useSyncExternalStore(subscribe, read, () => undefined);
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  return useSizes((sizes) => (src === undefined ? undefined : sizes.get(src)));
 }

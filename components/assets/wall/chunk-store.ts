@@ -4,6 +4,7 @@
 // first read do not shift the others (`lead`).
 // Must never: ask twice for a chunk that is on its way.
 
+import { createStore } from "zustand/vanilla";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { type Result } from "@/lib/shared/result";
@@ -20,8 +21,8 @@ type Chunk = { rows: readonly AssetView[]; isStale: boolean; reading?: AbortCont
 
 export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   const chunks = new Map<number, Chunk>();
-  const listeners = new Set<() => void>();
-  let version = 0;
+  /** How often it became another: what is drawn reads the rows anew. */
+  const version = createStore(() => 0);
   let total: number | undefined;
   /** The next answer says anew how long the list is; until then the old length stands. */
   let isAnew = true;
@@ -33,10 +34,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   const failures = new Map<number, ApiFailure>();
   let wanted = { from: 0, to: 0 };
 
-  function tell() {
-    version += 1;
-    for (const notify of listeners) notify();
-  }
+  const tell = () => version.setState((count) => count + 1);
 
   function learn(page: AssetPage, end: number, limit = CHUNK) {
     if (page.total !== undefined) {
@@ -102,11 +100,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   const at = (index: number): AssetView | undefined => chunks.get(Math.floor(index / CHUNK))?.rows[index % CHUNK];
 
   return {
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    version: () => version,
+    subscribe: version.subscribe,
+    version: version.getState,
     at,
     /** These, read beside what is held where some are not; fewer where the service refuses, or nobody wants them any more. */
     async range(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {

@@ -3,6 +3,8 @@
 // Guarantees: a listener of `onRest` is called once, when its tile has been there for REST_MS and the wall moves slowly or not at all; a
 // frame that takes longer than that is no rest.
 
+import { createStore } from "zustand/vanilla";
+
 export const REST_MS = 100;
 /** Slower than this, in pixels a millisecond, somebody looks while they scroll. */
 const SLOW = 0.6;
@@ -13,21 +15,14 @@ type Clock = { now: () => number; nextFrame: (act: () => void) => void };
 const ofThePage: Clock = { now: () => performance.now(), nextFrame: (act) => void requestAnimationFrame(act) };
 
 export function createMotion({ now, nextFrame }: Clock = ofThePage) {
-  let isFlying = false;
+  const flying = createStore(() => false);
   let last = { ms: 0, px: 0 };
   let landing: ReturnType<typeof setTimeout> | undefined;
   let looking: ReturnType<typeof setTimeout> | undefined;
   const waiting = new Map<() => void, number>();
-  const listeners = new Set<() => void>();
-
-  function fly(next: boolean) {
-    if (isFlying === next) return;
-    isFlying = next;
-    for (const notify of listeners) notify();
-  }
   function look() {
     looking = undefined;
-    if (isFlying) return;
+    if (flying.getState()) return;
     const ms = now();
     const due = [...waiting].filter(([, since]) => ms - since >= REST_MS - 1);
     for (const [listener] of due) waiting.delete(listener);
@@ -42,39 +37,36 @@ export function createMotion({ now, nextFrame }: Clock = ofThePage) {
     // What was scrolled during one long frame is told in the next, and looked at by the end of it.
     nextFrame(() =>
       nextFrame(() => {
-        if (landing || !isFlying) return;
-        fly(false);
+        if (landing || !flying.getState()) return;
+        flying.setState(false);
         look();
       }),
     );
   }
   return {
-    isFlying: () => isFlying,
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    isFlying: flying.getState,
+    subscribe: flying.subscribe,
     /** The list stands at `px` now. */
     moved(px: number): void {
       const ms = now();
       const isFast = Math.abs(px - last.px) > SLOW * Math.max(8, ms - last.ms);
       last = { ms, px };
       if (!isFast) return;
-      fly(true);
+      flying.setState(true);
       clearTimeout(landing);
       landing = setTimeout(land, REST_MS);
     },
     /** Returns how to stop waiting. */
     onRest(listener: () => void): () => void {
       waiting.set(listener, now());
-      if (!isFlying) lookLater();
+      if (!flying.getState()) lookLater();
       return () => void waiting.delete(listener);
     },
     stop(): void {
       clearTimeout(landing);
       clearTimeout(looking);
       [landing, looking] = [undefined, undefined];
-      isFlying = false;
+      flying.setState(false);
     },
   };
 }

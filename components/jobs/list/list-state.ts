@@ -1,3 +1,4 @@
+import { createStore } from "zustand/vanilla";
 import { afterPaint } from "@/lib/browser/after-paint";
 import { apiPath } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
@@ -20,10 +21,8 @@ export function createListState(list: ListName, first: JobSearchQuery, links: Li
   let isPushing = false;
   let wasTyped = false;
   let isReplacing = false;
-  const listeners = new Set<() => void>();
-  const notifyAll = () => {
-    for (const notify of listeners) notify();
-  };
+  const changes = createStore(() => 0);
+  const notifyAll = () => changes.setState((count) => count + 1);
   const query = () => asked ?? here.query;
   const hrefOf = (change: ListChange) => listHref(list, { ...query(), offset: 0, ...change }, here.links);
   const push = () => {
@@ -43,10 +42,7 @@ export function createListState(list: ListName, first: JobSearchQuery, links: Li
   };
   return {
     list,
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: changes.subscribe,
     query,
     /** Other rows are on their way. */
     isMoving: () => plainHref(query()) !== shown,

@@ -2,6 +2,7 @@
 // Guarantees: every change is one step of the history; while an area is being worked on, or a stroke is under way, nothing else begins;
 // listeners hear of each changed rectangle, and of the state only when it is another.
 
+import { createStore } from "zustand/vanilla";
 import { type AreaWork, clearAll, invertAll, paintShape } from "./area-work";
 import { createCoarse, type Coarse } from "./coarse";
 import { type Coverage, emptyCoverage } from "./coverage";
@@ -52,13 +53,12 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   const history = createHistory(coverage, { budget: historyBudget, onChange: (rect) => breathe(rect) });
   const coarse: Coarse = createCoarse(coverage);
   const painters = new Set<(rect: Rect) => void>();
-  const listeners = new Set<() => void>();
   let stroke: { shown: ShownStroke; act: Act } | undefined;
   /** Of a stroke that was let go: what is left to do of it. */
   let ending: { work: Generator<Rect, KeptTiles>; act: Act } | undefined;
   let isBusy = false;
   let savedVersion = 0;
-  let state: MaskState = { isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() };
+  const state = createStore<MaskState>(() => ({ isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() }));
   let done: Done | undefined;
   let sliceFrom = 0;
 
@@ -73,15 +73,14 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   function tell(last?: Done): void {
     const { undo, redo, version } = history.state();
     done = last ?? done;
-    state = { undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.paintedShare() };
-    for (const listen of listeners) listen();
+    state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.paintedShare() }, true);
   }
 
   /** After each slice the page has its turn. */
   function breathe(rect: Rect): Promise<void> | void {
     changed(rect);
     if (now() - sliceFrom < SLICE_MS) return;
-    if (!state.isBusy) tell();
+    if (!state.getState().isBusy) tell();
     return pause().then(() => {
       sliceFrom = now();
     });
@@ -140,15 +139,12 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   return {
     coverage,
     coarse,
-    subscribe(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe: state.subscribe,
     onPaint(paint: (rect: Rect) => void) {
       painters.add(paint);
       return () => void painters.delete(paint);
     },
-    state: () => state,
+    state: state.getState,
     lastDone: () => done,
     heldBytes: () => history.heldBytes(),
 

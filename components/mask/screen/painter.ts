@@ -1,6 +1,7 @@
 // The hand that draws: what pointers and keys ask for becomes strokes, areas and marks on the screen. Free of the DOM.
 // Guarantees: one gesture at a time; a gesture that is dropped leaves no trace; the keyboard's cursor reaches every pixel.
 
+import { createStore } from "zustand/vanilla";
 import { between, type Point } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
 import { lasso, rectangle } from "../drawing/shapes";
@@ -32,7 +33,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
   let gesture: Gesture | undefined;
   let hover: Point | undefined;
   let cursor: Point | undefined;
-  const listeners = new Set<() => void>();
+  const changes = createStore(() => 0);
   const { width, height } = drawing.coverage;
 
   function marks(): Marks {
@@ -45,9 +46,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
       ...(gesture?.kind === "rectangle" && { outline: cornersOf(gesture) }),
     };
   }
-  function mark(): void {
-    for (const listen of listeners) listen();
-  }
+  const mark = () => changes.setState((count) => count + 1);
 
   function begin(at: Point, pressure: number, isEraserEnd: boolean): void {
     const { tool, isErasing, diameter, hardness } = settings();
@@ -112,10 +111,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
   }
 
   return {
-    subscribe(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe: changes.subscribe,
     begin: (touch: Touch, isEraserEnd: boolean) => {
       cursor = undefined;
       const { pressure, ...at } = toPoint(touch);

@@ -1,5 +1,6 @@
 // What is seen and how large its frame is, outside React: a pan draws canvases sixty times a second and no component.
 
+import { createStore } from "zustand/vanilla";
 import { isFar } from "../drawing/coarse";
 import { type Point, type Size } from "../drawing/geometry";
 import { fitted, panned, revealed, type View, zoomed } from "../drawing/viewport";
@@ -33,22 +34,20 @@ export function createViewStore(picture: Size) {
   let view: View = fitted(picture, frame);
   /** Until somebody moves it, the picture fits its frame, whatever its size becomes. */
   let isFitted = true;
-  const listeners = new Set<() => void>();
+  const changes = createStore(() => 0);
+  const tell = () => changes.setState((count) => count + 1);
 
   function set(next: View, fits = false): void {
     isFitted = fits;
     if (next.x === view.x && next.y === view.y && next.scale === view.scale) return;
     view = next;
-    for (const listen of listeners) listen();
+    tell();
   }
   const middle = (): Point => ({ x: frame.width / 2, y: frame.height / 2 });
   const zoom = (factor: number, at: Point = middle()) => set(zoomed(view, factor, at, picture, frame));
 
   return {
-    subscribe(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe: changes.subscribe,
     view: () => view,
     frame: () => frame,
     scale: () => view.scale,
@@ -59,7 +58,7 @@ export function createViewStore(picture: Size) {
       const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
       frame = next;
       set(isFitted ? fitted(picture, frame) : panned(view, shift, picture, frame), isFitted);
-      for (const listen of listeners) listen();
+      tell();
     },
     fit: () => set(fitted(picture, frame), true),
     actual: () => zoom(1 / view.scale),

@@ -6,12 +6,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type AssetsSource } from "@/components/assets/wall/assets-source";
 import { useAllTilesKey } from "@/components/assets/wall/use-all-key";
 import { type Picking, usePicking } from "@/components/assets/wall/use-picking";
-import { currentToasts, dismissToast } from "@/components/ui/toast-store";
+import { toastStore, dismissToast } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { inApp } from "../components/render";
 
 afterEach(cleanup);
-afterEach(() => currentToasts().forEach(({ id }) => dismissToast(id)));
+afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
 
 const asset = (index: number): AssetView => ({
   ...{ id: `a${index}`, name: `${index}.png`, kind: "image", tags: [], immutable: false, metadata: {} },
@@ -159,14 +159,14 @@ describe("a range", () => {
     act(() => picking.toggle(0));
     await act(() => picking.extend(49_999));
     expect(picking.store.ids().size).toBe(10_000);
-    expect(currentToasts().map(({ text }) => text)).toEqual([
+    expect(toastStore.getState().map(({ text }) => text)).toEqual([
       "Only 10,000 of these 50,000 assets are selected: one selection can include no more.",
     ]);
     const poor = pickingOf(listOf(5000, { from: 0, to: 60 }, 300));
     act(() => poor.toggle(0));
     await act(() => poor.extend(999));
     expect(poor.store.ids().size).toBe(300);
-    expect(currentToasts().at(-1)?.text).toBe("Only 300 of these 1,000 assets are selected: the rest could not be loaded.");
+    expect(toastStore.getState().at(-1)?.text).toBe("Only 300 of these 1,000 assets are selected: the rest could not be loaded.");
   });
 
   it("backwards over more than it may be begins at the one chosen last", async () => {

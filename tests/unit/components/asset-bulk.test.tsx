@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-libra
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
 import { type AssetRights } from "@/components/assets/use-asset-rights";
-import { currentToasts, dismissToast } from "@/components/ui/toast-store";
+import { toastStore, dismissToast } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { inApp, renderInApp } from "./render";
 
@@ -17,7 +17,7 @@ beforeEach(() => {
   };
 });
 afterEach(cleanup);
-afterEach(() => currentToasts().forEach(({ id }) => dismissToast(id)));
+afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
@@ -217,7 +217,7 @@ it("whoever leaves the page while it goes on is told what was done until then", 
   await press("Delete 101 assets");
   cleanup();
   await act(async () => open.splice(0).forEach((answer) => answer()));
-  await waitFor(() => expect(currentToasts().map(({ text }) => text)).toEqual(["4 deleted, 97 not processed"]));
+  await waitFor(() => expect(toastStore.getState().map(({ text }) => text)).toEqual(["4 deleted, 97 not processed"]));
 });
 
 it("while it is read what is to be selected nothing can be done with it but let go of it, or take all matching", () => {

@@ -1,14 +1,14 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { currentToasts, dismissToast, showToast } from "@/components/ui/toast-store";
+import { toastStore, dismissToast, showToast } from "@/components/ui/toast-store";
 import { Toasts } from "@/components/ui/toasts";
 import { renderInApp } from "./render";
 
 const LONG_MS = 60_000;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
-  act(() => currentToasts().forEach(({ id }) => dismissToast(id)));
+  act(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
   cleanup();
   vi.useRealTimers();
 });
