@@ -2,35 +2,34 @@
 // Guarantees: never throws; bounded; what comes back went through the same reading as a file; another member's draft is forgotten, not shown.
 // Must never: be read while the page hydrates (the server knows none of it); hold pictures, of which only the names are kept.
 
+import { type KeptIn, persistedNote } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/exact-json";
-import { isObject, type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json";
+import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json";
 import { openWorkflow } from "./open-workflow";
 import { own } from "./own";
-import { forgetText, keepText, keptText, type TabStorage } from "./tab-storage";
 import { type Edit, type OpenedFile, type OpenWorkflow } from "./run-state";
 
 export const draftLimit = 1_000_000;
-const KEY = "lightdesk.run";
+const noteIn = (storage: KeptIn) => persistedNote("lightdesk.run", storage, draftLimit);
 
 /** `inputs`: of each node that was changed, all that it has now: a choice may take inputs away. */
 export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownNames?: Record<string, string> };
 
 /** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
-export function keepDraft(storage: TabStorage, memberId: string, opened: OpenWorkflow): boolean {
+export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflow): boolean {
   const { name, workflowId, stored, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  const text = writeExactJson({ memberId, name, workflowId, stored, workflow, inputs: changedInputs(opened), ownNames });
-  if (text.length <= draftLimit && keepText(storage, KEY, text)) return true;
+  if (noteIn(storage).set({ memberId, name, workflowId, stored, workflow, inputs: changedInputs(opened), ownNames })) return true;
   forgetDraft(storage);
   return false;
 }
 
-export function forgetDraft(storage: TabStorage): void {
-  forgetText(storage, KEY);
+export function forgetDraft(storage: KeptIn): void {
+  noteIn(storage).forget();
 }
 
-export function readDraft(storage: TabStorage, memberId: string): Draft | undefined {
-  const kept = objectOf(parseJson(keptText(storage, KEY)));
+export function readDraft(storage: KeptIn, memberId: string): Draft | undefined {
+  const kept = noteIn(storage).get();
   if (!kept) return undefined;
   const opened =
     kept.memberId === memberId

@@ -1,20 +1,19 @@
 // The jobs that this page started, kept in this tab's sessionStorage, so that a reload shows the newest again and leads to the others.
 // Guarantees: never throws; bounded as the list is; another member's are not read. Must never: hold what was sent.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { isObject, numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json";
+import { type KeptIn, persistedNote } from "@/lib/browser/persisted";
+import { isObject, numberOf, textOf } from "@/lib/contract/json";
 import { mostReceipts, type Receipt } from "./run-state";
-import { keepText, keptText, type TabStorage } from "./tab-storage";
 
-const KEY = "lightdesk.run.receipts";
+const noteIn = (storage: KeptIn) => persistedNote("lightdesk.run.receipts", storage);
 
-export function keepReceipts(storage: TabStorage, memberId: string, receipts: readonly Receipt[]): void {
+export function keepReceipts(storage: KeptIn, memberId: string, receipts: readonly Receipt[]): void {
   // Where nothing is kept a reload shows none of them; the jobs are in the list all the same.
-  keepText(storage, KEY, writeExactJson({ memberId, receipts }));
+  noteIn(storage).set({ memberId, receipts });
 }
 
-export function keptReceipts(storage: TabStorage, memberId: string): readonly Receipt[] {
-  const note = objectOf(parseJson(keptText(storage, KEY)));
+export function keptReceipts(storage: KeptIn, memberId: string): readonly Receipt[] {
+  const note = noteIn(storage).get();
   if (note?.memberId !== memberId || !Array.isArray(note.receipts)) return [];
   return note.receipts.slice(0, mostReceipts).flatMap(fromNote);
 }

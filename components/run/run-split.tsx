@@ -3,8 +3,7 @@
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { bounded, keepShare, readShare, shares } from "./split-share";
-import { browserStorage } from "./workflow-memory";
+import { bounded, keptShare, shares } from "./split-share";
 
 type RunSplitProps = {
   isWide: boolean;
@@ -19,7 +18,7 @@ type RunSplitProps = {
 /** The drawing stands still while the page scrolls the form; a divider between them moves by pointer and by arrows. */
 export function RunSplit({ isWide, graph, foot, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
-  const [share, setShare] = useState(() => (isWide ? readShare(browserStorage) : shares.usual));
+  const [share, setShare] = useState(() => (isWide ? keptShare.get() : shares.usual));
   const isBeside = isWide && graph !== undefined;
   const footStyle = { display: "contents", "--form-width": isBeside ? `calc((100% - 11px) * ${(100 - share) / 100})` : "100%" };
   return (
@@ -69,7 +68,7 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
     if (to === undefined) return;
     event.preventDefault();
     onShare(bounded(to));
-    keepShare(browserStorage, bounded(to));
+    keptShare.set(bounded(to));
   }
   return (
     <div
@@ -84,10 +83,10 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
       onKeyDown={onKeyDown}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => (event.currentTarget.hasPointerCapture(event.pointerId) ? drag(event) : undefined)}
-      onPointerUp={() => keepShare(browserStorage, share)}
+      onPointerUp={() => keptShare.set(share)}
       onDoubleClick={() => {
         onShare(shares.usual);
-        keepShare(browserStorage, shares.usual);
+        keptShare.set(shares.usual);
       }}
       className="group sticky top-[52px] grid h-[calc(100dvh-52px)] cursor-col-resize touch-none place-items-center"
     >

@@ -3,7 +3,7 @@
 import { useEffect, useEffectEvent } from "react";
 import { askToStay } from "@/components/ui/use-close-warning";
 import { forgetDraft, keepDraft, readDraft } from "./draft";
-import { tabStorage } from "./tab-storage";
+import { ofTab } from "@/lib/browser/persisted";
 import { isUnsent } from "./run-state";
 import { type RunStore } from "./run-store";
 
@@ -13,11 +13,11 @@ const QUIET_MS = 500;
 export function useDraft(store: RunStore, memberId: string): void {
   const keep = useEffectEvent((): boolean => {
     const { opened } = store.get();
-    return opened !== undefined && keepDraft(tabStorage, memberId, opened);
+    return opened !== undefined && keepDraft(ofTab, memberId, opened);
   });
   useEffect(() => {
     // After the page is hydrated: the server rendered it without a draft.
-    const draft = store.get().opened ? undefined : readDraft(tabStorage, memberId);
+    const draft = store.get().opened ? undefined : readDraft(ofTab, memberId);
     if (draft) store.dispatch({ type: "restored", ...draft });
 
     let last = store.get().opened;
@@ -43,7 +43,7 @@ export function useDraft(store: RunStore, memberId: string): void {
       last = opened;
       clearTimeout(timer);
       timer = opened ? setTimeout(flush, QUIET_MS) : undefined;
-      if (!opened) forgetDraft(tabStorage);
+      if (!opened) forgetDraft(ofTab);
       guard();
     };
     guard();

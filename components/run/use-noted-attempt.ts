@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useEffectEvent } from "react";
-import { tabStorage } from "./tab-storage";
+import { ofTab } from "@/lib/browser/persisted";
 import { notedAttempt, type Attempt } from "./attempt";
 import { type RunStore } from "./run-store";
 
@@ -9,7 +9,7 @@ import { type RunStore } from "./run-store";
 export function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
   const found = useEffectEvent(onFound);
   useEffect(() => {
-    const attempt = notedAttempt(tabStorage, memberId);
+    const attempt = notedAttempt(ofTab, memberId);
     const { isSending, trouble } = store.get();
     if (attempt && !isSending && trouble?.attempt?.key !== attempt.key) found(attempt);
   }, [store, memberId]);

@@ -8,7 +8,7 @@ import { openFile, openWorkflow } from "./open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./arrivals";
 import { type BroughtPicture } from "./brought";
 import { copiesActs } from "./copies/copies-acts";
-import { tabStorage } from "./tab-storage";
+import { ofTab } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { forgetAttempt, noteAttempt, type Attempt } from "./attempt";
 import { askAfter, sendAttempt } from "./attempt-outcome";
@@ -53,9 +53,9 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
   };
   const answered = (serial: number, attempt: Attempt, outcome: RunOutcome) => {
     // An unknown attempt stays noted: a reload asks after it again.
-    if (outcome.kind !== "unknown") forgetAttempt(tabStorage);
+    if (outcome.kind !== "unknown") forgetAttempt(ofTab);
     store.dispatch({ type: "answered", serial, attempt, outcome, atMs: Date.now() });
-    keepReceipts(tabStorage, context.memberId, store.get().receipts);
+    keepReceipts(ofTab, context.memberId, store.get().receipts);
   };
   /** Sends what is open, once: a second attempt while the first is on its way is nothing. */
   async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph) {
@@ -64,7 +64,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     store.dispatch({ type: "sending" });
     const name = opened.name || fallbackName;
     const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
-    noteAttempt(tabStorage, attempt);
+    noteAttempt(ofTab, attempt);
     const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) });
     const outcome = await sendAttempt(ports, attempt, { submission, graph: opened.graph });
     answered(opened.serial, attempt, outcome);
@@ -167,18 +167,18 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     },
     /** After a reload. */
     recall() {
-      store.dispatch({ type: "recalled", receipts: keptReceipts(tabStorage, context.memberId) });
+      store.dispatch({ type: "recalled", receipts: keptReceipts(ofTab, context.memberId) });
     },
     cancelled(jobIds: readonly string[]) {
       store.dispatch({ type: "cancelled", jobIds });
-      keepReceipts(tabStorage, context.memberId, store.get().receipts);
+      keepReceipts(ofTab, context.memberId, store.get().receipts);
     },
     dismissJob(jobId: string) {
       store.dispatch({ type: "job-dismissed", jobId });
-      keepReceipts(tabStorage, context.memberId, store.get().receipts);
+      keepReceipts(ofTab, context.memberId, store.get().receipts);
     },
     leaveTrouble() {
-      forgetAttempt(tabStorage);
+      forgetAttempt(ofTab);
       store.dispatch({ type: "trouble-left" });
     },
   };

@@ -1,7 +1,7 @@
 "use client";
 
 import { useCallback, useMemo, useState } from "react";
-import { browserStorage, inputKey, keepMemory, readMemory, toggled, type WorkflowMemory } from "./workflow-memory";
+import { inputKey, keepMemory, readMemory, toggled, type WorkflowMemory } from "./workflow-memory";
 
 export type InputSettings = {
   isPinned: (nodeId: string, name: string) => boolean;
@@ -13,15 +13,12 @@ export type InputSettings = {
 /** Pins and seeds of the workflow that is open, remembered in this browser. */
 export function useWorkflowMemory(workflowId: string): InputSettings {
   const [changed, setChanged] = useState<{ workflowId: string; memory: WorkflowMemory }>();
-  const memory = useMemo(
-    () => (changed?.workflowId === workflowId ? changed.memory : readMemory(browserStorage, workflowId)),
-    [changed, workflowId],
-  );
+  const memory = useMemo(() => (changed?.workflowId === workflowId ? changed.memory : readMemory(workflowId)), [changed, workflowId]);
   const toggle = useCallback<InputSettings["toggle"]>(
     (what, nodeId, name) => {
-      const now = readMemory(browserStorage, workflowId);
+      const now = readMemory(workflowId);
       const next = { ...now, ...memory, [what]: toggled(memory[what], inputKey(nodeId, name)) };
-      keepMemory(browserStorage, workflowId, next);
+      keepMemory(workflowId, next);
       setChanged({ workflowId, memory: next });
     },
     [memory, workflowId],

@@ -1,9 +1,9 @@
 // Alarms of stored files that differ from what was sent, kept in this browser until somebody dismisses them: a reload takes none away.
-// Guarantees: never throws; bounded, the newest stay; other tabs hear of each change. Where a browser keeps nothing they hold until the tab goes.
+// Guarantees: bounded, the newest stay; other tabs are told of each change.
 // Must never: hold more of a file than its name, its size and the two hashes.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { isObject, numberOf, parseJson, textOf } from "@/lib/contract/json";
+import { type KeptIn, ofBrowser, persisted } from "@/lib/browser/persisted";
+import { isObject, numberOf, textOf } from "@/lib/contract/json";
 import { isAlarm, type UploadItem } from "./upload-item";
 
 export type KeptAlarm = {
@@ -18,53 +18,24 @@ export type KeptAlarm = {
   theirs: string;
   atMs: number;
 };
-/** As much of a window as is used. */
-type AlarmStorage = { storage: () => Pick<Storage, "getItem" | "setItem">; onOther: (heard: () => void) => () => void };
-
-const ALARMS_KEY = "lightdesk.uploads.alarms";
+export const ALARMS_KEY = "lightdesk.uploads.alarms";
 const MOST = 100;
 
-export function createAlarmBook({ storage, onOther }: AlarmStorage) {
-  let alarms: readonly KeptAlarm[] | undefined;
-  const listeners = new Set<() => void>();
-
-  function read(): readonly KeptAlarm[] {
-    try {
-      const kept = parseJson(storage().getItem(ALARMS_KEY) ?? "");
-      return Array.isArray(kept) ? kept.flatMap(toAlarm).slice(-MOST) : [];
-    } catch {
-      return alarms ?? [];
-    }
-  }
-  function change(next: readonly KeptAlarm[]): void {
-    alarms = next.slice(-MOST);
-    try {
-      storage().setItem(ALARMS_KEY, writeExactJson(alarms));
-    } catch {
-      // Full or forbidden: it holds until the page goes.
-    }
-    for (const notify of listeners) notify();
-  }
-
+export function createAlarmBook(keptIn: KeptIn = ofBrowser) {
+  const kept = persisted(ALARMS_KEY, readAlarms, keptIn);
   return {
-    get: (): readonly KeptAlarm[] => (alarms ??= read()),
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      const forget = onOther(() => {
-        alarms = read();
-        listener();
-      });
-      return () => {
-        listeners.delete(listener);
-        forget();
-      };
-    },
-    add: (alarm: KeptAlarm): void => change([...read().filter(({ id }) => id !== alarm.id), alarm]),
+    get: kept.get,
+    subscribe: kept.subscribe,
+    add: (alarm: KeptAlarm) => void kept.set([...kept.get().filter(({ id }) => id !== alarm.id), alarm].slice(-MOST)),
     remove(id: string): void {
-      const before = read();
-      if (before.some((alarm) => alarm.id === id)) change(before.filter((alarm) => alarm.id !== id));
+      const before = kept.get();
+      if (before.some((alarm) => alarm.id === id)) kept.set(before.filter((alarm) => alarm.id !== id));
     },
   };
+}
+
+function readAlarms(kept: unknown): readonly KeptAlarm[] {
+  return Array.isArray(kept) ? kept.flatMap(toAlarm).slice(-MOST) : [];
 }
 
 export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefined {
@@ -85,13 +56,4 @@ function toAlarm(kept: unknown): KeptAlarm[] {
 }
 
 /** Those of this browser. */
-export const keptAlarms = createAlarmBook({
-  storage: () => window.localStorage,
-  onOther(heard) {
-    const listen = ({ key }: StorageEvent) => {
-      if (key === null || key === ALARMS_KEY) heard();
-    };
-    window.addEventListener("storage", listen);
-    return () => window.removeEventListener("storage", listen);
-  },
-});
+export const keptAlarms = createAlarmBook();

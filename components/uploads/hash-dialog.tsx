@@ -17,14 +17,14 @@ import { withQuery } from "@/lib/browser/urls";
 import { type DraftFaults, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
 import { readHash } from "./read-hash";
-import { readHabits } from "./upload-habits";
+import { uploadHabits } from "./upload-habits";
 import { type StoredAsset } from "./upload-item";
 
 /** An asset of content that is there already, by its hash alone. */
 export function HashDialog({ connection, onClose }: { connection?: string; onClose: () => void }) {
   const t = useTranslations("uploads.hash");
   const [text, setText] = useState("");
-  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: readHabits().tags }));
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadHabits.get().tags }));
   const [faults, setFaults] = useState<DraftFaults & { hash?: true; noTags?: true }>({});
   const [failure, setFailure] = useState<ApiFailure>();
   const [made, setMade] = useState<StoredAsset>();

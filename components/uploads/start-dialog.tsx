@@ -13,7 +13,7 @@ import { formatBytes } from "@/lib/shared/format";
 import { aboutFile, type DraftFaults, type FolderUse, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
 import { tabUploads } from "./tab-uploads";
-import { keepHabits, readHabits, usualHabits } from "./upload-habits";
+import { uploadHabits, usualHabits } from "./upload-habits";
 import { type NewUpload } from "./upload-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
@@ -34,10 +34,10 @@ type StartDialogProps = {
 export function StartDialog({ dropped, connection, onStart, onClose }: StartDialogProps) {
   const t = useTranslations("uploads.start");
   const locale = useLocale();
-  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: readHabits().tags }));
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadHabits.get().tags }));
   const [faults, setFaults] = useState<DraftFaults>({});
   const [use, setUse] = useState<FolderUse>("none");
-  const [isLast, setLast] = useState(() => !readHabits().ask);
+  const [isLast, setLast] = useState(() => !uploadHabits.get().ask);
   const [isEmptyOut, setEmptyOut] = useState(true);
   const limit = useUploadLimit(connection?.id);
   const atOnce = hashFirstUpTo(tabUploads.speeds());
@@ -54,7 +54,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
     // A name is for one: somebody may have typed it before others joined.
     const about = readDraft(files.length === 1 ? draft : { ...draft, name: "" });
     if (!about.ok) return setFaults(about.failure);
-    keepHabits(isLast ? { ask: false, tags: draft.tags } : usualHabits);
+    uploadHabits.set(isLast ? { ask: false, tags: draft.tags } : usualHabits);
     onStart(files.map(({ file, path }) => ({ file, about: aboutFile(about.value, path, use) })));
   }
 

@@ -10,7 +10,7 @@ import { type KeptAlarm } from "./alarm-book";
 import { AlarmList } from "./alarm-list";
 import { DownloadList } from "./download-list";
 import { tabUploads } from "./tab-uploads";
-import { keepHabits, readHabits, usualHabits } from "./upload-habits";
+import { uploadHabits, usualHabits } from "./upload-habits";
 import { isAlarm } from "./upload-item";
 import { UploadList } from "./upload-list";
 import { filterItems, type Tally, tallyOf, type UploadFilter, type UploadQueue } from "./upload-state";
@@ -149,7 +149,7 @@ function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue; tally: T
         act("editAll", onDescribeAll),
         ...(tally.stored > 0 ? [act("clear", tabUploads.clear)] : []),
         ...(tally.unfinished > 0 ? [act("cancelAll", tabUploads.cancelAll)] : []),
-        ...(readHabits().ask ? [] : [act("ask", () => keepHabits(usualHabits))]),
+        ...(uploadHabits.get().ask ? [] : [act("ask", () => uploadHabits.set(usualHabits))]),
       ]}
     />
   );

@@ -18,7 +18,7 @@ import { AboutForm } from "./about-form";
 import { type Address, MOST_ADDRESSES, readAddresses } from "./address";
 import { AddressLine } from "./address-line";
 import { useAddressChecks } from "./use-address-checks";
-import { readHabits } from "./upload-habits";
+import { uploadHabits } from "./upload-habits";
 
 /** The same in every language. */
 const EXAMPLE = "https://huggingface.co/org/repo/resolve/main/model.safetensors";
@@ -37,7 +37,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   const errors = useTranslations("errors");
   const locale = useLocale();
   const listId = useId();
-  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: readHabits().tags }));
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadHabits.get().tags }));
   const [faults, setFaults] = useState<DraftFaults>({});
   const [refused, setRefused] = useState<ReadonlyMap<string, ApiFailure>>(new Map());
   const [isBusy, setBusy] = useState(false);

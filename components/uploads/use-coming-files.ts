@@ -3,7 +3,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { type Dropped } from "@/lib/browser/dropped-files";
 import { aboutFile, newDraft, readDraft } from "./about";
-import { readHabits } from "./upload-habits";
+import { uploadHabits } from "./upload-habits";
 import { type NewUpload } from "./upload-store";
 import { type WayRequest } from "./way-request";
 
@@ -22,7 +22,7 @@ export function useComingFiles(request: WayRequest, onPlain: (uploads: readonly 
   }
 
   const settle = useEffectEvent((dropped: Dropped) => {
-    const habits = readHabits();
+    const habits = uploadHabits.get();
     const about = readDraft({ ...newDraft, tags: habits.tags });
     const waiting = coming?.dropped;
     if (waiting || habits.ask || !isPlain(dropped) || !about.ok)

@@ -37,8 +37,8 @@ export function valueOf(id: ValueId, labels: ColumnChoice["labels"] = {}): Colum
 }
 
 /** What was stored, perhaps by an older version or by hand; anything that is not understood is as usual. */
-export function readChoice(text: string | null): ColumnChoice {
-  const stored = parsed(text);
+export function readChoice(kept: unknown): ColumnChoice {
+  const stored: Record<string, unknown> = typeof kept === "object" && kept !== null ? { ...kept } : {};
   const order = idsIn(stored.order);
   return {
     order: [...order, ...namedIds.filter((id) => !order.includes(id))],
@@ -47,15 +47,6 @@ export function readChoice(text: string | null): ColumnChoice {
     labels: entriesIn(stored.labels, (value): value is string => typeof value === "string" && value.length <= 60),
     isCompact: stored.isCompact === true,
   };
-}
-
-function parsed(text: string | null): Partial<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text ?? "{}");
-    return typeof value === "object" && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 function idsIn(value: unknown): ColumnId[] {

@@ -8,7 +8,7 @@ import { askAfter } from "../attempt-outcome";
 import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";
 import { type RunStore } from "../run-store";
-import { tabStorage } from "../tab-storage";
+import { ofTab } from "@/lib/browser/persisted";
 import { keepCopies, keptCopies } from "./copies-note";
 import { type CopiesOrder, planOf, plannedOf } from "./copies-plan";
 import { type CopiesAct, type CopiesSet, isOpen } from "./copies-state";
@@ -24,7 +24,7 @@ const running = new WeakMap<RunStore, Running>();
 export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext) {
   const tell = (act: CopiesAct) => {
     store.dispatch({ type: "copies", act });
-    keepCopies(tabStorage, store.get().copies);
+    keepCopies(ofTab, store.get().copies);
   };
 
   async function send(set: CopiesSet, planned: readonly Planned[]): Promise<void> {
@@ -63,7 +63,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
         canGoOn: true,
       };
       tell({ act: "begun", set });
-      keepPlan(tabStorage, plan);
+      keepPlan(ofTab, plan);
       await send(set, plannedOf(plan));
     },
     /** What is under way comes to its end. */
@@ -86,15 +86,15 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
       if (copies && jobIds.length > 0) tell({ act: "cancelled", id: copies.id, jobIds });
     },
     leave() {
-      forgetPlan(tabStorage);
+      forgetPlan(ofTab);
       tell({ act: "left" });
     },
     /** After a reload: asks after what was under way, and sends nothing by itself. */
     async recall(): Promise<void> {
       if (store.get().copies) return;
-      const set = keptCopies(tabStorage, context.memberId);
+      const set = keptCopies(ofTab, context.memberId);
       if (!set) return;
-      const plan = keptPlan(tabStorage, set);
+      const plan = keptPlan(ofTab, set);
       if (plan) running.set(store, { planned: plannedOf(plan), stop: new AbortController() });
       tell({ act: "begun", set: { ...set, canGoOn: plan !== undefined } });
       for (const { key, isBegun, outcome } of set.copies) {

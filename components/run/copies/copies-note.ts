@@ -1,26 +1,24 @@
 // What became of the copies of a run, kept in this tab's sessionStorage, so that a reload in the middle tells of every one.
 // Guarantees: never throws; bounded by the number of copies; another member's is not read. Must never: hold what was sent.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { objectOf, parseJson, textOf, numberOf, isObject } from "@/lib/contract/json";
+import { type KeptIn, persistedNote } from "@/lib/browser/persisted";
+import { textOf, numberOf, isObject } from "@/lib/contract/json";
 import { isIdempotencyKey } from "@/lib/contract/submission";
-import { forgetText, keepText, keptText, type TabStorage } from "../tab-storage";
 import { type CopiesSet, type Copy } from "./copies-state";
 import { mostCopies } from "./variation";
 
-const KEY = "lightdesk.run.copies";
+const noteIn = (storage: KeptIn) => persistedNote("lightdesk.run.copies", storage);
 
-export function keepCopies(storage: TabStorage, set: CopiesSet | undefined): void {
-  if (!set) return forgetText(storage, KEY);
+export function keepCopies(storage: KeptIn, set: CopiesSet | undefined): void {
+  if (!set) return noteIn(storage).forget();
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
-  const note = { memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), isOver: ending !== undefined };
   // Where nothing is kept a reload tells nothing of them; the jobs carry their labels all the same.
-  keepText(storage, KEY, writeExactJson(note));
+  noteIn(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), isOver: ending !== undefined });
 }
 
 /** After a reload: what was in the middle counts as left. */
-export function keptCopies(storage: TabStorage, memberId: string): CopiesSet | undefined {
-  const note = objectOf(parseJson(keptText(storage, KEY)));
+export function keptCopies(storage: KeptIn, memberId: string): CopiesSet | undefined {
+  const note = noteIn(storage).get();
   const [workflowId, atMs] = [textOf(note?.workflowId), numberOf(note?.atMs)];
   if (note?.memberId !== memberId || workflowId === undefined || atMs === undefined || !Array.isArray(note.copies)) return undefined;
   const copies = note.copies.slice(0, mostCopies).flatMap(fromNote);

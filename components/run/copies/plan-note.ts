@@ -2,37 +2,35 @@
 // Guarantees: never throws; bounded as a draft is; what comes back went through the same reading as a file, and belongs to the copies it is asked for.
 // Must never: hold what was typed as extra data, which may be a secret. Such copies are not kept.
 
+import { type KeptIn, persistedNote } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/exact-json";
-import { isObject, objectOf, parseJson } from "@/lib/contract/json";
+import { isObject } from "@/lib/contract/json";
 import { draftLimit, readEdit } from "../draft";
 import { openWorkflow } from "../open-workflow";
 import { type Edit } from "../run-state";
-import { forgetText, keepText, keptText, type TabStorage } from "../tab-storage";
 import { type CopiesPlan } from "./copies-plan";
 import { type CopiesSet } from "./copies-state";
 
-const KEY = "lightdesk.run.copies.plan";
+const noteIn = (storage: KeptIn) => persistedNote("lightdesk.run.copies.plan", storage, draftLimit);
 
-export function keepPlan(storage: TabStorage, { workflow, copies }: CopiesPlan): void {
+export function keepPlan(storage: KeptIn, { workflow, copies }: CopiesPlan): void {
   forgetPlan(storage);
   if (workflow.advanced?.extra?.trim()) return;
-  const kept = {
+  // Where it is not kept the rest cannot be sent after a reload, and the page says so.
+  noteIn(storage).set({
     workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
     targets: workflow.advanced?.targets,
     copies: copies.map(({ key, edits }) => ({ key, edits })),
-  };
-  const text = writeExactJson(kept);
-  // Where it is not kept the rest cannot be sent after a reload, and the page says so.
-  if (text.length <= draftLimit) keepText(storage, KEY, text);
+  });
 }
 
-export function forgetPlan(storage: TabStorage): void {
-  forgetText(storage, KEY);
+export function forgetPlan(storage: KeptIn): void {
+  noteIn(storage).forget();
 }
 
 /** Undefined where it was not kept, or is that of other copies. */
-export function keptPlan(storage: TabStorage, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
-  const kept = objectOf(parseJson(keptText(storage, KEY)));
+export function keptPlan(storage: KeptIn, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
+  const kept = noteIn(storage).get();
   const opened = kept && openWorkflow(writeExactJson(kept.workflow));
   if (!opened?.ok || !Array.isArray(kept?.copies)) return undefined;
   const edits = new Map(kept.copies.flatMap(readCopy));

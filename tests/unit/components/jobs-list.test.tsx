@@ -11,11 +11,20 @@ import { createSelection } from "@/components/data-table/selection-store";
 import { readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
 import { addValue, moveColumn, removeValue, showColumn, valueIdOf } from "@/components/jobs/columns/columns-dialog";
 import { toInputs } from "@/components/jobs/columns/job-inputs";
+<<<<<<< HEAD
 import { listHref, readList, viewHref } from "@/components/jobs/list/list-address";
 import { OutputFilter, StatusFilter } from "@/components/jobs/list/jobs-filters";
 import { createListState } from "@/components/jobs/list/list-state";
 import { isBareAddress, toSearchParams } from "@/app/(console)/params";
 import { type KnownJobState } from "@/lib/contract/states";
+=======
+import { jobsHref, viewHref } from "@/components/jobs/list/list-address";
+import { OutputFilter } from "@/components/jobs/list/output-filter";
+import { StatusFilter } from "@/components/jobs/list/status-filter";
+import { type Place } from "@/components/jobs/list/use-list-state";
+import { isBareAddress, parseJobsQuery } from "@/app/(console)/params";
+import { persisted } from "@/lib/browser/persisted";
+>>>>>>> 002511c (refactor(browser): what a browser keeps is one persisted value)
 import { renderInApp } from "./render";
 
 afterEach(cleanup);
@@ -159,7 +168,7 @@ describe("the chosen columns", () => {
     const odd = addValue(usualChoice, "12:3", "steps / pass", "Steps");
     const id = valueIdOf("12:3", "steps / pass");
     expect(valueOf(id, odd.labels)).toEqual({ node: "12:3", input: "steps / pass", label: "Steps" });
-    expect(readChoice(JSON.stringify(odd)).order).toEqual(odd.order);
+    expect(readChoice(JSON.parse(JSON.stringify(odd))).order).toEqual(odd.order);
     expect(removeValue(odd, id).order).toEqual(usualChoice.order);
     const many = Array.from({ length: 20 }, (_, index) => String(index)).reduce(
       (choice, node) => addValue(choice, node, "x", ""),
@@ -171,7 +180,8 @@ describe("the chosen columns", () => {
   it.each([null, "", "no json", "[]", '{"order":["bogus","input:%E0:x"],"widths":{"job":"wide","status":5000},"hidden":7}'])(
     "stored as %j are the usual ones",
     (text) => {
-      expect(readChoice(text)).toEqual(usualChoice);
+      const storage = { getItem: () => text, setItem: () => undefined, removeItem: () => undefined };
+      expect(persisted("columns", readChoice, () => storage).get()).toEqual(usualChoice);
     },
   );
 

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/draft";
-import { type TabStorage } from "@/components/run/tab-storage";
+import { type KeptIn } from "@/lib/browser/persisted";
 import { openWorkflow } from "@/components/run/open-workflow";
 import { emptyRun, isUnsent, type OpenWorkflow, type RunAction, runReducer, type RunState } from "@/components/run/run-state";
 import { sampleText } from "./files";
 
 function storageWith(entries: [string, string][] = []) {
   const kept = new Map(entries);
-  const storage: TabStorage = () => ({
+  const storage: KeptIn = () => ({
     getItem: (key) => kept.get(key) ?? null,
     setItem: (key, text) => void kept.set(key, text),
     removeItem: (key) => void kept.delete(key),
@@ -122,7 +122,7 @@ describe("what was open when the page was reloaded", () => {
         },
       ),
     );
-    const forbidden: TabStorage = () => {
+    const forbidden: KeptIn = () => {
       throw new DOMException("no", "SecurityError");
     };
     expect(readDraft(forbidden, "ada")).toBeUndefined();

@@ -1,5 +1,6 @@
+// @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
-import { createAlarmBook, type KeptAlarm } from "@/components/uploads/alarm-book";
+import { ALARMS_KEY, createAlarmBook, type KeptAlarm } from "@/components/uploads/alarm-book";
 import { hashed, hashOf, line, stored, unknownHash } from "./upload-line";
 import { until } from "@/tests/support/until";
 
@@ -8,23 +9,16 @@ const alarm = (id: string): KeptAlarm => ({ id, connection: "c", assetId: "a", n
 /** One browser's storage, and the tabs that hear of what others wrote. */
 function browser(text: string | null = null) {
   const state = { text, isForbidden: false };
-  const heard = new Set<() => void>();
-  const storage = {
-    getItem: () => state.text,
-    setItem(_key: string, value: string) {
-      if (state.isForbidden) throw new Error("no storage here");
-      state.text = value;
-    },
-  };
   const tab = () =>
-    createAlarmBook({
-      storage: () => storage,
-      onOther(listener) {
-        heard.add(listener);
-        return () => void heard.delete(listener);
+    createAlarmBook(() => ({
+      getItem: () => state.text,
+      setItem(_key: string, value: string) {
+        if (state.isForbidden) throw new Error("no storage here");
+        state.text = value;
       },
-    });
-  return { state, tab, tellOthers: () => heard.forEach((listener) => listener()) };
+      removeItem: () => void (state.text = null),
+    }));
+  return { state, tab, tellOthers: () => window.dispatchEvent(new StorageEvent("storage", { key: ALARMS_KEY })) };
 }
 
 describe("alarms", () => {
@@ -32,7 +26,7 @@ describe("alarms", () => {
     const { tab, tellOthers } = browser();
     const [one, other] = [tab(), tab()];
     const seen: string[][] = [];
-    const forget = other.subscribe(() => seen.push(other.get().map(({ id }) => id)));
+    const forget = other.subscribe(() => void seen.push(other.get().map(({ id }) => id)));
     one.add(alarm("first"));
     tellOthers();
     one.add(alarm("second"));

@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StartDialog } from "@/components/uploads/start-dialog";
-import { keepHabits, readHabits } from "@/components/uploads/upload-habits";
+import { uploadHabits } from "@/components/uploads/upload-habits";
 import { inApp, renderInApp } from "../components/render";
 
 beforeEach(() => {
@@ -34,7 +34,7 @@ test("tags that were typed once stand on these files alone, unless they are mean
   fireEvent.change(tags(), { target: { value: "input, only today" } });
   add();
   expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ about: { tags: ["input", "only today"] } }]);
-  expect(readHabits()).toEqual({ ask: true, tags: "input" });
+  expect(uploadHabits.get()).toEqual({ ask: true, tags: "input" });
   open();
   expect(tags().value).toBe("input");
 });
@@ -44,21 +44,21 @@ test("what is meant from now on is proposed until somebody takes it back", () =>
   fireEvent.change(tags(), { target: { value: "set" } });
   fireEvent.click(box());
   add();
-  expect(readHabits()).toEqual({ ask: false, tags: "set" });
+  expect(uploadHabits.get()).toEqual({ ask: false, tags: "set" });
   // Asked all the same, as of what is empty: the box says what holds.
   open();
   expect([tags().value, box().checked]).toEqual(["set", true]);
   add();
-  expect(readHabits()).toEqual({ ask: false, tags: "set" });
+  expect(uploadHabits.get()).toEqual({ ask: false, tags: "set" });
   open();
   fireEvent.click(box());
   add();
-  expect(readHabits()).toEqual({ ask: true, tags: "input" });
+  expect(uploadHabits.get()).toEqual({ ask: true, tags: "input" });
 });
 
 test("tags that an earlier version kept of one upload are forgotten", () => {
-  keepHabits({ ask: true, tags: "of last week" });
-  expect(readHabits()).toEqual({ ask: true, tags: "input" });
+  uploadHabits.set({ ask: true, tags: "of last week" });
+  expect(uploadHabits.get()).toEqual({ ask: true, tags: "input" });
 });
 
 test("a name is that of one file: what was typed before a second one joined names neither", () => {

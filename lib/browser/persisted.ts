@@ -1,0 +1,75 @@
+// One value that this browser keeps under a name, for the tab or for good.
+// Guarantees: never throws, since a browser may forbid its storage or have none left: then the value holds until the page goes; what was
+// stored by an older version or by a person's hands goes through `read`. Must never: be read while the page hydrates.
+
+import { writeExactJson } from "@/lib/contract/exact-json";
+import { type JsonObject, objectOf, parseJson } from "@/lib/contract/json";
+
+/** Asked for only when needed: a browser that forbids it throws at the mere mention. */
+export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
+export const ofTab: KeptIn = () => window.sessionStorage;
+export const ofBrowser: KeptIn = () => window.localStorage;
+
+export type Persisted<T> = {
+  /** The same object until it is another value. */
+  get: () => T;
+  /** False where it could not be kept. */
+  set: (value: T) => boolean;
+  forget: () => void;
+  /** Tells of each change, of other tabs as well. */
+  subscribe: (listener: () => void) => () => void;
+};
+
+/** `read` gets what was kept: parsed JSON, else the text, undefined where there is nothing. Longer texts than `mostCharacters` are not kept. */
+export function persisted<T>(key: string, read: (kept: unknown) => T, keptIn: KeptIn = ofBrowser, mostCharacters = Infinity): Persisted<T> {
+  const listeners = new Set<() => void>();
+  /** What could not be kept, null where it could not be removed. */
+  let unkept: string | null | undefined;
+  let last: { text: string | null; value: T } | undefined;
+
+  function text(): string | null {
+    if (unkept !== undefined) return unkept;
+    try {
+      return keptIn().getItem(key);
+    } catch {
+      return null;
+    }
+  }
+  function become(next: string | null): boolean {
+    unkept = next;
+    try {
+      if (next === null) keptIn().removeItem(key);
+      else if (next.length <= mostCharacters) keptIn().setItem(key, next);
+      if (next === null || next.length <= mostCharacters) unkept = undefined;
+    } catch {
+      // Full or forbidden.
+    }
+    for (const notify of listeners) notify();
+    return unkept === undefined;
+  }
+  return {
+    get() {
+      const now = text();
+      if (last?.text !== now || !last) last = { text: now, value: read(now === null ? undefined : (parseJson(now) ?? now)) };
+      return last.value;
+    },
+    set: (value) => become(writeExactJson(value)),
+    forget: () => void become(null),
+    subscribe(listener) {
+      const other = (event: StorageEvent) => {
+        if (event.key === null || event.key === key) listener();
+      };
+      listeners.add(listener);
+      window.addEventListener("storage", other);
+      return () => {
+        listeners.delete(listener);
+        window.removeEventListener("storage", other);
+      };
+    },
+  };
+}
+
+/** A note of many facts, each of which its owner reads with care. */
+export function persistedNote(key: string, keptIn: KeptIn, mostCharacters?: number): Persisted<JsonObject | undefined> {
+  return persisted(key, objectOf, keptIn, mostCharacters);
+}
