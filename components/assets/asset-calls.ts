@@ -1,7 +1,7 @@
 // What changes one asset, as calls of the interface; and what a service turned out not to have.
 // Guarantees: once seen to be absent an operation is offered no more in this tab.
 
-import { useSyncExternalStore } from "react";
+import { create } from "zustand";
 import { type CallInit } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
@@ -36,24 +36,15 @@ export const requests = {
   remove: { method: "DELETE" } satisfies CallInit,
 };
 
-const withdrawn = new Map<string, ReadonlySet<AssetChange>>();
-const listeners = new Set<() => void>();
+const useAllWithdrawn = create<Readonly<Record<string, ReadonlySet<AssetChange>>>>(() => ({}));
 const nothing: ReadonlySet<AssetChange> = new Set();
 
 function withdraw(connection: string, change: AssetChange): void {
-  withdrawn.set(connection, new Set([...(withdrawn.get(connection) ?? nothing), change]));
-  for (const notify of listeners) notify();
+  useAllWithdrawn.setState((all) => ({ [connection]: new Set([...(all[connection] ?? nothing), change]) }));
 }
 
 export function useWithdrawn(connection: string | undefined): ReadonlySet<AssetChange> {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => (connection === undefined ? nothing : (withdrawn.get(connection) ?? nothing)),
-    () => nothing,
-  );
+  return useAllWithdrawn((all) => (connection === undefined ? nothing : (all[connection] ?? nothing)));
 }
 
 /** Whether a refusal says that the service has no such operation, which is offered no more then. */

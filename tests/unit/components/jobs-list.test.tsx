@@ -11,20 +11,12 @@ import { createSelection } from "@/components/data-table/selection-store";
 import { readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
 import { addValue, moveColumn, removeValue, showColumn, valueIdOf } from "@/components/jobs/columns/columns-dialog";
 import { toInputs } from "@/components/jobs/columns/job-inputs";
-<<<<<<< HEAD
 import { listHref, readList, viewHref } from "@/components/jobs/list/list-address";
 import { OutputFilter, StatusFilter } from "@/components/jobs/list/jobs-filters";
 import { createListState } from "@/components/jobs/list/list-state";
 import { isBareAddress, toSearchParams } from "@/app/(console)/params";
 import { type KnownJobState } from "@/lib/contract/states";
-=======
-import { jobsHref, viewHref } from "@/components/jobs/list/list-address";
-import { OutputFilter } from "@/components/jobs/list/output-filter";
-import { StatusFilter } from "@/components/jobs/list/status-filter";
-import { type Place } from "@/components/jobs/list/use-list-state";
-import { isBareAddress, parseJobsQuery } from "@/app/(console)/params";
 import { persisted } from "@/lib/browser/persisted";
->>>>>>> 002511c (refactor(browser): what a browser keeps is one persisted value)
 import { renderInApp } from "./render";
 
 afterEach(cleanup);
