@@ -86,13 +86,13 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
           </div>
           <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
           <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
-          <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
           {asset.jobId ? (
             <section aria-label={t("siblings")} className="flex flex-col gap-1.5">
               <h3 className="text-ink-3">{t("siblings")}</h3>
               <JobSiblings jobId={asset.jobId} asset={asset} connectionId={connectionId} connection={connection} />
             </section>
           ) : null}
+          <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
         </div>
       ) : null}
       {!asset && !failure ? <PanelSkeleton /> : null}

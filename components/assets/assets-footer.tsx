@@ -64,7 +64,11 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
   return (
     <nav aria-label={t("label")} className={bar}>
       <span className="flex-1 truncate tabular-nums">
-        {total === undefined ? t("placeOpen", { at: number(at) }) : t("place", { at: number(total === 0 ? 0 : at), total: number(total) })}
+        {total === undefined
+          ? t("placeOpen", { at: number(at) })
+          : at <= 1
+            ? t("all", { count: total })
+            : t("place", { at: number(at), total: number(total) })}
       </span>
       {buttons}
       <form

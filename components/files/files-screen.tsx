@@ -132,8 +132,8 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
       <RefusedFiles removal={removal} />
       <UploadsList uploads={uploads} />
       {abilities.lost.has("remove") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
-      {removal.state.kind === "unread" ? <FailureMessage failure={removal.state.failure} className="mx-4 mt-4 md:mx-5" /> : null}
-      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      {removal.state.kind === "unread" ? <FailureMessage failure={removal.state.failure} className="m-4 md:mx-5" /> : null}
+      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="m-4 md:mx-5" /> : null}
       <div className="flex flex-1">
         <div className="flex min-w-0 flex-1 flex-col">
           {rows.length > 0 ? (

@@ -7,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Input } from "@/components/ui/input";
+import { useMedia } from "@/components/ui/use-media";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
@@ -17,6 +18,8 @@ import { NodePanel } from "./node-panel";
 import { SaveWorkflow } from "./save-workflow";
 import { searchNodes } from "./node-words";
 import { useViewport } from "./use-viewport";
+
+const PHONE = "(max-width: 639px)";
 
 const faces = ["drawing", "list", "json"] as const;
 
@@ -42,8 +45,9 @@ type WorkflowGraphProps = {
 /** A workflow as a drawing, as a list of its nodes and as JSON; a node opens what went into it. */
 export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, save, className }: WorkflowGraphProps) {
   const t = useTranslations("graph");
-  // Beside a form the frame is narrow and high.
-  const isUpright = beside !== undefined;
+  // Beside a form and on a phone the frame is narrow.
+  const isPhone = useMedia(PHONE);
+  const isUpright = beside !== undefined || isPhone;
   const layout = useMemo(() => layoutGraph(shape, isUpright), [shape, isUpright]);
   const calling = useMemo(() => callingNode(marks), [marks]);
   const viewport = useViewport(layout, calling);

@@ -4,6 +4,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
+import { useMedia } from "@/components/ui/use-media";
 import { AdvancedCard, EXTRA_FIELD } from "./advanced-card";
 import { BroughtNote } from "./brought-note";
 import { checkGraph } from "./check";
@@ -32,7 +33,6 @@ import { useFollowedNode } from "./use-followed-node";
 import { useNextSubmission } from "./use-next-submission";
 import { type RunPlace, useOpenForm } from "./use-open-form";
 import { type useRun } from "./use-run";
-import { useWide } from "./use-wide";
 
 type OpenRunProps = {
   run: ReturnType<typeof useRun>;
@@ -44,6 +44,9 @@ type OpenRunProps = {
 };
 
 const noneAdvanced: Advanced = {};
+
+/** The width from which a drawing and a form stand beside one another. */
+const ROOM_FOR_BOTH = "(min-width: 1280px)";
 
 export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps) {
   const t = useTranslations("run");
@@ -58,7 +61,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   );
   const name = opened.name || t("pasted");
   const whyNot = useId();
-  const isWide = useWide();
+  const isWide = useMedia(ROOM_FOR_BOTH);
   // Beside the form from the start where both have room; in its place only when asked for.
   const [drawn, setDrawn] = useState({ wide: true, narrow: false });
   const isDrawn = isWide ? drawn.wide : drawn.narrow;

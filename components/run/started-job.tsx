@@ -6,6 +6,7 @@ import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
+import { useFollowCounts } from "@/components/frame/counts-context";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { useCanStop } from "@/components/jobs/actions/use-can-stop";
 import { Button, buttonStyle } from "@/components/ui/button";
@@ -62,6 +63,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
   // Some services forget a job that is cancelled while it waits.
   const state = isGone ? (receipt?.isCancelled ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
+  useFollowCounts(receipt && `${receipt.jobId} ${state}`);
   // What had ended was read by whoever starts the next job; what can still be undone of an earlier one is told.
   const dismissRead = useEffectEvent(() => work.dismissEnded());
   useEffect(() => dismissRead(), [receipt?.jobId]);

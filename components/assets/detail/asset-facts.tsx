@@ -2,6 +2,7 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { Fragment, type ReactNode } from "react";
+import { cn } from "@/components/ui/cn";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/relative-time";
@@ -14,13 +15,15 @@ import { SameContent } from "./same-content";
 
 type AssetFactsProps = { asset: AssetDetail; connectionId?: string; connection?: string };
 
-/** Every field of the interface that is known of this asset; what a service does not send has no row. */
+type Row = [label: string, value: ReactNode];
+
+/** Every field of the interface that is known of this asset, what people ask for first; what a service does not send has no row. */
 export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps) {
   const t = useTranslations("assets.details");
   const locale = useLocale();
   const { id, hash, jobId, previewId, previewUrl, sizeBytes, createdAtMs, updatedAtMs, lastUsedAtMs } = asset;
   const time = (ms: number | undefined) => (ms === undefined ? null : <RelativeTime ms={ms} />);
-  const rows: [string, ReactNode][] = [
+  const rows: Row[] = [
     [
       t("madeBy"),
       jobId ? (
@@ -32,13 +35,16 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
     [t("created"), time(createdAtMs)],
     [t("updated"), time(updatedAtMs)],
     [t("used"), time(lastUsedAtMs)],
+    [t("sameContent"), hash && <SameContent key={id} asset={asset} connectionId={connectionId} connection={connection} />],
+    [t("shared"), asset.immutable ? t("immutable") : null],
+  ];
+  const technical: Row[] = [
     [
       t("fileSize"),
       sizeBytes === undefined ? null : <span title={t("bytes", { count: sizeBytes })}>{formatBytes(sizeBytes, locale)}</span>,
     ],
     [t("type"), asset.mimeType],
     [t("hash"), hash && <Copyable text={hash} shown={shortHash(hash)} />],
-    [t("sameContent"), hash && <SameContent key={id} asset={asset} connectionId={connectionId} connection={connection} />],
     [t("id"), <Copyable key="id" text={id} shown={id} />],
     [t("link"), <CopyLink key="link" id={id} connection={connection ?? connectionId} />],
     [
@@ -53,10 +59,26 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
     ],
     [t("previewAddress"), previewUrl && <Copyable text={previewUrl} shown={previewUrl} />],
     [t("newlyMade"), asset.createdNew === undefined ? null : t(asset.createdNew ? "newlyMadeYes" : "newlyMadeNo")],
-    [t("shared"), asset.isMutableSaid || asset.immutable ? t(asset.immutable ? "immutable" : "mutable") : null],
+    [t("shared"), asset.isMutableSaid && !asset.immutable ? t("mutable") : null],
   ];
   return (
-    <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+    <>
+      <Rows rows={rows}>
+        <Values label={t("metadata")} values={asset.metadata} none={t("noMetadata")} />
+      </Rows>
+      <details>
+        <summary className="w-fit rounded-sm text-ink-3 hover:text-ink">{t("technical")}</summary>
+        <Rows rows={technical} className="mt-1.5">
+          {Object.keys(asset.others).length > 0 ? <Values label={t("others")} values={asset.others} none="" /> : null}
+        </Rows>
+      </details>
+    </>
+  );
+}
+
+function Rows({ rows, className, children }: { rows: readonly Row[]; className?: string; children: ReactNode }) {
+  return (
+    <dl className={cn("grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5", className)}>
       {rows.map(([label, value]) =>
         value ? (
           <Fragment key={label}>
@@ -65,8 +87,7 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
           </Fragment>
         ) : null,
       )}
-      <Values label={t("metadata")} values={asset.metadata} none={t("noMetadata")} />
-      {Object.keys(asset.others).length > 0 ? <Values label={t("others")} values={asset.others} none="" /> : null}
+      {children}
     </dl>
   );
 }

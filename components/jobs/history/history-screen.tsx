@@ -101,7 +101,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, history }: His
         onDone={() => void refresh()}
         onBusy={onBusy}
       />
-      <ListPages {...shown} />
+      <ListPages {...shown} total={total && Math.max(total, query.offset + rows.length)} />
     </ListFrame>
   );
 }

@@ -45,7 +45,7 @@ export function ListFrame({ list, count, poll, atMs = poll.atMs, reach, unreadab
         {actions}
       </PageHeader>
       <ToolBar label={t("tools")}>{tools}</ToolBar>
-      {failure ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="mx-4 mt-4 md:mx-5" /> : null}
+      {failure ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="m-4 md:mx-5" /> : null}
       {reach ? <SearchReach reach={reach} /> : null}
       <UnreadableRows count={unreadable} />
       <KnownUntil value={failure && poll.atMs}>{children}</KnownUntil>

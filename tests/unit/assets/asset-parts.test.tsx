@@ -130,6 +130,14 @@ describe("what is known of an asset", () => {
     expect(screen.getByRole("row", { name: "seed 40213" })).toBeTruthy();
   });
 
+  it("shows what people ask for, and folds what only the interface calls by a name", () => {
+    show(<AssetFacts asset={asset("a-1", { jobId: "9f2c41ab-77", hash: `blake3:${"4be1".repeat(16)}`, mimeType: "image/png" })} />);
+    const folded = screen.getByText("Technical details").closest("details");
+    expect(folded?.open).toBe(false);
+    for (const text of ["a-1", "blake3:4be1…4be1", "image/png"]) expect(screen.getByText(text).closest("details")).toBe(folded);
+    for (const text of ["9f2c41ab", "Same content", "Metadata"]) expect(screen.getByText(text).closest("details")).toBeNull();
+  });
+
   it("names what lies inside its metadata by the way there, keeps every digit, and opens a long text when somebody asks", () => {
     const metadata = { seed: 12345678901234567890n, camera: { lens: "50mm", stops: [1.4, 2] }, prompt: "many words ".repeat(60) };
     show(<AssetFacts asset={asset("a", { metadata })} />);

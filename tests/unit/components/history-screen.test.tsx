@@ -3,6 +3,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection-context";
 import { UNDO_MS } from "@/components/ui/use-pending-undo";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
@@ -105,4 +106,25 @@ it("says what it does with the selected entries where the bar of the selection w
   await press("Remove from history");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   expect(screen.getByRole("region", { name: "Actions for the selected jobs" }).textContent).toContain("removed");
+});
+
+it("says of how many its entries are some, as the service counts ended jobs", async () => {
+  const counted = { jobs: [], pagination: { total: 240, limit: 1, offset: 0, has_more: true } };
+  vi.stubGlobal("fetch", async (path: string) => Response.json(path.startsWith("/api/jobs?") ? counted : { history: [] }));
+  const value: JobsView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
+  const history = Promise.resolve(ok({ value, atMs: Date.now() }));
+  await act(async () => {
+    renderInApp(
+      <AppRouterContext value={plainRouter()}>
+        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+          <Suspense>
+            <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+          </Suspense>
+        </ConnectionProvider>
+      </AppRouterContext>,
+    );
+    await history;
+  });
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(screen.getByRole("navigation", { name: "Pages" }).textContent).toMatch(/^1.1 of 240/);
 });

@@ -3,6 +3,7 @@ import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { countPaths, CountsProvider } from "@/components/frame/counts-context";
 import { ConnectionProvider } from "@/components/frame/connection-context";
 import { NewestJob } from "@/components/run/started-job";
 import { UNDO_MS } from "@/components/ui/use-pending-undo";
@@ -97,6 +98,27 @@ it("what became of the job that was just started is told and shown, and asked fo
   expect(asked.map((path) => path.split("#")[0])).toEqual([list, list, "/api/jobs/mine?connection=c1"]);
   fireEvent.click(screen.getByRole("button", { name: "Hide result" }));
   expect(document.querySelector("img")).toBeNull();
+});
+
+it("what the navigation counts is asked again in the moment in which the job has ended", async () => {
+  jobs = [{ id: "mine", status: "in_progress" }];
+  renderPage(
+    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+      <CountsProvider>
+        <Strip jobId="mine" />
+      </CountsProvider>
+    </ConnectionProvider>,
+  );
+  const { running } = countPaths("c1");
+  const counts = () => asked.filter((path) => path === running).length;
+  await pass(BUSY_MS - 1);
+  const before = counts();
+  jobs = [{ id: "mine", status: "completed" }];
+  detail = { id: "mine", status: "completed", outputs: {} };
+  await pass(1);
+  await pass(0);
+  expect(screen.getByRole("status").textContent).toContain("The job completed");
+  expect(counts()).toBeGreaterThan(before);
 });
 
 const error = { node_id: "4", node_type: "Fail", exception_type: "RuntimeError", exception_message: "the sampler ran out of memory" };

@@ -1,0 +1,82 @@
+// Small things that tell where one is and what a press does: the ring of the keys, room around a fault, a drawing on a phone, links that are links.
+import { readFileSync } from "node:fs";
+import { answering, connectOver, startFlakyService } from "./support/flaky-service";
+import { cancel, slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+test("the row that the keys are in has a ring around it, in Jobs and in the queue", async ({ page, ownDesk }) => {
+  const id = await submit(page.request, ownDesk, slowGraph(120, "-ring"));
+  for (const path of ["jobs", "queue"]) {
+    await page.goto(`${ownDesk.url}/${path}`);
+    const row = page.locator("tr[data-row]").first();
+    await expect(row).toBeVisible();
+    await page.keyboard.press("j");
+    await expect(row.getByRole("link", { name: id.slice(0, 8) })).toBeFocused();
+    await expect(row).toHaveCSS("outline", /solid 2px/);
+    await page.screenshot({ path: test.info().outputPath(`ring-${path}.png`) });
+  }
+  await cancel(page.request, ownDesk, id);
+});
+
+test("a fault above a list that is kept leaves room between it and the list", async ({ signedIn: page, desk, service }) => {
+  const line = await startFlakyService(service.url);
+  const connection = await connectOver(page, desk, service, line);
+  await submit(page.request, desk, slowGraph(0.02, "-room"), { connection });
+  for (const path of ["jobs", "history"]) {
+    await page.goto(`${desk.url}/${path}?connection=${connection}`);
+    await expect(page.locator("tr[data-row]").first()).toBeVisible();
+    line.spoil(answering(503, "application/json", "{}"));
+    const fault = page.getByRole("main").getByRole("alert").first();
+    await expect(fault).toBeVisible({ timeout: 30_000 });
+    const [above, below] = [await fault.boundingBox(), await page.getByRole("table").boundingBox()];
+    expect((below?.y ?? 0) - ((above?.y ?? 0) + (above?.height ?? 0))).toBeGreaterThanOrEqual(12);
+    await page.screenshot({ path: test.info().outputPath(`room-${path}.png`) });
+    line.spoil();
+  }
+  await line.stop();
+});
+
+test("the drawing of a job fits a phone when it is opened", async ({ signedIn: page, desk }) => {
+  const id = await submit(page.request, desk, slowGraph(0.02, "-phone"));
+  await untilState(page.request, desk, id, "completed");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${desk.url}/jobs/${id}`);
+  await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded();
+  const nodes = page.locator("[data-node]");
+  await expect(nodes).toHaveCount(4);
+  for (const node of await nodes.all()) {
+    const box = await node.boundingBox();
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+  }
+  await nodes.first().scrollIntoViewIfNeeded();
+  await page.screenshot({ path: test.info().outputPath("phone.png") });
+});
+
+test("a tile of the wall opens in a tab of its own with Ctrl and with the middle button, and chooses nothing", async ({
+  page,
+  context,
+  ownDesk,
+}) => {
+  const sent = await page.request.post(`${ownDesk.url}/api/assets`, {
+    headers: { origin: ownDesk.url },
+    multipart: {
+      name: "in-a-tab.png",
+      file: { name: "photo.png", mimeType: "image/png", buffer: readFileSync("public/samples/photo.png") },
+    },
+  });
+  expect(sent.ok()).toBe(true);
+  await page.goto(`${ownDesk.url}/assets`);
+  const tile = page.getByRole("list", { name: "Assets" }).getByRole("link", { name: "in-a-tab.png" });
+  await expect(tile).toBeVisible();
+  await expect(page.getByRole("navigation", { name: "Position in the list" }).getByText(/^\d+ assets$/)).toBeVisible();
+  for (const press of [{ modifiers: ["ControlOrMeta" as const] }, { button: "middle" as const }]) {
+    const opening = context.waitForEvent("page");
+    await tile.click(press);
+    const opened = await opening;
+    await expect(opened).toHaveURL(/\/assets\/[0-9a-f-]+$/);
+    await opened.close();
+  }
+  await expect(page.getByRole("region", { name: "Selected rows" })).toBeHidden();
+  await expect(page).toHaveURL(`${ownDesk.url}/assets`);
+});
