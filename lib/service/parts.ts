@@ -2,9 +2,9 @@
 
 import { type AccessTimes } from "./assets/access-times";
 import { type BlobStore } from "./assets/blob-store";
-import { type AssetMemory } from "./assets/search-memory";
+import { type AssetMemory } from "./assets/search/memory";
 import { type Folders } from "./assets/folders";
-import { type Thumbnails } from "./assets/thumbnails";
+import { type Thumbnails } from "./assets/thumbnails/thumbnails";
 import { type Downloads } from "./downloads/downloads";
 import { type JobEvents } from "./events/job-events";
 import { type Engine } from "./jobs/engine";

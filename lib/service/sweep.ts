@@ -5,7 +5,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { hasBlobRow } from "./assets/change-asset";
 import { type BlobStore } from "./assets/blob-store";
-import { type Thumbnails } from "./assets/thumbnails";
+import { type Thumbnails } from "./assets/thumbnails/thumbnails";
 import { type Database, query } from "./store/database";
 
 export async function emptyFolder(folder: string): Promise<void> {

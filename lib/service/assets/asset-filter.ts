@@ -7,7 +7,7 @@ import { type Database } from "../store/database";
 import { statement } from "../store/statement";
 import { foldName } from "@/lib/shared/fold-name";
 import { type MetadataCondition, readMetadataFilter, toRowTest, toSearchTerm } from "./metadata-filter";
-import { nameTerm, tagToken, unlistedToken } from "./search-tokens";
+import { nameTerm, tagToken, unlistedToken } from "./search/tokens";
 
 export type AssetFilter = Pick<AssetsQuery, "include_tags" | "exclude_tags" | "name_contains" | "metadata_filter" | "include_public">;
 

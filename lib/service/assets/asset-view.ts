@@ -4,7 +4,7 @@ import { parseExactJson } from "@/lib/contract/exact-json";
 import { type StoredAsset } from "./asset-row";
 import { extensionOf } from "./file-extension";
 import { isImage } from "./media-type";
-import { previewKindOf } from "./preview-kind";
+import { previewKindOf } from "./thumbnails/preview-kind";
 
 /** The name under which bytes are read back and given to LoadImage. */
 export function fileNameOf(asset: { hash: string; media_type: string; name: string }): string {

@@ -12,7 +12,7 @@ import { type BlobStore } from "./blob-store";
 import { byHash } from "./file-names";
 import { foldName } from "@/lib/shared/fold-name";
 import { addTags, removeTags } from "./tags";
-import { type Thumbnails } from "./thumbnails";
+import { type Thumbnails } from "./thumbnails/thumbnails";
 
 type AssetEdit = z.output<typeof assetEditBodySchema>;
 

@@ -1,6 +1,6 @@
 // The list of assets: own ones, and public ones where asked for; every filter composes with every other, in every order.
 // Guarantees: the total is exact, ties are broken by id in the direction of the order, names are sorted without case (by folded name).
-// Of many assets a page is found in memory (see search-memory). Else it is found in one of three ways, by what the counts say is shortest:
+// Of many assets a page is found in memory (see search/memory). Else it is found in one of three ways, by what the counts say is shortest:
 // along the index of its order, testing row by row; along it, looking each row up among those that the search index found; or by
 // gathering what matches and sorting that.
 
@@ -12,8 +12,8 @@ import { PUBLIC_OWNER } from "../users/user";
 import { anyTag, forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
 import { readAssets, type StoredAsset } from "./asset-row";
 import { countOwned, findMatching, foundSeqs, gathered, type Matching } from "./count-assets";
-import { type AssetMemory } from "./search-memory";
-import { orders } from "./search-orders";
+import { type AssetMemory } from "./search/memory";
+import { orders } from "./search/orders";
 
 /** Of one row; taken from measurements, only their proportions matter. */
 const TESTED = 1.5;

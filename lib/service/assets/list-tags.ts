@@ -9,7 +9,7 @@ import { type Database, query } from "../store/database";
 import { statement } from "../store/statement";
 import { anyTag, type AssetFilter, forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
 import { ownersOf } from "./list-assets";
-import { type AssetMemory } from "./search-memory";
+import { type AssetMemory } from "./search/memory";
 
 type TagsQuery = z.output<typeof tagsQuerySchema>;
 type Counts = Map<string, number>;

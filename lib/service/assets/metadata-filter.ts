@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { parseExactJson } from "@/lib/contract/exact-json";
 import { ServiceError } from "../service-error";
-import { type Scalar, toScalar, unlistedToken, valueToken } from "./search-tokens";
+import { type Scalar, toScalar, unlistedToken, valueToken } from "./search/tokens";
 
 const MOST_CONDITIONS = 50;
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createThumbnails } from "@/lib/service/assets/thumbnails";
+import { createThumbnails } from "@/lib/service/assets/thumbnails/thumbnails";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { type Json, png, record, string } from "./support";

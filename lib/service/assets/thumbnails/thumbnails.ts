@@ -2,15 +2,34 @@
 // Guarantees: made once, however many ask at the same time, and kept on disk within a bound; at most two pictures are decoded at once.
 
 import { stat } from "node:fs/promises";
-import { ServiceError } from "../service-error";
-import { fileNameOf } from "./asset-view";
-import { extractChannel } from "./channels";
+import { ServiceError } from "@/lib/service/service-error";
+import { fileNameOf } from "../asset-view";
 import { createMovingPreviews } from "./moving-preview";
 import { drawPlaceholder, GROUND } from "./placeholder";
 import { type PreviewKind, previewKindOf } from "./preview-kind";
-import { shrink } from "./shrink";
-import { createThumbnailCache } from "./thumbnail-cache";
+import { createThumbnailCache } from "./cache";
 import { createTurns } from "@/lib/shared/turns";
+import sharp from "sharp";
+import { MOST_PIXELS } from "../image-limits";
+
+// A picture of a given edge out of a picture of any size: upright, the first frame, WebP.
+// Guarantees: what the file is, its bytes say; its size is judged from the header, before a pixel is decoded; it takes bounded time.
+// Must never hand a drawing or a document (SVG, PDF) to a renderer.
+const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
+const MOST_SECONDS = 20;
+
+/** The longer edge of the result is exactly `edge`. */
+async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
+  try {
+    const image = sharp(source, { limitInputPixels: MOST_PIXELS, failOn: "truncated", pages: 1 });
+    const { format } = await image.metadata();
+    if (!formats.has(format)) throw new Error(`${format} is not shown`);
+    const upright = image.timeout({ seconds: MOST_SECONDS }).autoOrient().resize({ width: edge, height: edge, fit: "inside" });
+    return await (background === undefined ? upright : upright.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
+  } catch (error) {
+    throw new ServiceError("UNPROCESSABLE", "No preview can be made of this file.", error instanceof Error ? error.message : undefined);
+  }
+}
 
 const AT_ONCE = 2;
 const MOST_CACHED_BYTES = 512 * 1024 ** 2;
@@ -98,5 +117,25 @@ async function requireBytes(source: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
+  }
+}
+
+/** One channel group of an image as PNG, as the family's view answers it: colours without transparency, or transparency alone. */
+async function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
+  try {
+    const image = sharp(path, { limitInputPixels: MOST_PIXELS });
+    if (channel === "rgb") return await image.removeAlpha().toColourspace("srgb").png().toBuffer();
+    // Black everywhere, and as transparent as the original; an image without alpha is opaque.
+    const { data, info } = await image.ensureAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer({ resolveWithObject: true });
+    for (let at = 0; at < data.length; at += 4) data.fill(0, at, at + 3);
+    return await sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
+      .png()
+      .toBuffer();
+  } catch (error) {
+    throw new ServiceError(
+      "UNPROCESSABLE",
+      "The channels of this file cannot be read.",
+      error instanceof Error ? error.message : undefined,
+    );
   }
 }

@@ -1,8 +1,8 @@
 // The tags of all assets in memory, each as the number that the counters of tags know it by.
 // Guarantees: exact for what was put last; what a change leaves behind is swept together once it is the larger part.
 
-import { type Bits, eachBit, newBits } from "./search-bits";
-import { longer } from "./search-names";
+import { type Bits, eachBit, newBits } from "./bits";
+import { longer } from "./names";
 
 export function createCodes() {
   let codes = new Uint32Array(4096);

@@ -1,7 +1,7 @@
 // Which assets have changed, in order, for what is kept of them in memory: everything kept knows up to where it has read, and reads on
 // before it is used. Bounded: whoever has not read for so long that the beginning was dropped is told so, and starts anew.
 
-import { type Database } from "../store/database";
+import { type Database } from "@/lib/service/store/database";
 
 export type Changes = ReturnType<typeof followChanges>;
 

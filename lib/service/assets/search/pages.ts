@@ -1,7 +1,7 @@
 // One page of a set of assets, walked along their order from the end that is nearer.
 
-import { type Bits } from "./search-bits";
-import { type Order } from "./search-orders";
+import { type Bits } from "./bits";
+import { type Order } from "./orders";
 
 /** `total` is the number of assets in `bits`, all of which stand in the order. In the order asked for. */
 export function readPage(order: Order, bits: Bits, total: number, page: { descending: boolean; offset: number; length: number }): number[] {

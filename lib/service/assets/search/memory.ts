@@ -3,18 +3,18 @@
 // database is asked. It is filled in the background, in turns of a few milliseconds; nothing of it is ever stored.
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type ServiceLog } from "../options";
-import { type Database, query } from "../store/database";
-import { PUBLIC_OWNER } from "../users/user";
-import { countOwned } from "./count-assets";
-import { type ReadFilter } from "./asset-filter";
-import { countBits } from "./search-bits";
-import { followChanges } from "./search-changes";
-import { matching } from "./search-matching";
-import { type AssetSort, catchUp as catchUpOrder, type Order, readOrder } from "./search-orders";
-import { readPage } from "./search-pages";
-import { createSets } from "./search-sets";
-import { catchUp as catchUpTable, readTable, type Table } from "./search-table";
+import { type ServiceLog } from "@/lib/service/options";
+import { type Database, query } from "@/lib/service/store/database";
+import { PUBLIC_OWNER } from "@/lib/service/users/user";
+import { countOwned } from "../count-assets";
+import { type ReadFilter } from "../asset-filter";
+import { countBits } from "./bits";
+import { followChanges } from "./changes";
+import { matching } from "./matching";
+import { type AssetSort, catchUp as catchUpOrder, type Order, readOrder } from "./orders";
+import { readPage } from "./pages";
+import { createSets } from "./sets";
+import { catchUp as catchUpTable, readTable, type Table } from "./table";
 
 /** With fewer the database is as fast. */
 const FEWEST = 2000;

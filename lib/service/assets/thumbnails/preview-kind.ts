@@ -1,6 +1,6 @@
 // What a preview of bytes can be: a picture of its own, a frame, a waveform, or only a sign that says what kind of file this is.
 
-import { isRaster } from "./media-type";
+import { isRaster } from "../media-type";
 
 export type PreviewKind = "image" | "video" | "audio" | "model" | "other";
 

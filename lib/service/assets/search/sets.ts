@@ -2,8 +2,8 @@
 // Guarantees: a set is up to date when it is handed out, and must not be changed by who gets it. Bounded: the one that nobody asked for
 // longest goes first.
 
-import { type Bits, withBit } from "./search-bits";
-import { type Changes } from "./search-changes";
+import { type Bits, withBit } from "./bits";
+import { type Changes } from "./changes";
 
 const MOST_BYTES = 32 * 1024 * 1024;
 /** More is found anew. */

@@ -3,7 +3,7 @@
 // swept together once they are the larger part.
 // Beside each name stands which pairs of letters it has: most names without the piece are told by that alone.
 
-import { type Bits, newBits } from "./search-bits";
+import { type Bits, newBits } from "./bits";
 
 type Piece = { bytes: Uint8Array; low: number; high: number };
 

@@ -4,7 +4,7 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { MOST_PIXELS } from "./image-limits";
+import { MOST_PIXELS } from "../image-limits";
 import { createTurns } from "@/lib/shared/turns";
 
 const run = promisify(execFile);

@@ -3,10 +3,10 @@
 // notes that another process left are worked off when the service starts.
 // Its statements are plain text: it runs for every output of every job, and building them anew cost more than running them.
 
-import { type Database } from "../store/database";
-import { plainStatement } from "../store/statement";
-import { readMetadata } from "./asset-view";
-import { gramTokens, letterTokens, metadataTokens, tagToken } from "./search-tokens";
+import { type Database } from "@/lib/service/store/database";
+import { plainStatement } from "@/lib/service/store/statement";
+import { readMetadata } from "../asset-view";
+import { gramTokens, letterTokens, metadataTokens, tagToken } from "./tokens";
 
 const AT_ONCE = 2000;
 

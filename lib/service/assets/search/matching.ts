@@ -2,14 +2,14 @@
 // Guarantees: the same as the tests of `asset-filter` say. Undefined where only these can say it: metadata that the index does not know whole.
 
 import { sql } from "kysely";
-import { type Database, query } from "../store/database";
-import { assetChanges } from "../store/asset-triggers";
-import { statement } from "../store/statement";
-import { PUBLIC_OWNER } from "../users/user";
-import { forOwner, type ReadFilter } from "./asset-filter";
-import { type Bits, countBits, eachBit, intersect, newBits, subtract, union, withBit } from "./search-bits";
-import { type Sets } from "./search-sets";
-import { ownedBy, type Table } from "./search-table";
+import { type Database, query } from "@/lib/service/store/database";
+import { assetChanges } from "@/lib/service/store/asset-triggers";
+import { statement } from "@/lib/service/store/statement";
+import { PUBLIC_OWNER } from "@/lib/service/users/user";
+import { forOwner, type ReadFilter } from "../asset-filter";
+import { type Bits, countBits, eachBit, intersect, newBits, subtract, union, withBit } from "./bits";
+import { type Sets } from "./sets";
+import { ownedBy, type Table } from "./table";
 
 type Known = { database: Database; sets: Sets; table: Table };
 

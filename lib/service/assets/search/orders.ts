@@ -5,13 +5,13 @@
 
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type Database } from "../store/database";
-import { assetChanges } from "../store/asset-triggers";
-import { plainStatement } from "../store/statement";
-import { PUBLIC_OWNER } from "../users/user";
-import { hasBit, newBits, withBit } from "./search-bits";
-import { type Changes } from "./search-changes";
-import { longer } from "./search-names";
+import { type Database } from "@/lib/service/store/database";
+import { assetChanges } from "@/lib/service/store/asset-triggers";
+import { plainStatement } from "@/lib/service/store/statement";
+import { PUBLIC_OWNER } from "@/lib/service/users/user";
+import { hasBit, newBits, withBit } from "./bits";
+import { type Changes } from "./changes";
+import { longer } from "./names";
 
 export type AssetSort = AssetsQuery["sort"];
 

@@ -2,13 +2,13 @@
 // Guarantees: exact once `catchUp` has answered true. Read in pieces, so that nobody waits for a million rows.
 
 import { writeExactJson } from "@/lib/contract/exact-json";
-import { type Database } from "../store/database";
-import { assetChanges } from "../store/asset-triggers";
-import { plainStatement } from "../store/statement";
-import { type Bits, newBits, withBit } from "./search-bits";
-import { type Changes } from "./search-changes";
-import { createCodes } from "./search-codes";
-import { createNames, longer } from "./search-names";
+import { type Database } from "@/lib/service/store/database";
+import { assetChanges } from "@/lib/service/store/asset-triggers";
+import { plainStatement } from "@/lib/service/store/statement";
+import { type Bits, newBits, withBit } from "./bits";
+import { type Changes } from "./changes";
+import { createCodes } from "./codes";
+import { createNames, longer } from "./names";
 
 export type Table = ReturnType<typeof emptyTable>;
 
