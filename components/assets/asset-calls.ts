@@ -1,13 +1,9 @@
-// What changes one asset, as calls of the interface; and what a service turned out not to have.
-// Guarantees: once seen to be absent an operation is offered no more in this tab.
+// What changes one asset, as calls of the interface.
 
-import { create } from "zustand";
 import { type CallInit } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { lacksOperation } from "@/lib/contract/failure";
 
-/** Extensions that change an asset. A service that lists its tags has them, until it says otherwise. */
+/** Extensions that change an asset. */
 export type AssetChange = "tags.remove" | "assets.edit" | "assets.delete";
 
 export type TagsAnswer = {
@@ -35,20 +31,3 @@ export const requests = {
   edit: (edit: AssetEdit): CallInit => ({ method: "PUT", json: edit }),
   remove: { method: "DELETE" } satisfies CallInit,
 };
-
-const useAllWithdrawn = create<Readonly<Record<string, ReadonlySet<AssetChange>>>>(() => ({}));
-const nothing: ReadonlySet<AssetChange> = new Set();
-
-function withdraw(connection: string, change: AssetChange): void {
-  useAllWithdrawn.setState((all) => ({ [connection]: new Set([...(all[connection] ?? nothing), change]) }));
-}
-
-export function useWithdrawn(connection: string | undefined): ReadonlySet<AssetChange> {
-  return useAllWithdrawn((all) => (connection === undefined ? nothing : (all[connection] ?? nothing)));
-}
-
-/** Whether a refusal says that the service has no such operation, which is offered no more then. */
-export function learnAbsence(change: AssetChange, failure: ApiFailure, connection: string | undefined): boolean {
-  if (lacksOperation(failure) && connection !== undefined) withdraw(connection, change);
-  return lacksOperation(failure);
-}

@@ -1,7 +1,7 @@
 "use client";
 
-import { type AssetChange, useWithdrawn } from "./asset-calls";
-import { useTags } from "./use-tags";
+import { useCapabilities } from "@/components/frame/use-capabilities";
+import { type AssetChange } from "./asset-calls";
 
 export type AssetRights = {
   /** May be offered: the role allows it and the service has it. */
@@ -11,10 +11,12 @@ export type AssetRights = {
   why: "role" | "service" | "unsure" | undefined;
 };
 
-/** What may be changed here. A service of the generation that lists its tags also removes them, edits and deletes; that is asked for once. */
+const changes: readonly AssetChange[] = ["tags.remove", "assets.edit", "assets.delete"];
+
+/** What may be changed here. */
 export function useAssetRights(connectionId: string | undefined, canChange: boolean): AssetRights {
-  const { state } = useTags(canChange ? connectionId : undefined);
-  const withdrawn = useWithdrawn(connectionId);
-  const why = !canChange ? "role" : state === "absent" || withdrawn.size > 0 ? "service" : state === "unknown" ? "unsure" : undefined;
-  return { can: (change) => canChange && state === "present" && !withdrawn.has(change), canTag: canChange, why };
+  const { has, failure } = useCapabilities(canChange ? connectionId : undefined, changes);
+  const lacksSome = changes.some((change) => has(change) === false);
+  const why = !canChange ? "role" : lacksSome ? "service" : failure ? "unsure" : undefined;
+  return { can: (change) => canChange && has(change) === true, canTag: canChange, why };
 }

@@ -4,18 +4,18 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWRImmutable from "swr/immutable";
 import { failureText } from "@/components/frame/failure-text";
+import { useCapabilities } from "@/components/frame/use-capabilities";
 import { showToast } from "@/components/ui/toast-store";
 import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
-import { useTags } from "./use-tags";
 
 /**
  * Whether files can be had of this service at all. Where it has the core of the interface alone, that is asked of one file, once in a tab:
  * everywhere else it is known to be so.
  */
 export function useHandsOutFiles(connectionId: string | undefined, file: string | undefined): boolean {
-  const { state } = useTags(connectionId);
-  const { data } = useSWRImmutable(state === "absent" && file !== undefined ? ["assets.file", connectionId] : null, async () =>
+  const isCore = useCapabilities(connectionId, ["tags.list"]).has("tags.list") === false;
+  const { data } = useSWRImmutable(isCore && file !== undefined ? ["assets.file", connectionId] : null, async () =>
     file === undefined ? undefined : await firstByteFailure(file),
   );
   return data === undefined || (data.status !== 404 && !lacksOperation(data));

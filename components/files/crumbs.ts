@@ -13,10 +13,6 @@ export function within(dir: string, name: string): string {
   return (dir === TOP ? "" : dir) + name;
 }
 
-export function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/") + 1) || TOP;
-}
-
 /** Undefined where no service could keep it; the service's own rules have the last word. */
 export function toFolderName(typed: string): string | undefined {
   const name = typed.trim().replace(/^\/+|\/+$/g, "");

@@ -3,10 +3,10 @@
 import { useLocale, useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure-message";
+import { learnAbsence } from "@/components/frame/use-capabilities";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { MOST_TEXT_BYTES, readText, type TextOfFile } from "./read-text";
 
@@ -17,19 +17,17 @@ type FileContentProps = {
   version: string;
   /** Other files were read from this service: what cannot be read is gone. */
   isRead: boolean;
-  onUnreadable: () => void;
   onGone: () => void;
 };
 
 /** Text as it is stored, to its last digit: nothing is parsed and written again. */
-export function FileContent({ path, connection, version, isRead, onUnreadable, onGone }: FileContentProps) {
+export function FileContent({ path, connection, version, isRead, onGone }: FileContentProps) {
   const t = useTranslations("files.content");
   const locale = useLocale();
   const read = async () => {
     const text = await readText(path, connection);
     if (text.ok) return text.value;
-    if (lacksOperation(text.failure)) onUnreadable();
-    else if (text.failure.status === 404) onGone();
+    if (!learnAbsence(text.failure, connection, "userdata.read") && text.failure.status === 404) onGone();
     throw text.failure;
   };
   const options = { shouldRetryOnError: false, revalidateOnFocus: false, keepPreviousData: true };

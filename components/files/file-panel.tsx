@@ -3,6 +3,7 @@
 import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { type useCapabilities } from "@/components/frame/use-capabilities";
 import { Button, buttonStyle } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Link } from "@/components/ui/link";
@@ -13,7 +14,6 @@ import { ContentSkeleton, FileContent } from "./file-content";
 import { fileApiPath } from "./files-address";
 import { type FileRow } from "./files-view";
 import { MoveFile } from "./move-file";
-import { type useAbilities } from "./use-abilities";
 
 type FilePanelProps = {
   path: string;
@@ -22,7 +22,7 @@ type FilePanelProps = {
   connection: string | undefined;
   linked: string | undefined;
   canChange: boolean;
-  abilities: ReturnType<typeof useAbilities>;
+  abilities: ReturnType<typeof useCapabilities>;
   onClose: () => void;
   onRemove: () => void;
   onMoved: (to: string) => void;
@@ -46,7 +46,7 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
     if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
   }, [path]);
   const [gone, setGone] = useState<string>();
-  const reads = abilities.can("read") !== false;
+  const reads = abilities.has("userdata.read") !== false;
   // Where the list has it again it is there again.
   const hasActs = reads && (row !== undefined || gone !== path);
   return (
@@ -82,17 +82,17 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
           <a href={apiPath(fileApiPath(path, { connection }))} download={name} className={buttonStyle()}>
             {t("download")}
           </a>
-          {canChange && abilities.can("move") ? (
-            <MoveFile key={path} path={path} connection={connection} onMoved={onMoved} onAbsent={() => abilities.lose("move")} />
+          {canChange && abilities.has("userdata.move") ? (
+            <MoveFile key={path} path={path} connection={connection} onMoved={onMoved} />
           ) : null}
-          {canChange && abilities.can("remove") ? (
+          {canChange && abilities.has("userdata.delete") ? (
             <Button tone="danger" onClick={onRemove}>
               {t("remove")}
             </Button>
           ) : null}
         </div>
       ) : null}
-      {abilities.lost.has("move") ? <p className="text-ink-2">{t("noMove")}</p> : null}
+      {abilities.isRefused("userdata.move") ? <p className="text-ink-2">{t("noMove")}</p> : null}
       {reads ? (
         <Content key={path} path={path} row={row} connection={connection} abilities={abilities} onGone={() => setGone(path)} />
       ) : null}
@@ -108,17 +108,8 @@ function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   const t = useTranslations("files.content");
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
   if (abilities.isAsking) return <ContentSkeleton />;
-  const isRead = abilities.can("read") === true;
+  const isRead = abilities.has("userdata.read") === true;
   // Somebody else may change it, or take it away: then it has another size or time in the list, or none.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
-  return (
-    <FileContent
-      path={path}
-      connection={connection}
-      version={version}
-      isRead={isRead}
-      onUnreadable={() => abilities.lose("read")}
-      onGone={onGone}
-    />
-  );
+  return <FileContent path={path} connection={connection} version={version} isRead={isRead} onGone={onGone} />;
 }

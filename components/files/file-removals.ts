@@ -4,6 +4,7 @@
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
+import { learnAbsence } from "@/components/frame/use-capabilities";
 import { meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
@@ -61,7 +62,7 @@ export function createFileRemovals(ports: RemovalPorts) {
         else {
           outcome.failed.push({ path, failure: result.failure });
           // It would be the same for every other file: no network, no session, no such act.
-          isOver ||= meetsAll(result.failure) || lacksOperation(result.failure);
+          isOver ||= meetsAll(result.failure) || learnAbsence(result.failure, connection, "userdata.delete");
         }
         change({ done: outcome.removed + outcome.failed.length });
       }

@@ -12,11 +12,13 @@ import { useConnection } from "@/components/frame/connection-context";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Freshness } from "@/components/frame/freshness";
 import { PageHeader } from "@/components/frame/page-header";
+import { useCapabilities } from "@/components/frame/use-capabilities";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/cn";
 import { useDropTarget } from "@/components/ui/use-drop-target";
 import { type Dropped, filesOfDrop } from "@/lib/browser/dropped-files";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { type Result } from "@/lib/shared/result";
@@ -32,9 +34,10 @@ import { PickFiles } from "./pick-files";
 import { PendingRemovals, RefusedFiles, RemovalReceipt } from "./removal-receipt";
 import { Trail } from "./trail";
 import { UploadsList } from "./uploads-list";
-import { useAbilities } from "./use-abilities";
 import { useFileIntake } from "./use-file-intake";
 import { useFileRemoval } from "./use-file-removal";
+
+const fileAbilities: readonly Capability[] = ["userdata.read", "userdata.delete", "userdata.move"];
 
 type FilesScreenProps = {
   query: FilesQuery;
@@ -66,9 +69,10 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
   const rows = view?.rows ?? noRows;
   // What was empty and cannot be read any more has no figures.
   const counted = poll.failure && rows.length === 0 ? undefined : view;
-  const abilities = useAbilities(connection, view && view.files > 0 ? query.dir : undefined);
+  const hasFiles = view !== undefined && view.files > 0;
+  const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);
   const selection = useSelection(rows.map(rowId));
-  const removal = useFileRemoval({ connection, refresh: poll.refresh, onAbsent: () => abilities.lose("remove") });
+  const removal = useFileRemoval({ connection, refresh: poll.refresh });
   const { uploads, addTo } = useFileIntake({ connection, refresh: poll.refresh });
   const go = (change: Partial<FilesQuery>, file?: string) =>
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: linked, file }), { scroll: false });
@@ -82,7 +86,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
     t,
     locale,
     canChange,
-    canRemove: abilities.can("remove") !== false,
+    canRemove: abilities.has("userdata.delete") !== false,
     count: rows.length,
     selection: selection.store,
     hrefOf: ({ kind, path }) =>
@@ -131,7 +135,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
       </FilesToolBar>
       <RefusedFiles removal={removal} />
       <UploadsList uploads={uploads} />
-      {abilities.lost.has("remove") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
+      {abilities.isRefused("userdata.delete") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
       {removal.state.kind === "unread" ? <FailureMessage failure={removal.state.failure} className="m-4 md:mx-5" /> : null}
       {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="m-4 md:mx-5" /> : null}
       <div className="flex flex-1">
@@ -163,7 +167,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
           <LowerEdge>
             <PendingRemovals removal={removal} />
             <SelectionBar count={selection.ids.length} onClear={selection.store.clear}>
-              {abilities.can("remove") ? (
+              {abilities.has("userdata.delete") ? (
                 <Button
                   size="small"
                   onClick={() => {

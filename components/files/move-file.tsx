@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
+import { learnAbsence } from "@/components/frame/use-capabilities";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -9,15 +10,14 @@ import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { lacksOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { toFolderName } from "./crumbs";
 import { moveApiPath } from "./files-address";
 
-type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void; onAbsent: () => void };
+type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void };
 
 /** A new name, or another folder: the whole path is typed. What stands there is replaced only after a second press that says so. */
-export function MoveFile({ path, connection, onMoved, onAbsent }: MoveFileProps) {
+export function MoveFile({ path, connection, onMoved }: MoveFileProps) {
   const t = useTranslations("files.move");
   const form = useId();
   const [isOpen, setOpen] = useState(false);
@@ -45,10 +45,7 @@ export function MoveFile({ path, connection, onMoved, onAbsent }: MoveFileProps)
       return onMoved(moved.value.path);
     }
     if (moved.failure.status === 409 && !isTaken) return setTaken(true);
-    if (lacksOperation(moved.failure)) {
-      close();
-      return onAbsent();
-    }
+    if (learnAbsence(moved.failure, connection, "userdata.move")) return close();
     setFailure(moved.failure);
   }
   return (

@@ -7,12 +7,12 @@ import { usePendingUndo } from "@/components/ui/use-pending-undo";
 import { type RemovalState } from "./file-removals";
 import { tabFileRemovals } from "./tab-file-removals";
 
-type Choices = { connection: string | undefined; refresh: () => Promise<unknown>; onAbsent: () => void };
+type Choices = { connection: string | undefined; refresh: () => Promise<unknown> };
 
 const idle: RemovalState = { kind: "idle" };
 
 /** Held for a moment, then done by the tab, which this page looks at like any other. */
-export function useFileRemoval({ connection, refresh, onAbsent }: Choices) {
+export function useFileRemoval({ connection, refresh }: Choices) {
   const removals = tabFileRemovals();
   const state = useSyncExternalStore(removals.subscribe, removals.get, () => idle);
   const t = useTranslations("files.removal");
@@ -20,10 +20,7 @@ export function useFileRemoval({ connection, refresh, onAbsent }: Choices) {
     (paths, isLeaving) => void removals.remove(paths, connection, isLeaving),
   );
   const isOver = state.kind === "over";
-  const ended = useEffectEvent(() => {
-    void refresh();
-    if (state.kind === "over" && state.isAbsent) onAbsent();
-  });
+  const ended = useEffectEvent(() => void refresh());
   useEffect(() => {
     if (isOver) ended();
   }, [isOver]);

@@ -1,5 +1,6 @@
 // The console's own resources, beside the interface: connections, members, and the queue as one view of two sources.
 // Guarantees: no type here has a place for a key. Schemas are for the server; components import the types only.
+import { isCapability } from "./capabilities";
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./passwords";
 import { toPlainLine } from "./plain-line";
 
@@ -7,6 +8,7 @@ import { z } from "zod";
 import { roles } from "./roles";
 import { type JobListItem } from "./schemas/job";
 import { commaList } from "./schemas/lenient";
+import { userdataQuerySchema } from "./schemas/userdata";
 
 /** The parameter of an address that says which connection is meant. */
 export const CONNECTION_PARAMETER = "connection";
@@ -84,8 +86,11 @@ export type QueueView = {
   unreadable?: number;
 };
 
-/** Whether the service can stop what runs. */
-export type StopAbility = { canStop: boolean };
+/** `dir`: a folder of user data that may hold a file to learn from. */
+export const capabilitiesQuerySchema = z.object({
+  of: commaList(z.string().refine(isCapability)).default([]),
+  dir: userdataQuerySchema.shape.dir.optional(),
+});
 
 /** Those of the asked node classes that the service does not have. */
 export type LackingClasses = { lacking: string[] };

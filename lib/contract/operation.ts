@@ -1,38 +1,8 @@
 // The shape of one operation of the interface, as data. Client, service, BFF, security suite and documents are derived from it.
 
 import { type z } from "zod";
+import { type Capability } from "./capabilities";
 import { type Role } from "./roles";
-
-export const capabilities = [
-  "view",
-  "tags.remove",
-  "assets.edit",
-  "assets.delete",
-  "assets.content",
-  "assets.hash",
-  "assets.remoteMetadata",
-  "tags.list",
-  "queue.list",
-  "interrupt",
-  "jobs.cancel",
-  "job.cancel",
-  "jobs.assets",
-  "history.detail",
-  "history.older",
-  "userdata.read",
-  "userdata.delete",
-  "userdata.move",
-  "maskLayers",
-  "objectInfo",
-  "objectInfo.class",
-  "features",
-  "tasks.list",
-  "tasks.cancel",
-  "systemStats",
-  "free",
-  "events",
-] as const;
-export type Capability = (typeof capabilities)[number];
 
 export type OperationBody =
   | { kind: "json"; schema: z.ZodType }

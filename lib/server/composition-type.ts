@@ -15,7 +15,7 @@ import { type Breaker } from "./thumbnails/breaker";
 import { type ThumbnailCache } from "./thumbnails/cache";
 import { type SeenAssets } from "./connections/seen-assets";
 import { type SeenNames } from "./workflows/seen-names";
-import { type CapabilityMemory } from "./upstream/capabilities";
+import { type CapabilityMemory } from "./capabilities/memory";
 import { type LargeAnswers } from "./upstream/large-answers";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 

@@ -26,7 +26,7 @@ import { createThumbnailCache } from "./thumbnails/cache";
 import { maskStoredNames } from "./workflows/mask-stored-names";
 import { createSeenNames } from "./workflows/seen-names";
 import { createSeenAssets } from "./connections/seen-assets";
-import { createCapabilityMemory } from "./upstream/capabilities";
+import { createCapabilityMemory } from "./capabilities/memory";
 import { speakLocal } from "./upstream/local-dialect/speak-local";
 import { withoutKeyInHeaders } from "./upstream/key-gate";
 import { isEmbedded } from "./upstream/send";

@@ -1,8 +1,9 @@
+import { learnAbsence } from "@/components/frame/use-capabilities";
 import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
 import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/asset-view";
-import { assetPath, learnAbsence, requests, type TagsAnswer } from "../asset-calls";
+import { assetPath, requests, type TagsAnswer } from "../asset-calls";
 
 export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
 /** Enough of an asset to act on it; `only` are the tags meant for this one. */
@@ -73,7 +74,7 @@ async function actOn(act: AssetAct, id: string, work: Work): Promise<Told> {
 
 function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): Told {
   const change = act.kind === "delete" ? "assets.delete" : act.kind === "removeTags" ? "tags.remove" : undefined;
-  if (change && learnAbsence(change, failure, work.connection)) {
+  if (change && learnAbsence(failure, work.connection, change)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };
   }
   if (failure.status === 404) return { entry: { id, outcome: "missing" }, isOver: false };

@@ -2,13 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { learnAbsence } from "@/components/frame/use-capabilities";
 import { failureText } from "@/components/frame/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { usePendingUndo } from "@/components/ui/use-pending-undo";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/asset-view";
-import { type AssetChange, type AssetEdit, assetPath, learnAbsence, requests, type TagsAnswer } from "../asset-calls";
+import { type AssetChange, type AssetEdit, assetPath, requests, type TagsAnswer } from "../asset-calls";
 
 type Choices = {
   asset: AssetView | undefined;
@@ -32,7 +33,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   const id = asset?.id ?? "";
 
   function refuse(failure: ApiFailure, change?: AssetChange): void {
-    const isAbsent = change !== undefined && learnAbsence(change, failure, connectionId);
+    const isAbsent = change !== undefined && learnAbsence(failure, connectionId, change);
     setSaid(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
   }
 

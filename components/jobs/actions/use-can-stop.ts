@@ -1,19 +1,8 @@
 "use client";
 
-import useSWR from "swr";
-import { callApi } from "@/lib/browser/api";
-import { withQuery } from "@/lib/browser/urls";
-import { type StopAbility } from "@/lib/contract/console";
+import { useCapabilities } from "@/components/frame/use-capabilities";
 
-async function readAbility(path: `/${string}`): Promise<boolean> {
-  const result = await callApi<StopAbility>(path);
-  // Not known yet: trying it shows.
-  return !result.ok || result.value.canStop;
-}
-
-/** False where the service is known to have no way to stop what runs. Asked for only while something does. */
+/** False where the service is known to have no way to stop what runs: else the act will tell. Asked for only while something does. */
 export function useCanStop(connection: string | undefined, isRunning: boolean): boolean {
-  const path = isRunning && connection !== undefined ? withQuery("/api/console/jobs/stop", { connection }) : null;
-  const { data } = useSWR(path, readAbility, { revalidateOnFocus: false, revalidateIfStale: true });
-  return data !== false;
+  return useCapabilities(isRunning ? connection : undefined, ["jobs.stop"]).has("jobs.stop") !== false;
 }

@@ -26,7 +26,9 @@ export function searchOf(request: Request): URLSearchParams {
 }
 
 /** Without a schema, every parameter but the console's own is left out. */
-export function readQuery(search: URLSearchParams, schema: z.ZodType | undefined): Result<Record<string, unknown>, Failure> {
+export function readQuery<S extends z.ZodObject>(search: URLSearchParams, schema: S): Result<z.output<S>, Failure>;
+export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure>;
+export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure> {
   if (!schema) return ok({});
   const raw: Record<string, unknown> = {};
   for (const name of new Set(search.keys())) {
@@ -43,7 +45,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodType | undefined
       ),
     );
   }
-  return ok(isRecord(parsed.data) ? parsed.data : {});
+  return ok(parsed.data);
 }
 
 /** The bytes as they came, for what is sent on and looked at as well. */
@@ -90,8 +92,4 @@ function invalid(code: "INVALID_QUERY" | "INVALID_BODY", found: readonly Issue[]
   const issues = found.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
   const first = issues[0];
   return refusal(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

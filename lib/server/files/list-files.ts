@@ -28,7 +28,7 @@ export async function listFiles(viewer: Viewer, search: URLSearchParams, signal?
   return listed.ok ? ok(toBrowser(listed.value, access.value)) : failed(toBrowser(listed.failure, access.value));
 }
 
-async function listFolder(upstream: Upstream, query: Record<string, unknown>, signal?: AbortSignal): Promise<Files> {
+export async function listFolder(upstream: Upstream, query: Record<string, unknown>, signal?: AbortSignal): Promise<Files> {
   const dir = String(query.dir);
   const list = async (folder: string): Promise<Files> => {
     const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });

@@ -14,8 +14,8 @@ import { type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
+import { canStop } from "../capabilities/has-capability";
 import { composition } from "../composition";
-import { canStop } from "../jobs/can-stop";
 
 const MOST_ROWS = 1000;
 

@@ -34,7 +34,9 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
     server,
     sent,
     canStop: async () =>
-      (await harness.request(`/api/console/jobs/stop?connection=${connection.id}`, { as: "operator" })).json() as Promise<unknown>,
+      (
+        await harness.request(`/api/console/capabilities?of=jobs.stop&connection=${connection.id}`, { as: "operator" })
+      ).json() as Promise<unknown>,
     stop: async (ids: string[]) => (await post(`/api/console/jobs/stop?connection=${connection.id}`, { ids })).json(),
   };
 }
@@ -54,10 +56,10 @@ test("the embedded service stops one running job by its id, and the job is cance
 test("whether what runs can be stopped is told before a press: by what the service lists, and by what it refused", async () => {
   const older = await connect({ "GET /api/prompt": [200, { exec_info: { queue_remaining: 0 } }] }, ["a"]);
   const core = await connect({}, ["a"]);
-  expect([await older.canStop(), await core.canStop()]).toEqual([{ canStop: true }, { canStop: false }]);
+  expect([await older.canStop(), await core.canStop()]).toEqual([{ "jobs.stop": true }, { "jobs.stop": false }]);
   // What it lists was no promise.
   expect(await older.stop(["a"])).toMatchObject({ unable: ["a"] });
-  expect(await older.canStop()).toEqual({ canStop: false });
+  expect(await older.canStop()).toEqual({ "jobs.stop": false });
   expect([...core.sent("/api/interrupt"), ...core.sent("/api/jobs")]).toEqual([]);
 });
 

@@ -13,7 +13,7 @@ afterEach(() => vi.unstubAllGlobals());
 let connections = 0;
 function show(name: string, kind: AssetView["kind"], { files = true } = {}) {
   vi.stubGlobal("fetch", async (input: string) => {
-    if (input.includes("/tags")) return Response.json(files ? { tags: [] } : null);
+    if (input.includes("/capabilities")) return Response.json({ "tags.list": files });
     return files ? new Response("some words") : Response.json({ code: "NOT_FOUND", message: "Not Found" }, { status: 404 });
   });
   const asset: AssetView = { id: "a", name, kind, tags: [], immutable: false, metadata: {}, sizeBytes: 10, hash: "blake3:00" };

@@ -38,6 +38,8 @@ function outside(answer: (sent: Sent) => Response | Promise<Response>, hasTags =
   const all: Sent[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (path.startsWith("/api/console/optional/tags?")) return Response.json(hasTags ? { tags: [] } : null);
+    if (path.startsWith("/api/console/capabilities?"))
+      return Response.json({ "tags.list": hasTags, "tags.remove": hasTags, "assets.edit": hasTags, "assets.delete": hasTags });
     const sent = { path, method, json: body === undefined || body === null ? undefined : JSON.parse(String(body)) };
     all.push(sent);
     return answer(sent);

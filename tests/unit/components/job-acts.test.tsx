@@ -58,7 +58,7 @@ describe("what a job's page offers", () => {
   });
 
   it("is no stop where the service is known to have none, and says so", async () => {
-    answering({ "/api/console/jobs/stop": { canStop: false } });
+    answering({ "/api/console/capabilities": { "jobs.stop": false } });
     renderInApp(<Acts facts={factsOf({ status: "executing" })} connection="core-1" />);
     expect(await screen.findByText("This service cannot stop running jobs")).toBeDefined();
     expect(screen.queryByRole("button", { name: "Stop job" })).toBeNull();

@@ -23,7 +23,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const abilities = { can: () => true, lose: () => undefined, lost: new Set<never>(), isAsking: false };
+const abilities = { has: () => true, isRefused: () => false, isAsking: false, failure: undefined };
 const panelOf = (path: string, row?: FileRow) => (
   <FilePanel
     path={path}

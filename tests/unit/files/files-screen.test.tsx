@@ -14,7 +14,11 @@ import { renderInApp } from "../components/render";
 
 let reads: boolean;
 beforeEach(() => {
-  vi.stubGlobal("fetch", async (path: string) => (path.includes("file-abilities") ? Response.json({ reads }) : Response.json([])));
+  vi.stubGlobal("fetch", async (path: string) =>
+    path.includes("/capabilities")
+      ? Response.json({ "userdata.read": reads, "userdata.delete": reads, "userdata.move": reads })
+      : Response.json([]),
+  );
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
 });
 afterEach(() => {

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { useCapabilities } from "@/components/frame/use-capabilities";
 import { MoveFile } from "@/components/files/move-file";
 import { renderInApp } from "../components/render";
 
@@ -28,10 +29,15 @@ const refusal = (status: number, code: string) => Response.json({ code, message:
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
 async function openWith(path: string) {
   const told: string[] = [];
-  renderInApp(<MoveFile path="a.json" connection="c" onMoved={(to) => told.push(`moved to ${to}`)} onAbsent={() => told.push("absent")} />);
+  renderInApp(<MoveFile path="a.json" connection="c" onMoved={(to) => told.push(`moved to ${to}`)} />);
   await press("Rename or move");
   act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
   return told;
+}
+/** Whether another part of the page is told that files cannot be moved here. */
+function learnt(): boolean {
+  const { result } = renderHook(() => useCapabilities("c", []));
+  return result.current.isRefused("userdata.move") && result.current.has("userdata.move") === false;
 }
 const overwrites = () =>
   asked.filter(({ pathname }) => pathname.includes("/move/")).map(({ searchParams }) => searchParams.get("overwrite"));
@@ -57,9 +63,10 @@ test("the file is opened where the service says that it is now", async () => {
 
 test("a service that does not move files is told from a file that is gone", async () => {
   answers = [refusal(501, "NOT_IMPLEMENTED")];
-  const told = await openWith("b.json");
+  await openWith("b.json");
   await press("Move");
-  expect(told).toEqual(["absent"]);
+  expect(screen.queryByText("Not found")).toBeNull();
+  expect(learnt()).toBe(true);
   cleanup();
   answers = [refusal(404, "NOT_FOUND")];
   const gone = await openWith("b.json");

@@ -179,7 +179,7 @@ it.each([
 
 it("Stop is not offered where the service cannot stop what runs, and that is said", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
-  answers = { "/api/console/jobs/stop": { canStop: false } };
+  answers = { "/api/console/capabilities": { "jobs.stop": false } };
   show();
   await pass(0);
   await pass(0);

@@ -8,6 +8,6 @@ import { ok } from "@/lib/shared/result";
 export const GET = consoleRoute("listAudit", "admin", async ({ request, viewer }) => {
   const query = readQuery(searchOf(request), auditQuerySchema);
   if (!query.ok) return query;
-  const page = await listAudit(viewer, auditQuerySchema.parse(query.value));
+  const page = await listAudit(viewer, query.value);
   return page.ok ? ok(jsonAnswer(page.value)) : page;
 });

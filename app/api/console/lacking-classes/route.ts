@@ -9,7 +9,7 @@ export const GET = guarded({ action: "listLackingClasses", role: "viewer", conne
   const search = searchOf(request);
   const query = readQuery(search, lackingClassesQuerySchema);
   if (!query.ok) return query;
-  const { names } = lackingClassesQuerySchema.parse(query.value);
+  const { names } = query.value;
   const lacking = await listLackingClasses(viewer, names, search.get(CONNECTION_PARAMETER) ?? undefined);
   return lacking.ok ? ok(jsonAnswer(lacking.value)) : lacking;
 });

@@ -9,7 +9,7 @@ export const GET = guarded({ action: "listRunsByDay", role: "viewer", connection
   const search = searchOf(request);
   const query = readQuery(search, runsByDayQuerySchema);
   if (!query.ok) return query;
-  const { zone } = runsByDayQuerySchema.parse(query.value);
+  const { zone } = query.value;
   const runs = await listRunsByDay(viewer, zone, search.get(CONNECTION_PARAMETER) ?? undefined);
   return runs.ok ? ok(jsonAnswer(runs.value)) : runs;
 });

@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 export const GET = consoleRoute("listSavedViews", "viewer", async ({ request, viewer }) => {
   const query = readQuery(searchOf(request), savedViewsQuerySchema);
   if (!query.ok) return query;
-  const { screen } = savedViewsQuerySchema.parse(query.value);
+  const { screen } = query.value;
   return ok(jsonAnswer({ views: await listSavedViews(viewer, screen) }));
 });
 

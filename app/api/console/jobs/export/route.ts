@@ -24,8 +24,8 @@ export const GET = guarded(guard, async ({ request, viewer, note }) => {
   if (!own.ok) return own;
   note({ connectionId: access.value.connection.id });
   return exportJobs(access.value, {
-    query: jobSearchQuerySchema.parse(query.value),
-    ...ownSchema.parse(own.value),
+    query: query.value,
+    ...own.value,
     signal: request.signal,
   });
 });

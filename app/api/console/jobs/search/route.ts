@@ -14,6 +14,6 @@ export const GET = guarded({ action: "searchJobs", role: "viewer", connection: t
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
-  const found = await searchJobs(viewer, jobSearchQuerySchema.parse(query.value), access.value.connection.id);
+  const found = await searchJobs(viewer, query.value, access.value.connection.id);
   return found.ok ? ok(jsonAnswer(found.value)) : found;
 });

@@ -1,22 +1,13 @@
 import { writeThings } from "@/lib/contract/audit-items";
-import { CONNECTION_PARAMETER, type StopAbility, stopBodySchema } from "@/lib/contract/console";
+import { CONNECTION_PARAMETER, stopBodySchema } from "@/lib/contract/console";
 import { actedOn } from "@/lib/server/bff/acted-on";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { outcomeOf } from "@/lib/server/bff/outcome";
 import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
-import { canStop } from "@/lib/server/jobs/can-stop";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
 import { ok } from "@/lib/shared/result";
-
-/** Whether a press could do anything. */
-export const GET = guarded({ action: "viewQueue", role: "viewer", connection: true }, async ({ request, viewer }) => {
-  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
-  if (!access.ok) return access;
-  const answer: StopAbility = { canStop: await canStop(access.value, request.signal) };
-  return ok(jsonAnswer(answer));
-});
 
 export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ request, viewer, note }) => {
   const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);

@@ -1,11 +1,10 @@
-// Whether a service hands out user files: no act, no error in a browser's log, and never learnt from a file that went away.
+// What a service has beyond the core: known or learnt by reads alone, without an error in a browser's log.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 
 let harness: Harness;
 let server: LittleServer;
-let connection: string;
 let files: string[];
 let status: number;
 let onRead: () => void;
@@ -21,18 +20,23 @@ beforeAll(async () => {
     onRead();
     response.writeHead(status).end(status < 300 ? "x" : "no");
   });
-  connection = await harness.connect(server.url, "k");
 });
 afterAll(async () => {
   await server.close();
   await harness.dispose();
 });
 
+async function has(connection: string, of: readonly string[], dir = "") {
+  const path = `/api/console/capabilities?of=${of.join()}${dir && `&dir=${dir}`}&connection=${connection}`;
+  const answer = await harness.request(path, { as: "viewer" });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
 async function ask(listed: string[], answered: number, then: () => void = () => undefined) {
   [files, status, onRead] = [listed, answered, then];
-  const answer = await harness.request(`/api/console/file-abilities?dir=a/&recurse=true&connection=${connection}`, { as: "viewer" });
-  const { reads, code }: { reads?: boolean | null; code?: string } = await answer.json();
-  return [answer.status, code ?? reads];
+  const connection = await harness.connect(server.url, "k");
+  const read = await has(connection, ["userdata.read"], "a/");
+  return [read.status, read.body.code ?? read.body["userdata.read"]];
 }
 
 test("a file that is read, in part or not at all as it is empty, says that files are handed out", async () => {
@@ -48,4 +52,19 @@ test("no file, one that went away meanwhile, and an outage say nothing of the se
   expect(await ask([], 200)).toEqual([200, null]);
   expect(await ask(["x.txt"], 404, () => void (files = []))).toEqual([200, null]);
   expect((await ask(["x.txt"], 500))[0]).toBe(502);
+});
+
+test("one read tells of what comes with it, until that is refused; what nothing tells of is not known", async () => {
+  const all = ["tags.list", "tags.remove", "assets.edit", "assets.delete", "jobs.stop", "interrupt", "view"];
+  expect((await has("embedded", all)).body).toEqual({ ...Object.fromEntries(all.map((one) => [one, true])), view: null });
+  [files, status, onRead] = [[], 404, () => undefined];
+  const connection = await harness.connect(server.url, "k");
+  server.seen.length = 0;
+  expect((await has(connection, all)).body).toEqual({ ...Object.fromEntries(all.map((one) => [one, false])), view: null });
+  expect(server.seen.map(({ method, url }) => `${method} ${url.split("?")[0]}`)).toEqual(["GET /api/tags", "GET /api/prompt"]);
+});
+
+test("another word than a capability is refused, and so is a connection that is not there", async () => {
+  expect(await has("embedded", ["tags.list", "fly"])).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
+  expect((await has("gone", ["tags.list"])).status).toBe(404);
 });

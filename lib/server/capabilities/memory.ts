@@ -1,10 +1,11 @@
-// What a connection was seen to have: learnt from the first real answer, remembered for ten minutes.
-// Guarantees: what was learnt while the service was out (its list of jobs was not found either) is forgotten; 401, 403, 429 and 5xx teach nothing; absence.ts says what a refusal teaches; a call that changes
-// something teaches nothing but its own absence.
+// What a connection was seen to have: learnt from real answers, remembered for ten minutes.
+// Guarantees: what was learnt while the service was out (its list of jobs was not found either) is forgotten; 401, 403, 429 and 5xx teach
+// nothing; absence.ts says which refusals teach an absence; a call that changes something teaches nothing but its own absence.
 
 import "server-only";
-import { saysAbsent } from "./absence";
-import { type Capability, coreListIn, isRead, type Operation } from "@/lib/contract/operation";
+import { type Capability } from "@/lib/contract/capabilities";
+import { coreListIn, isRead, type Operation } from "@/lib/contract/operation";
+import { saysAbsent } from "../upstream/absence";
 
 const REMEMBERED_MS = 10 * 60_000;
 
