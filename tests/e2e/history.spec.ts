@@ -51,6 +51,11 @@ test("entries of the history are removed with a moment to take it back, and all 
   await expect(page.getByText("1 removed from history")).toBeVisible();
   await expect(rows).toHaveCount(2);
 
+  // A row opens its job wherever it is pressed, as in the list of jobs.
+  await rows.first().locator("td").last().click();
+  await expect(page).toHaveURL(new RegExp(`/jobs/${ids[2]}`));
+  await page.goBack();
+
   await page.getByRole("button", { name: "Clear 2 entries" }).click();
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByRole("button", { name: "Clear 2 entries" })).toBeDisabled();
