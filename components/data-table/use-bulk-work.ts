@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { newActKey, usePendingUndo } from "@/components/ui/use-pending-undo";
+import { newUuid } from "@/lib/browser/new-uuid";
 import { type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Walked } from "@/lib/browser/walk-pages";
@@ -71,6 +72,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     stopping.current.set(key, stop);
     return {
       connection,
+      act: newUuid(),
       signal: stop.signal,
       onDone: (count) => change(key, (now) => advanced(now, count)),
       onWait: (waitMs) => change(key, (now) => (now.kind === "walking" || now.kind === "working" ? { ...now, waitMs } : now)),
@@ -92,7 +94,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     onDone(act, entries);
   }
   async function leave(meant: Meant<Act, Item>): Promise<void> {
-    const silent = { connection, signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
+    const silent = { connection, act: newUuid(), signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
     onLeft(await carryOut(meant, silent));
   }
   const pending = usePendingUndo<Meant<Act, Item>>((meant, isLeaving, key) => void (isLeaving ? leave(meant) : run(meant, { key })));

@@ -5,6 +5,7 @@
 
 import { createStore } from "zustand/vanilla";
 import { learnAbsence } from "@/components/frame/use-capabilities";
+import { newUuid } from "@/lib/browser/new-uuid";
 import { meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
@@ -50,7 +51,7 @@ export function createFileRemovals(ports: RemovalPorts) {
     const waiting = [...named.paths];
     const outcome = { removed: 0, failed: [] as RefusedFile[] };
     const onWait = (ms: number | undefined) => change({ isWaiting: ms !== undefined });
-    const work: Work = { connection, signal, onDone: () => undefined, onWait, isLeaving };
+    const work: Work = { connection, act: newUuid(), signal, onDone: () => undefined, onWait, isLeaving };
     let isOver = false;
     change({ count: waiting.length });
     async function lane(): Promise<void> {

@@ -3,6 +3,7 @@
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
+import { newUuid } from "@/lib/browser/new-uuid";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 
@@ -21,12 +22,12 @@ export type FileUpload = {
 };
 export type Answer = "replace" | "keep";
 export type SendFile = (
-  upload: { path: string; file: File; connection: string | undefined },
+  upload: { path: string; file: File; connection: string | undefined; act: string },
   options: { overwrite: boolean; signal: AbortSignal; onProgress: (share: number) => void },
 ) => Promise<Result<unknown, ApiFailure>>;
 
 const AT_ONCE = 3;
-type Held = FileUpload & { file: File; overwrite: boolean; stop: AbortController };
+type Held = FileUpload & { file: File; act: string; overwrite: boolean; stop: AbortController };
 
 export const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "asked";
 /** What somebody may want to send once more. */
@@ -83,12 +84,14 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
     subscribe: store.subscribe,
     add(files: readonly { path: string; file: File }[], connection: string | undefined): void {
       lastBatch += 1;
+      const act = newUuid();
       const added = files.map(({ path, file }): Held => {
         const bytes = file.size;
         return {
           key: ++lastKey,
           path,
           file,
+          act,
           bytes,
           connection,
           state: "waiting",

@@ -3,9 +3,9 @@ import { upload } from "@/lib/browser/upload";
 import { fileApiPath } from "./files-address";
 import { createFileUploads, type FileUpload, type FileUploads, type SendFile } from "./file-uploads";
 
-const sendFile: SendFile = ({ path, file, connection }, { overwrite, signal, onProgress }) =>
+const sendFile: SendFile = ({ path, file, connection, act }, { overwrite, signal, onProgress }) =>
   patiently(
-    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal }),
+    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, act }),
     // A folder of many files meets a rate limit that one file never sees.
     { signal, onWait: () => undefined },
   );

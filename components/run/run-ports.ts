@@ -7,6 +7,7 @@ import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./check-picture";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { ACT_HEADER } from "@/lib/contract/act-id";
 import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -71,8 +72,9 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
       const sent = picture && (await sendPicture(picture, { onProgress: () => undefined, signal: new AbortController().signal }));
       return sent?.ok ? toImageValue(sent.value) : undefined;
     },
-    sendPrompt: (submission, attempt, label) => {
-      const headers = { [IDEMPOTENCY_HEADER]: attempt, ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }) };
+    sendPrompt: (submission, attempt, copy) => {
+      const ofCopy = copy && { [LABEL_HEADER]: encodeURIComponent(copy.label), [ACT_HEADER]: copy.act };
+      const headers = { [IDEMPOTENCY_HEADER]: attempt, ...ofCopy };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
     },
     reportSubmission: (key) => callApi(`/api/console/submissions/${key}`, { cache: "no-store" }),

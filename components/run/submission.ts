@@ -21,7 +21,11 @@ export type Submission = {
 };
 
 /** `attempt`: the key under which the console starts one job at most; `label`: what tells this job from the other copies of a run. */
-export type SendPrompt = (submission: Submission, attempt: string, label?: string) => Promise<Result<unknown, Failure>>;
+export type SendPrompt = (
+  submission: Submission,
+  attempt: string,
+  copy?: { label: string; act: string },
+) => Promise<Result<unknown, Failure>>;
 
 export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
 

@@ -23,7 +23,7 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
-  const { status, code, outcome, requestId } = entry;
+  const { status, code, outcome, requestId, refused } = entry;
   const noteOf = useAuditNote();
   const own = code && ofThem[code];
   const word = status < 400 ? "done" : status < FIRST_FAILURE ? "refused" : "failed";
@@ -34,6 +34,7 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
         word={t(word)}
         title={[status, code, `${common("requestId")} ${requestId}`].filter(Boolean).join(" · ")}
       />
+      {refused ? <span className="block text-sm text-bad">{t("refusedOf", { count: refused })}</span> : null}
       {code ? (
         <span className="block text-sm text-ink-2">{own ? t(`why.${own}`) : errors(`${toSaidCode({ code, status })}.title`)}</span>
       ) : null}

@@ -78,12 +78,13 @@ function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[]
     <details className="text-sm text-ink-3">
       <summary className="cursor-pointer rounded-sm">{t("parts", { count: parts.length })}</summary>
       <ul className="max-h-60 overflow-y-auto py-1">
-        {parts.slice(0, SHOWN).map(({ id, name }, at) => {
+        {parts.slice(0, SHOWN).map(({ id, name, isRefused }, at) => {
           const href = targetHref({ ...entry, target: id });
           return (
             <li key={at} title={id} className="truncate">
               {href ? <TargetLink href={href} text={name ?? id} /> : (name ?? id)}
               {name === undefined ? null : <span className="ml-1.5 font-mono text-xs">{id.slice(0, 8)}</span>}
+              {isRefused && entry.refused ? <span className="ml-1.5 text-bad">{t("refused")}</span> : null}
             </li>
           );
         })}

@@ -16,7 +16,7 @@ import { type About, type Changes } from "./about";
 import { type SentWhole, type StoredAsset, type Unwritten, type UploadItem, type UploadStatus } from "./upload-item";
 
 type Answer = Promise<Result<StoredAsset, ApiFailure>>;
-export type Asking = { connection?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
+export type Asking = { connection?: string; act?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
 
 export type UploadPorts = {
   hash: HashPool;
@@ -53,9 +53,10 @@ type Carrying = {
 };
 
 export async function carry(item: UploadItem, { ports, learnt, told, isBehind, signal }: Carrying): Promise<UploadStatus> {
-  const { file, about, connection } = item;
+  const { file, about, connection, act } = item;
   const asking = (during: UploadStatus): Asking => ({
     connection,
+    act,
     signal,
     onHold: (isHolding) => told.status(isHolding ? { kind: "holding" } : during),
   });
@@ -137,6 +138,7 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
     onProgress(0);
     const sending = {
       connection,
+      act,
       signal,
       onProgress,
       onHold: (held: boolean) => told.status(held ? { kind: "holding" } : { kind: "sending", share }),

@@ -7,6 +7,7 @@ import { upload } from "@/lib/browser/upload";
 import { canBeRead } from "@/lib/browser/picture-check";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
+import { ACT_HEADER } from "@/lib/contract/act-id";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type About, type Changes, type Part } from "./about";
@@ -28,14 +29,14 @@ export const tabUploads = createUploadStore(
       return ok(offered.value.kind === "made" ? offered.value.asset : undefined);
     },
     send: ({ id, file, about }, { onProgress, ...asking }) => {
-      const { connection, signal } = asking;
+      const { connection, signal, act } = asking;
       const fields = { id, tags: about.tags, preview_id: about.previewId, ...written(file, about) };
       const form = new FormData();
       // Fields before the bytes, so that a streaming reader knows what comes.
       for (const [name, value] of Object.entries(fields))
         if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
       form.set("file", file, file.name);
-      return waiting(asking, () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal }));
+      return waiting(asking, () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act }));
     },
     canBeRead,
     change: writeChanges,
@@ -52,8 +53,9 @@ export const tabUploads = createUploadStore(
 );
 
 function call<T>(asking: Asking, path: `/${string}`, init: CallInit) {
-  const { connection, signal } = asking;
-  return waiting(asking, () => callApi<T>(withQuery(path, { connection }), { ...init, signal, cache: "no-store" }));
+  const { connection, signal, act } = asking;
+  const headers = act === undefined ? undefined : { [ACT_HEADER]: act };
+  return waiting(asking, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
 }
 
 function waiting<T>({ signal, onHold }: Asking, ask: () => Promise<Result<T, ApiFailure>>) {

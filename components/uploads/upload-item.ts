@@ -57,6 +57,8 @@ export type UploadItem = {
   id: string;
   file: File;
   connection?: string;
+  /** What was added together. */
+  act?: string;
   about: About;
   hash?: string;
   hashedTo?: HashPoint;

@@ -97,22 +97,22 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     if (item?.status.kind !== "done") return Promise.resolve();
     const { asset, sentBytes } = item.status;
     // An asset that was made from a hash took no preview along.
-    if (asset.created_new !== false) return write(key, sentBytes > 0 ? carried : { ...carried, previewId: undefined });
+    if (asset.created_new !== false) return write(key, sentBytes > 0 ? carried : { ...carried, previewId: undefined }, item.act);
     // One that was there keeps what stands on it, and gets what somebody wants of this file besides.
     const before = { name: asset.name ?? "", tags: asset.tags ?? carried.tags, metadata: asset.user_metadata ?? {} };
     change(key, { about: { ...mergeAbout(before, item.about), name: item.about.name } });
-    return write(key, before);
+    return write(key, before, item.act);
   }
 
   /** What shall stand on the stored asset and does not yet. */
-  async function write(key: number, before: About): Promise<void> {
+  async function write(key: number, before: About, act: string | undefined): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return;
     const { connection, about } = item;
     const changes = changesBetween(before, about);
     if (!changes) return;
     change(key, { changing: "now" });
-    const asking = { connection, signal: new AbortController().signal, onHold: () => undefined };
+    const asking = { connection, act, signal: new AbortController().signal, onHold: () => undefined };
     const result = await ports.change(item.status.asset.id, changes, asking);
     const standing = result.ok ? undefined : writtenBut(result.failure.parts, before, about);
     change(key, { changing: result.ok ? undefined : result.failure, standing });
@@ -163,11 +163,13 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
       if (!store.getState().items.some(isUnfinished)) release();
       if (takesNoId) learntOf(connection).service.takesNoId = true;
+      const act = newUuid();
       const items = uploads.map((upload): UploadItem => ({
         ...upload,
         key: ++lastKey,
         id: newUuid(),
         connection,
+        act,
         mayBeThere: false,
         status: { kind: "waiting" },
       }));
@@ -181,7 +183,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     /** Also what failed, and what could not be written to what is stored. */
     again(key: number) {
       const standing = find(key)?.standing;
-      if (standing) void write(key, standing);
+      if (standing) void write(key, standing, newUuid());
       release();
       wait(key);
       pump();
@@ -216,11 +218,12 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     dropFailed: () => dispatch({ type: "removed", keys: keysOf(({ status }) => status.kind === "failed") }),
     /** Goes along with what waits; is written afterwards to what is stored or on its way. */
     describe(keys: ReadonlySet<number>, about: (item: UploadItem) => About) {
+      const act = newUuid();
       for (const key of keys) {
         const item = find(key);
         if (!item) continue;
         change(key, { about: about(item) });
-        void write(key, item.standing ?? item.about);
+        void write(key, item.standing ?? item.about, act);
       }
     },
   };

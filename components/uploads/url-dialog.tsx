@@ -10,9 +10,11 @@ import { FormField } from "@/components/ui/form-field";
 import { showToast } from "@/components/ui/toast-store";
 import { Textarea } from "@/components/ui/textarea";
 import { callApi } from "@/lib/browser/api";
+import { newUuid } from "@/lib/browser/new-uuid";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 import { withQuery } from "@/lib/browser/urls";
+import { ACT_HEADER } from "@/lib/contract/act-id";
 import { type DraftFaults, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
 import { type Address, MOST_ADDRESSES, readAddresses } from "./address";
@@ -59,11 +61,13 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
       ...(previewId && { preview_id: previewId }),
     };
     const failures = new Map<string, ApiFailure>();
+    const headers = { [ACT_HEADER]: newUuid() };
     const count = { already: 0, started: 0 };
     // One after another: each is a promise of the service, and a refusal of one is no reason to hold back the others.
     for (const { url } of good) {
       const answer = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
         method: "POST",
+        headers,
         json: { source_url: url, ...more },
       });
       if (!answer.ok) failures.set(url, answer.failure);

@@ -2,6 +2,7 @@
 // Guarantees: a hash that the service does not know is no failure, so that a browser logs no error for each new file; an offer without a
 // clear answer is looked up among the newest assets. Must never: offer twice.
 
+import { ACT_HEADER } from "@/lib/contract/act-id";
 import { mayHaveStarted } from "@/lib/contract/submission";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
@@ -27,13 +28,14 @@ export type Offered<T> =
 
 export async function offerHash<T extends { asset_hash?: string }>(
   offer: HashOffer,
-  { connection, signal }: { connection?: string; signal?: AbortSignal },
+  { connection, signal, act }: { connection?: string; signal?: AbortSignal; act?: string },
 ): Promise<Result<Offered<T>, ApiFailure>> {
   const path = withQuery("/api/console/known-content", { connection });
   const begunMs = Date.now();
   const answer = await callApi<{ asset?: T | null; isUnclear?: boolean }>(path, {
     method: "POST",
     json: offer,
+    ...(act !== undefined && { headers: { [ACT_HEADER]: act } }),
     signal,
     cache: "no-store",
   });

@@ -2,6 +2,7 @@
 // Guarantees: what is refused for another reason, or was stopped meanwhile, comes back as it was; nothing that may have been done is sent again.
 
 import { isPlainRateLimit } from "@/lib/contract/failure";
+import { ACT_HEADER } from "@/lib/contract/act-id";
 import { type Result } from "@/lib/shared/result";
 import { callApi, type CallInit } from "./api";
 import { type ApiFailure } from "./read-failure";
@@ -10,6 +11,8 @@ import { type ApiFailure } from "./read-failure";
 export type Work = {
   connection: string | undefined;
   signal: AbortSignal;
+  /** The same for all of it: the audit log shows it as one row. */
+  act?: string;
   /** So many more are through. */
   onDone: (count: number) => void;
   /** The service asked to wait; undefined when the wait is over. */
@@ -23,7 +26,9 @@ const MOST_TRIES = 6;
 
 /** A plain rate limit is the one refusal that did nothing and is worth the same request again, after the wait that it names. */
 export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
-  const call = () => callApi<T>(path, { ...init, ...(work.isLeaving && { keepalive: true }) });
+  const headers = new Headers(init.headers);
+  if (work.act !== undefined) headers.set(ACT_HEADER, work.act);
+  const call = () => callApi<T>(path, { ...init, headers, ...(work.isLeaving && { keepalive: true }) });
   return work.isLeaving ? call() : patiently(call, work);
 }
 

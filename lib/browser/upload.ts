@@ -2,6 +2,7 @@
 // Guarantees: a value or a failure, never an exception; the bytes stream from the file and are not held; an abort ends the connection.
 // Must never: send anything twice by itself.
 
+import { ACT_HEADER } from "@/lib/contract/act-id";
 import { parseExactJson } from "@/lib/contract/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
@@ -12,9 +13,11 @@ export type UploadOptions = ({ form: FormData } | { bytes: Blob }) & {
   /** 0 to 1 of the bytes that have left. */
   onProgress?: (share: number) => void;
   signal?: AbortSignal;
+  /** What it is part of, where many are sent by one act. */
+  act?: string;
 };
 
-export function upload<T>(path: `/${string}`, { onProgress, signal, ...body }: UploadOptions): Promise<Result<T, ApiFailure>> {
+export function upload<T>(path: `/${string}`, { onProgress, signal, act, ...body }: UploadOptions): Promise<Result<T, ApiFailure>> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const stop = () => request.abort();
@@ -30,6 +33,7 @@ export function upload<T>(path: `/${string}`, { onProgress, signal, ...body }: U
     request.onabort = () => finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
     request.open("POST", apiPath(path));
     request.setRequestHeader("accept", "application/json");
+    if (act !== undefined) request.setRequestHeader(ACT_HEADER, act);
     if (signal?.aborted) return finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
     signal?.addEventListener("abort", stop);
     if ("bytes" in body) request.setRequestHeader("content-type", "application/octet-stream");

@@ -2,7 +2,7 @@
 // Guarantees: bounded; what was written is read again, and any other text is read as an outcome without things.
 
 import { writeExactJson } from "./exact-json";
-import { isObject } from "./json";
+import { objectOf, textOf } from "./json";
 import { toPlainLine } from "./plain-line";
 
 export type AuditThing = { id: string; name?: string };
@@ -39,9 +39,14 @@ function parsed(text: string): AuditThing[] {
   });
 }
 
-/** What a request to the service named: in its body, or in its path. */
-export function thingsNamed({ params, json }: { params?: Readonly<Record<string, string>>; json?: unknown }): string[] {
-  const listed = isObject(json) ? (json.delete ?? json.ids ?? json.job_ids) : undefined;
+type Request = { params?: Readonly<Record<string, string>>; json?: unknown };
+
+/** What a request to the service named, in its body or in its path; else what the answer says that it made, or took away. */
+export function thingsNamed({ params, json }: Request, answer: unknown): string[] {
+  const asked = objectOf(json);
+  const told = objectOf(answer);
+  const listed = asked?.delete ?? asked?.ids ?? asked?.job_ids ?? told?.deleted;
   if (Array.isArray(listed)) return listed.filter((id) => typeof id === "string");
-  return params?.id === undefined ? [] : [params.id];
+  const id = params?.id ?? textOf(told?.id);
+  return id === undefined ? [] : [id];
 }

@@ -37,8 +37,10 @@ export type AuditItem = {
   outcome?: string;
   /** What it was done to, one by one, newest first; many requests of one act are one entry. */
   parts?: AuditPart[];
+  /** So many requests of the act were refused or failed, where others were not. */
+  refused?: number;
 };
-export type AuditPart = { id: string; name?: string; at: number };
+export type AuditPart = { id: string; name?: string; at: number; isRefused?: true };
 export type AuditPage = { entries: AuditItem[]; hasMore: boolean };
 /** What a page can be narrowed down to: everybody and every act that the log has met. */
 export type AuditChoices = { members: { id: string; name: string }[]; actions: string[] };

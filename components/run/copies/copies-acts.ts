@@ -38,6 +38,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
       {
         ports,
         attempt: { memberId, workflowId, name, atMs, ...(connection !== undefined && { connection }) },
+        act: id,
         signal: stop.signal,
         onSending: (key) => tell({ act: "sending", id, key }),
         onOutcome: (key, outcome) => tell({ act: "told", id, key, outcome }),

@@ -21,7 +21,12 @@ type Told = {
   onOutcome: (key: string, outcome: CopyOutcome | undefined) => void;
   onWait: Work["onWait"];
 };
-type Sender = Told & { ports: Pick<RunPorts, "sendPrompt" | "reportSubmission">; attempt: Omit<Attempt, "key">; signal: AbortSignal };
+type Sender = Told & {
+  ports: Pick<RunPorts, "sendPrompt" | "reportSubmission">;
+  attempt: Omit<Attempt, "key">;
+  act: string;
+  signal: AbortSignal;
+};
 
 /** So many in a row that could not be started, and the rest would go the same way. */
 const MOST_FAILING = 3;
@@ -49,9 +54,9 @@ export async function sendCopies(copies: readonly Planned[], sender: Sender): Pr
 
 const networkGone: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-async function sendOne({ key, label, make }: Planned, { ports, attempt, signal, onWait }: Sender): Promise<RunOutcome> {
+async function sendOne({ key, label, make }: Planned, { ports, attempt, act, signal, onWait }: Sender): Promise<RunOutcome> {
   const { submission, graph } = make();
-  const answer = await patiently(() => ports.sendPrompt(submission, key, label), { signal, onWait });
+  const answer = await patiently(() => ports.sendPrompt(submission, key, { label, act }), { signal, onWait });
   const outcome = judge(answer, graph);
   return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, { ...attempt, key }) : outcome;
 }

@@ -5,9 +5,12 @@
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { thingsNamed, writeThings } from "@/lib/contract/audit-items";
+import { type AuditThing, thingsNamed, writeThings } from "@/lib/contract/audit-items";
 import { objectOf, textOf } from "@/lib/contract/json";
 import { answersBytes, type Operation } from "@/lib/contract/operation";
+import { maskText } from "@/lib/contract/secret-texts";
+import { LABEL_HEADER, readLabel } from "@/lib/contract/submission";
+import { nameInExtraData } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { openConnection, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
@@ -92,14 +95,22 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   const value = await passOn(operation, access, result.value.value, { sent: input.json, memberId });
   // What was submitted is named by its job: by it the log tells who submitted it.
   const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
+  const things = jobId === undefined ? actedOn(thingsNamed(input, value), access) : [submitted(jobId, asked, access, input.json)];
   asked.note({
-    outcome: writeThings(actedOn(thingsNamed(input), access), outcomeOf(value)),
+    outcome: writeThings(things, outcomeOf(value)),
     ...(jobId !== undefined && { target: jobId }),
   });
   const { status } = result.value;
   if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
   const { told, written } = asked.console.largeAnswers;
   return ok(told(result.value.value) ? writtenAnswer(written(value), status) : jsonAnswer(value, status));
+}
+
+/** By what lists will call it. */
+function submitted(id: string, { request }: Asked, access: Access, json: unknown): AuditThing {
+  const label = readLabel(request.headers.get(LABEL_HEADER));
+  const name = [nameInExtraData(objectOf(json)?.extra_data), label].filter(Boolean).join(" · ");
+  return toBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }
 
 async function upload(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {

@@ -5,6 +5,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
+import { ACT_HEADER, readActId } from "@/lib/contract/act-id";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
@@ -74,7 +75,8 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
       { requestId, action: guard.action },
     );
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
-    if (noted.isWritten || (changes && noted.viewer)) await audit(noted.action ?? guard.action, requestId, noted, result);
+    if (noted.isWritten || (changes && noted.viewer))
+      await audit({ action: noted.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) }, noted, result);
     if (request.method !== "HEAD") return answer;
     // A file or a service's connection may stand behind what nobody reads; how its reading ends is nobody's concern either.
     await answer.body?.cancel().catch(() => undefined);
@@ -101,7 +103,9 @@ async function attempt(
   }
 }
 
-async function audit(action: string, requestId: string, noted: Noted, result: Result<Response, Failure>): Promise<void> {
+type Written = { action: string; requestId: string; act: string | undefined };
+
+async function audit({ action, requestId, act }: Written, noted: Noted, result: Result<Response, Failure>): Promise<void> {
   const { store, now, log } = composition();
   const { viewer, target, connectionId, outcome } = noted;
   const said = result.ok
@@ -116,6 +120,7 @@ async function audit(action: string, requestId: string, noted: Noted, result: Re
       action,
       target,
       connectionId,
+      act,
       ...said,
     });
   } catch (error) {

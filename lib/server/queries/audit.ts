@@ -11,11 +11,11 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type KeptEntry } from "../store/audit";
-import { groupAudit } from "./group-audit";
+import { groupAudit, type Logged } from "./group-audit";
 
 const HOUR_MS = 60 * 60_000;
-const EXPORT_PAGE = 500;
-const READ_PAGE = 200;
+const EXPORT_PAGE = 100;
+const READ_PAGE = 100;
 /** An act on more things than this is more than one row. */
 const MOST_READ = 5_000;
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
@@ -25,15 +25,15 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
   const { audit } = composition().store;
   const names = await connectionNames(viewer);
   const search = searchOf(query);
-  const read: AuditItem[] = [];
+  const read: Logged[][] = [];
   let rows: AuditItem[] = [];
   let isOver = false;
   // One row more than the page holds: the last one may go on in what was not read.
   while (!isOver && rows.length <= query.limit && read.length < MOST_READ) {
-    const entries = await audit.list({ ...search, before: read.at(-1)?.id ?? query.before }, READ_PAGE);
-    read.push(...entries.map((entry) => toItem(entry, names)));
+    const acts = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, READ_PAGE);
+    read.push(...acts.map((act) => act.map((entry) => toItem(entry, names))));
     rows = groupAudit(read);
-    isOver = entries.length < READ_PAGE;
+    isOver = acts.length < READ_PAGE;
   }
   return ok({ entries: rows.slice(0, query.limit), hasMore: rows.length > query.limit || !isOver });
 }
@@ -65,16 +65,16 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
     ])
   );
   let before: number | undefined;
-  let open: AuditItem[] = [];
+  let open: Logged[][] = [];
   for (;;) {
-    const page = await composition().store.audit.list({ ...search, before }, EXPORT_PAGE);
-    before = page.at(-1)?.id;
+    const page = await composition().store.audit.listActs({ ...search, before }, EXPORT_PAGE);
+    before = page.at(-1)?.[0]?.id;
     const isLast = page.length < EXPORT_PAGE;
-    const read = [...open, ...page.map((entry) => toItem(entry, names))];
+    const read = [...open, ...page.map((act) => act.map((entry) => toItem(entry, names)))];
     const rows = groupAudit(read);
     // The last row may go on in the next page, where it is put together whole.
     const held = isLast || read.length > MOST_READ ? undefined : rows.pop();
-    open = held ? read.filter(({ id }) => id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
+    open = held ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
     if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
     if (isLast) return;
   }
@@ -115,7 +115,7 @@ function isPrivateName({ action, connectionId }: KeptEntry, names: ReadonlyMap<s
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !names.has(connectionId));
 }
 
-function toItem(kept: KeptEntry, names: ReadonlyMap<string, string>): AuditItem {
+function toItem(kept: KeptEntry, names: ReadonlyMap<string, string>): Logged {
   const { memberId, memberName, connectionId, target, ...entry } = kept;
   return {
     ...entry,

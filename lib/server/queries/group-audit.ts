@@ -1,12 +1,15 @@
-// Entries of the audit log that were one act to the person who did it: many requests within moments, shown as one row that unfolds.
-// Guarantees: pure; every entry is in exactly one row, in its order; a row is about one member, one act, one connection and one end.
+// Entries of the audit log that were one act to the person who did it, shown as one row that unfolds: those that carry one act's id, and of
+// clients that give none, many requests within moments.
+// Guarantees: pure; every entry is in exactly one row, in its order; a row is about one member, one family of acts and one connection; what
+// was refused is marked in it.
 
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit";
-import { readThings } from "@/lib/contract/audit-items";
+import { familyOf } from "@/lib/contract/audit-acts";
+import { type AuditThing, readThings } from "@/lib/contract/audit-items";
 
 const MOMENT_MS = 10_000;
-/** What many are done of at a time; signing in twice is twice. */
+/** What many are done of at a time without saying so; signing in twice is twice. */
 const ofMany = new Set([
   "manageQueue",
   "manageHistory",
@@ -22,27 +25,53 @@ const ofMany = new Set([
   "submitPrompt",
 ]);
 
-/** Newest first, as they come. A row has the id of its oldest entry: the next page begins before it. */
-export function groupAudit(entries: readonly AuditItem[]): AuditItem[] {
+/** `actId`: of one act on many things, as its client said. */
+export type Logged = AuditItem & { actId?: string };
+
+/** Each with the rest of its act, newest first, as they come. A row has the id that the next page begins before. */
+export function groupAudit(acts: readonly (readonly Logged[])[]): AuditItem[] {
   const rows: AuditItem[] = [];
-  let oldest: AuditItem | undefined;
-  for (const entry of entries) {
+  let before: Logged | undefined;
+  for (const [newest, ...rest] of acts) {
+    if (!newest) continue;
     const row = rows.at(-1);
-    const { things, outcome } = readThings(entry.outcome);
-    const { outcome: _written, ...facts } = entry;
-    const own: AuditItem = { ...facts, ...(outcome !== undefined && { outcome }) };
-    const parts = partsOf(own, things);
-    if (row && oldest && isSameAct(oldest, entry)) {
-      const { outcome: _one, target: _target, ...rest } = row;
-      rows[rows.length - 1] = { ...rest, id: entry.id, parts: [...(row.parts ?? []), ...parts] };
-    } else rows.push({ ...own, parts });
-    oldest = entry;
+    if (row && before && isSameAct(before, newest)) {
+      rows[rows.length - 1] = { ...together(row), id: newest.id, parts: [...(row.parts ?? []), ...partsOf(newest)] };
+    } else rows.push(rowOf(newest, rest));
+    before = newest;
   }
   return rows;
 }
 
-function isSameAct(newer: AuditItem, older: AuditItem): boolean {
+function rowOf(newest: Logged, rest: readonly Logged[]): AuditItem {
+  const entries = [newest, ...rest];
+  const parts = entries.flatMap(partsOf);
+  // What went through says what the act was; where nothing did, the newest refusal.
+  const done = entries.filter(isDone);
+  const { outcome, actId: _, ...facts } = done[0] ?? newest;
+  if (rest.length === 0) {
+    const said = readThings(outcome).outcome;
+    return { ...facts, ...(said !== undefined && { outcome: said }), parts };
+  }
+  const isMixed = entries.some(({ action }) => action !== facts.action);
+  const refused = done.length === 0 ? 0 : entries.length - done.length;
+  const row = { ...together(facts), id: newest.id, at: newest.at, parts, ...(refused > 0 && { refused }) };
+  return isMixed ? { ...row, action: familyOf(facts.action) ?? facts.action } : row;
+}
+
+/** Of many there is no one answer. */
+function together({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
+  return rest;
+}
+
+function isDone({ status }: AuditItem): boolean {
+  return status < 400;
+}
+
+function isSameAct(newer: Logged, older: Logged): boolean {
   return (
+    newer.actId === undefined &&
+    older.actId === undefined &&
     ofMany.has(newer.action) &&
     newer.action === older.action &&
     newer.member?.id === older.member?.id &&
@@ -53,8 +82,10 @@ function isSameAct(newer: AuditItem, older: AuditItem): boolean {
   );
 }
 
-function partsOf(entry: AuditItem, things: readonly { id: string; name?: string }[]): AuditPart[] {
-  if (things.length > 0) return things.map((thing) => ({ ...thing, at: entry.at }));
-  const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(\S+)/.exec(entry.outcome ?? "")?.[1];
-  return id === undefined ? [] : [{ id, at: entry.at }];
+function partsOf(entry: AuditItem): AuditPart[] {
+  const { things, outcome } = readThings(entry.outcome);
+  const mark = { at: entry.at, ...(!isDone(entry) && { isRefused: true as const }) };
+  const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(\S+)/.exec(outcome ?? "")?.[1];
+  const named: readonly AuditThing[] = things.length > 0 || id === undefined ? things : [{ id }];
+  return named.map((thing) => ({ ...thing, ...mark }));
 }

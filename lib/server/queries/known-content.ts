@@ -2,6 +2,7 @@
 // that a browser does not log each new file as an error. Guarantees: every other refusal stays one; who has no connection hears that first.
 
 import "server-only";
+import { writeThings } from "@/lib/contract/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
@@ -28,6 +29,6 @@ export async function createOfKnownContent({ request, viewer, note }: Asked): Pr
   if (!made.ok && made.failure.status !== 404) return failed(toBrowser(made.failure, access.value));
   // An answer that does not name the offered hash proves nothing.
   const asset = made.ok && made.value.asset_hash === json.value.hash ? toBrowser(made.value, access.value) : null;
-  note({ outcome: asset ? outcomeOf(asset) : "unknown hash" });
+  note({ outcome: asset ? writeThings([asset], outcomeOf(asset)) : "unknown hash" });
   return ok({ asset, ...(made.ok && !asset && { isUnclear: true as const }) });
 }

@@ -2,8 +2,9 @@
 // Must never: hold a body; `outcome` is a short summary made by the caller, without secrets.
 
 import "server-only";
-import { type Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
+import { createActIds } from "./audit-acts";
 import { CHAIN_START, hashRow, verifyChain } from "./audit-chain";
 import { type Database } from "./database";
 import { type AuditRow } from "./tables";
@@ -19,29 +20,57 @@ export type AuditEntry = {
   status: number;
   code?: string;
   outcome?: string;
+  /** The act on many things that it is part of, as the browser calls it. */
+  act?: string;
 };
-export type KeptEntry = AuditEntry & { id: number };
+export type KeptEntry = Omit<AuditEntry, "act"> & { id: number; actId?: string };
 type AuditSearch = { memberId?: string; action?: string; connectionId?: string; from?: number; to?: number; before?: number };
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 const MOST_CHOICES = 500;
 
 export function createAuditStore(database: Database) {
+  const actIdOf = createActIds();
+
   const list = async (search: AuditSearch, limit: number): Promise<KeptEntry[]> => {
-    const { memberId, action, connectionId, from, to, before } = search;
     const rows = await database
       .selectFrom("audit")
       .selectAll()
-      .$if(memberId !== undefined, (query) => query.where("member_id", "=", memberId ?? ""))
-      .$if(action !== undefined, (query) => query.where("action", "=", action ?? ""))
-      .$if(connectionId !== undefined, (query) => query.where("connection_id", "=", connectionId ?? ""))
-      .$if(from !== undefined, (query) => query.where("at", ">=", from ?? 0))
-      .$if(to !== undefined, (query) => query.where("at", "<", to ?? 0))
-      .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+      .where(matching("audit", search))
+      .$if(search.before !== undefined, (query) => query.where("id", "<", search.before ?? 0))
       .orderBy("id", "desc")
       .limit(limit)
       .execute();
     return rows.map(toEntry);
+  };
+
+  /** The newest entries that no newer one of their act stands for, and with each what else its act did. */
+  const listActs = async (search: AuditSearch, limit: number): Promise<KeptEntry[][]> => {
+    const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matching("newer", search)}`;
+    const rows = await database
+      .selectFrom("audit")
+      .selectAll()
+      .where(matching("audit", search))
+      .where(sql<boolean>`(act_id IS NULL OR NOT EXISTS (${newer}))`)
+      .$if(search.before !== undefined, (query) => query.where("id", "<", search.before ?? 0))
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    const acts = rows.map((row) => [toEntry(row)]);
+    const byAct = new Map(acts.flatMap((act) => (act[0]?.actId === undefined ? [] : [[act[0].actId, act] as const])));
+    if (byAct.size === 0) return acts;
+    const all = await database
+      .selectFrom("audit")
+      .selectAll()
+      .where("act_id", "in", [...byAct.keys()])
+      .where(matching("audit", search))
+      .orderBy("id", "desc")
+      .execute();
+    for (const row of all) {
+      const act = byAct.get(row.act_id ?? "");
+      if (act && Number(row.id) !== act[0]?.id) act.push(toEntry(row));
+    }
+    return acts;
   };
 
   return {
@@ -57,6 +86,7 @@ export function createAuditStore(database: Database) {
         status: entry.status,
         code: entry.code ?? null,
         outcome: plain(entry.outcome),
+        act_id: actIdOf(entry),
       };
       await database.transaction().execute(async (transaction) => {
         // Written first: from here on no other process writes, the command line neither.
@@ -82,6 +112,7 @@ export function createAuditStore(database: Database) {
 
     /** The newest first. */
     list,
+    listActs,
     listNewest: (limit: number) => list({}, limit),
 
     /** Who did it first, under the name that they have now; undefined where it was not done through the console. */
@@ -119,6 +150,19 @@ export function createAuditStore(database: Database) {
   };
 }
 
+function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to }: AuditSearch) {
+  const column = (name: keyof AuditRow) => sql.ref(`${table}.${name}`);
+  const conditions = [
+    sql`1 = 1`,
+    ...(memberId === undefined ? [] : [sql`${column("member_id")} = ${memberId}`]),
+    ...(action === undefined ? [] : [sql`${column("action")} = ${action}`]),
+    ...(connectionId === undefined ? [] : [sql`${column("connection_id")} = ${connectionId}`]),
+    ...(from === undefined ? [] : [sql`${column("at")} >= ${from}`]),
+    ...(to === undefined ? [] : [sql`${column("at")} < ${to}`]),
+  ];
+  return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
+}
+
 /** What a service said of itself, or a member of theirs, could otherwise look like another row, or like another name. */
 function plain(text: string | undefined): string | null {
   return text === undefined ? null : toPlainLine(text);
@@ -137,5 +181,6 @@ function toEntry(row: Selectable<AuditRow>): KeptEntry {
     status: row.status,
     code: row.code ?? undefined,
     outcome: plain(row.outcome ?? undefined) ?? undefined,
+    actId: row.act_id ?? undefined,
   };
 }

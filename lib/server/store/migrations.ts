@@ -18,6 +18,7 @@ import { connectionAssets } from "./migrations/0013-connection-assets";
 import { jobLedger } from "./migrations/0014-job-ledger";
 import { maskedNames } from "./migrations/0015-masked-names";
 import { submissions } from "./migrations/0016-submissions";
+import { actsOfTheLog } from "./migrations/0017-acts-of-the-log";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -36,4 +37,5 @@ export const migrations: Record<string, Migration> = {
   "0014-job-ledger": jobLedger,
   "0015-masked-names": maskedNames,
   "0016-submissions": submissions,
+  "0017-acts-of-the-log": actsOfTheLog,
 };

@@ -112,6 +112,8 @@ export type AuditRow = {
   status: number;
   code: string | null;
   outcome: string | null;
+  /** One act on many things. */
+  act_id: string | null;
   hash: string;
 };
 
@@ -151,7 +153,7 @@ export type LedgerJobRow = {
   is_exact: number;
   member_id: string | null;
   run_ms: number | null;
-  /** Of what it put out, with commas between. */
+  /** Of what it put out, separated by commas. */
   kinds: string;
   /** A list item, as JSON; secrets are masked. */
   item: string;

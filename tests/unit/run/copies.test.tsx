@@ -33,9 +33,9 @@ afterEach(() => {
 /** A service whose answers are the test's, one by one. */
 function desk(ports: Partial<RunPorts> = {}) {
   const sent: Sent[] = [];
-  const sendPrompt = (submission: Submission, key: string, label?: string) =>
+  const sendPrompt = (submission: Submission, key: string, copy?: { label: string }) =>
     new Promise<Result<unknown, Failure>>((answer) =>
-      sent.push({ width: submission.prompt["1"]?.inputs.width, key, ...(label !== undefined && { label }), answer }),
+      sent.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer }),
     );
   const store = createRunStore();
   const all = portsTo(undefined, { sendPrompt, ...ports });

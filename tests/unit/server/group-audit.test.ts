@@ -1,10 +1,9 @@
 // Which entries of the audit log are one row, and what that row unfolds to.
 import { expect, test } from "vitest";
-import { type AuditItem } from "@/lib/contract/audit";
 import { readThings, writeThings } from "@/lib/contract/audit-items";
-import { groupAudit } from "@/lib/server/queries/group-audit";
+import { groupAudit, type Logged } from "@/lib/server/queries/group-audit";
 
-const entry = (id: number, extra: Partial<AuditItem> = {}): AuditItem => ({
+const entry = (id: number, extra: Partial<Logged> = {}): Logged => ({
   id,
   at: 1_000 * id,
   requestId: `r${id}`,
@@ -18,10 +17,32 @@ const entry = (id: number, extra: Partial<AuditItem> = {}): AuditItem => ({
 
 test("many requests of one act are one row with every thing by its name, and the page goes on below the oldest of them", () => {
   const named = (id: number) => entry(id, { outcome: writeThings([{ id: `a${id}`, name: `photo ${id}.png` }], undefined) });
-  const [row, ...others] = groupAudit([named(9), named(8), named(7)]);
+  const [row, ...others] = groupAudit([[named(9)], [named(8)], [named(7)]]);
   expect(others).toEqual([]);
   expect(row).toMatchObject({ id: 7, at: 9_000, action: "deleteAsset" });
   expect(row?.parts).toEqual([9, 8, 7].map((id) => ({ id: `a${id}`, name: `photo ${id}.png`, at: 1_000 * id })));
+});
+
+test("one act is one row whatever stands between, however long it took, and whatever was refused of it", () => {
+  const part = (id: number, extra: Partial<Logged> = {}) => entry(id, { actId: "act", at: 60_000 * id, ...extra });
+  const isSent = (id: number) =>
+    part(id, { action: "uploadAsset", target: undefined, outcome: writeThings([{ id: `a${id}`, name: `p${id}.png` }], `id=a${id}`) });
+  const unknown = (id: number) => part(id, { action: "createAssetFromHash", target: undefined, outcome: "unknown hash" });
+  const refused = part(5, { action: "uploadAsset", target: "too-large", status: 413, code: "PAYLOAD_TOO_LARGE" });
+  const other = entry(7, { member: { id: "bo", name: "Bo" } });
+  const rows = groupAudit([[isSent(9), unknown(8), refused, isSent(3), unknown(2)], [other]]);
+  expect(rows.map(({ id, action }) => [id, action])).toEqual([
+    [9, "uploadAsset"],
+    [7, "deleteAsset"],
+  ]);
+  expect(rows[0]).toMatchObject({ status: 200, refused: 1, at: 540_000 });
+  expect(rows[0]).not.toHaveProperty("code");
+  expect(rows[0]?.parts).toEqual([
+    { id: "a9", name: "p9.png", at: 540_000 },
+    { id: "too-large", at: 300_000, isRefused: true },
+    { id: "a3", name: "p3.png", at: 180_000 },
+  ]);
+  expect(groupAudit([[{ ...refused, id: 6 }, refused]])).toMatchObject([{ id: 6, status: 413, code: "PAYLOAD_TOO_LARGE" }]);
 });
 
 test("another person, act, connection or end, a pause, and what is done once are rows of their own", () => {
@@ -36,13 +57,13 @@ test("another person, act, connection or end, a pause, and what is done once are
     entry(2),
     entry(1, { at: -60_000 }),
   ];
-  expect(groupAudit(apart).map(({ id }) => id)).toEqual(apart.map(({ id }) => id));
+  expect(groupAudit(apart.map((each) => [each])).map(({ id }) => id)).toEqual(apart.map(({ id }) => id));
 });
 
 test("one request about many things unfolds too, and keeps what the service answered", () => {
   const things = [{ id: "j1", name: "poster · seed 7" }, { id: "j2" }];
   const outcome = writeThings(things, "deleted=2 (j1, j2)");
-  expect(groupAudit([entry(1, { action: "manageQueue", target: undefined, outcome })])).toMatchObject([
+  expect(groupAudit([[entry(1, { action: "manageQueue", target: undefined, outcome })]])).toMatchObject([
     { outcome: "deleted=2 (j1, j2)", parts: [{ id: "j1", name: "poster · seed 7" }, { id: "j2" }] },
   ]);
 });

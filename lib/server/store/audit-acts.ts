@@ -1,0 +1,33 @@
+// The ids under which the entries of one act stand together in the audit log: made here, so that nobody chooses where theirs will be read.
+// Guarantees: an id is for one member, one connection and one family of acts, for so many entries, and for no longer than the act goes on.
+// Must never: outlive the process; what goes on after a restart is a second row.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { familyOf } from "@/lib/contract/audit-acts";
+import { type AuditEntry } from "./audit";
+
+/** Longer than any wait that a service asks for. */
+const PAUSE_MS = 10 * 60_000;
+const MOST_ENTRIES = 1_000;
+const MOST_ACTS = 10_000;
+
+export function createActIds() {
+  /** The one that was written to last is the last. */
+  const open = new Map<string, { id: string; entries: number; at: number }>();
+  return ({ act, action, memberId, connectionId, at }: AuditEntry): string | null => {
+    const family = act === undefined ? undefined : familyOf(action);
+    if (family === undefined) return null;
+    const key = [memberId, connectionId, family, act].join(" ");
+    const known = open.get(key);
+    const isOpen = known && known.entries < MOST_ENTRIES && at - known.at <= PAUSE_MS;
+    const { id, entries } = isOpen ? known : { id: randomUUID(), entries: 0 };
+    open.delete(key);
+    open.set(key, { id, entries: entries + 1, at });
+    for (const oldest of open.keys()) {
+      if (open.size <= MOST_ACTS) break;
+      open.delete(oldest);
+    }
+    return id;
+  };
+}

@@ -1,0 +1,110 @@
+// One act on many things is one row of the audit log, whatever happened beside it, and unfolds to the things by their names.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ACT_HEADER } from "@/lib/contract/act-id";
+import { type AuditItem } from "@/lib/contract/audit";
+import { LABEL_HEADER } from "@/lib/contract/submission";
+import { createHarness, type Harness } from "@/tests/support/harness";
+
+let harness: Harness;
+let now = 1_800_000_000_000;
+beforeAll(async () => {
+  harness = await createHarness({ now: () => now });
+});
+afterAll(() => harness.dispose());
+
+const acting = (act: string) => ({ [ACT_HEADER]: act });
+const unknownHash = (index: number) => `blake3:${String(index).repeat(64)}`;
+
+async function store(name: string, headers: Record<string, string>): Promise<string> {
+  const body = new FormData();
+  body.set("tags", "input");
+  body.set("file", new File([name], name));
+  const answer = await harness.request("/api/assets", { as: "operator", method: "POST", body, headers });
+  expect(answer.status).toBeLessThan(300);
+  return (await answer.json()).id;
+}
+async function rows(query = ""): Promise<AuditItem[]> {
+  return (await (await harness.request(`/api/console/audit?limit=50${query}`, { as: "admin" })).json()).entries;
+}
+
+test("files that are hashed first, slowly and beside another member's acts, are one row with their names", async () => {
+  const act = acting("drop-of-three-files");
+  const ids: string[] = [];
+  for (const [index, name] of ["one.txt", "two words.txt", "three.txt"].entries()) {
+    await harness.request("/api/console/known-content", {
+      as: "operator",
+      method: "POST",
+      json: { hash: unknownHash(index + 1), tags: ["input"], name },
+      headers: act,
+    });
+    ids.unshift(await store(name, act));
+    // The same id of somebody else is another act.
+    await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: act });
+    now += 45_000;
+  }
+  const of = (all: AuditItem[], role: "operator" | "owner") => all.filter(({ member }) => member?.id === harness.viewerOf(role).memberId);
+  const entries = await rows();
+  expect(of(entries, "operator")).toMatchObject([
+    { action: "uploadAsset", parts: ["three.txt", "two words.txt", "one.txt"].map((name, at) => ({ id: ids[at], name })) },
+  ]);
+  expect(of(entries, "owner")).toMatchObject([{ action: "addTags", parts: ids.map((id) => ({ id })) }]);
+  // Narrowed down, a part of it is a row as well, and so it is in the file.
+  expect((await rows("&action=createAssetFromHash"))[0]?.parts).toEqual([]);
+  expect(await rows("&action=uploadAsset")).toHaveLength(1);
+  const file = await (await harness.request("/api/console/audit/export?action=uploadAsset", { as: "admin" })).text();
+  expect(file.trimEnd().split("\r\n")).toHaveLength(2);
+  expect(file).toContain("two words.txt");
+});
+
+test("what was refused of an act stays in its row, and is marked there", async () => {
+  const ids = [await store("first.txt", {}), await store("last.txt", {})];
+  const gone = crypto.randomUUID();
+  for (const id of [ids[0], gone, ids[1]])
+    await harness.request(`/api/assets/${id}`, { as: "operator", method: "DELETE", headers: acting("delete-two-of-three") });
+  const [row, next] = await rows();
+  expect(row).toMatchObject({ action: "deleteAsset", status: 204, refused: 1 });
+  expect(row?.parts).toMatchObject([
+    { id: ids[1], name: "last.txt" },
+    { id: gone, isRefused: true },
+    { id: ids[0], name: "first.txt" },
+  ]);
+  expect(next?.action).not.toBe("deleteAsset");
+});
+
+test("copies of a run are one row, by the names that lists have for them, and so are those of two acts two", async () => {
+  const prompt = {
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
+    "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
+  };
+  const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id: "w", name: "Poster" } } } };
+  for (const [act, label] of [
+    ["copies-of-a-poster-1", "1/2 · width 64"],
+    ["copies-of-a-poster-1", "2/2 · width 128"],
+    ["copies-of-a-poster-2", "1/1 · width 8"],
+  ] as const) {
+    const headers = { ...acting(act), [LABEL_HEADER]: encodeURIComponent(label) };
+    expect((await harness.request("/api/prompt", { as: "operator", method: "POST", json, headers })).status).toBe(200);
+  }
+  const submitted = await rows("&action=submitPrompt");
+  expect(submitted.map(({ parts }) => parts?.map(({ name }) => name))).toEqual([
+    ["Poster · 1/1 · width 8"],
+    ["Poster · 2/2 · width 128", "Poster · 1/2 · width 64"],
+  ]);
+});
+
+test("an act that goes on after a long pause is a second row, pages neither lose nor repeat one, and the chain holds", async () => {
+  const ids = [];
+  for (let index = 0; index < 6; index += 1) {
+    ids.push(await store(`pause ${index}.txt`, acting(`one-act-for-ever-${index % 2}`)));
+    now += index === 3 ? 3_600_000 : 1_000;
+  }
+  const all = await rows("&action=uploadAsset");
+  expect(all.slice(0, 4).map(({ parts }) => parts?.map(({ id }) => id))).toEqual([[ids[5]], [ids[4]], [ids[3], ids[1]], [ids[2], ids[0]]]);
+  const paged: AuditItem[] = [];
+  for (let before = ""; paged.length < all.length; before = `&before=${paged.at(-1)?.id}`) {
+    const answer = await harness.request(`/api/console/audit?limit=1&action=uploadAsset${before}`, { as: "admin" });
+    paged.push(...(await answer.json()).entries);
+  }
+  expect(paged).toEqual(all);
+  expect(await harness.console.store.audit.verify()).toHaveProperty("last");
+});
