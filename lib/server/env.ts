@@ -53,7 +53,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   const hostList = z.string().regex(/^[A-Za-z0-9.:[\]-]+(,[A-Za-z0-9.:[\]-]+)*$/);
   const flag = z.enum(["0", "1"]).transform((value) => value === "1");
   const dataDir = read("LIGHTDESK_DATA_DIR", z.string().max(1000), "a folder for the data") ?? ".lightdesk";
-  const trusted = read("LIGHTDESK_TRUSTED_HOSTS", hostList, "HOST or HOST:PORT, with commas between") ?? "";
+  const trusted = read("LIGHTDESK_TRUSTED_HOSTS", hostList, "HOST or HOST:PORT, separated by commas") ?? "";
   return {
     root,
     dataDir: absolute(root, dataDir),
@@ -63,7 +63,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     encryptionKeys: read(
       "LIGHTDESK_ENCRYPTION_KEYS",
       z.string().regex(new RegExp(`^${keyPair}(,${keyPair})*$`)),
-      "ID:KEY pairs with commas between, each KEY 32 bytes in base64; the first one writes",
+      "ID:KEY pairs separated by commas, each KEY 32 bytes in base64; the first one writes",
     ),
     logLevel: read("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
     trustProxy: read("LIGHTDESK_TRUST_PROXY", flag, "1 behind a reverse proxy that sets X-Forwarded-For, else 0") ?? false,

@@ -42,7 +42,7 @@ export async function endSessions({ memberId }: Viewer): Promise<void> {
 
 const wrongPassword: Failure = {
   code: "INVALID_BODY",
-  message: "currentPassword: is not the present password",
+  message: "currentPassword: is not your current password",
   status: 400,
-  details: [{ path: "currentPassword", message: "is not the present password" }],
+  details: [{ path: "currentPassword", message: "is not your current password" }],
 };

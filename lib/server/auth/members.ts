@@ -42,4 +42,4 @@ async function requireWeaker(viewer: Viewer, id: string): Promise<Result<Member,
 }
 
 const nobody: Failure = { code: "NOT_FOUND", message: "There is no such member.", status: 404 };
-export const tooStrong: Failure = { code: "ROLE_TOO_LOW", message: "Your role does not reach that far.", status: 403 };
+export const tooStrong: Failure = { code: "ROLE_TOO_LOW", message: "Your role does not allow this.", status: 403 };

@@ -34,7 +34,7 @@ export async function lostRights({ memberId, role }: Pick<Viewer, "memberId" | "
   const member = await composition().store.members.get(memberId);
   if (!member || member.disabled) return sessionEnded;
   if (hasRole(member.role, role)) return undefined;
-  return { code: "ROLE_TOO_LOW", message: "Your role was lowered meanwhile.", status: 403 };
+  return { code: "ROLE_TOO_LOW", message: "Your role has changed.", status: 403 };
 }
 
 /** For pages: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */

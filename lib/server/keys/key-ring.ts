@@ -12,7 +12,7 @@ const FILE = "encryption-keys";
 
 export type KeyRing = { writing: { id: string; secret: Buffer }; readable: ReadonlyMap<string, Buffer> };
 
-/** `text` is ID:KEY pairs with commas between; the first one writes. */
+/** `text` is ID:KEY pairs separated by commas; the first one writes. */
 export function parseKeyRing(text: string): KeyRing {
   const entries = text.split(",").map((pair) => {
     const at = pair.indexOf(":");

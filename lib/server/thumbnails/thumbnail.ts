@@ -48,7 +48,7 @@ const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", s
 /** A few in a row did not come: the service is not asked at this moment. */
 const notNow: Failure = {
   code: "SERVICE_UNAVAILABLE",
-  message: "The pictures of this service do not come at the moment.",
+  message: "Pictures from this service are not loading right now.",
   status: errorStatus.SERVICE_UNAVAILABLE,
 };
 /** The service offers none: it may one day. */

@@ -37,7 +37,7 @@ export function requireChangeable(database: Database, userId: number, id: string
 /** Inside a commit. */
 export function editAsset(database: Database, asset: StoredAsset, edit: AssetEdit, at: number): void {
   if (typeof edit.preview_id === "string" && !findAsset(database, edit.preview_id, [asset.owner_id, PUBLIC_OWNER])) {
-    throw new ServiceError("INVALID_PREVIEW_ID", "preview_id names no asset of yours.", { field: "preview_id" });
+    throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
   }
   if (edit.tags !== undefined) {
     const wanted = edit.tags;

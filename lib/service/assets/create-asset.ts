@@ -61,10 +61,10 @@ export async function createTogether(
 
 /** Content that the user may see already, own or public, and that is really on disk. */
 export async function createFromHash(stores: Stores, hash: string, wanted: NewAsset): Promise<Created> {
-  if (!(await isStored(stores, wanted.ownerId, hash))) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");
+  if (!(await isStored(stores, wanted.ownerId, hash))) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
   return stores.database.commit(() => {
     const source = findVisibleContent(stores.database, wanted.ownerId, hash);
-    if (!source) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");
+    if (!source) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
     return findOrInsert(stores, source, { ...wanted, name: wanted.name || source.name });
   });
 }
@@ -134,6 +134,6 @@ function findExisting(database: Database, hash: string, wanted: NewAsset): Store
 function requirePreview(database: Database, wanted: NewAsset): void {
   if (wanted.previewId === undefined || wanted.previewId === wanted.id) return;
   if (!findAsset(database, wanted.previewId, [wanted.ownerId, PUBLIC_OWNER])) {
-    throw new ServiceError("INVALID_PREVIEW_ID", "preview_id names no asset of yours.", { field: "preview_id" });
+    throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
   }
 }

@@ -86,7 +86,7 @@ function nextUrl(policy: SourcePolicy, start: URL, from: URL, location: unknown)
 }
 
 function refusalOf(status: number, headers: Headers): ServiceError {
-  if (status === 401 || status === 403) return new ServiceError("FORBIDDEN", "The source wants to know who is asking.");
+  if (status === 401 || status === 403) return new ServiceError("FORBIDDEN", "The source requires a sign-in.");
   if (status === 404 || status === 410) return new ServiceError("NOT_FOUND", "The source has no such file.");
   if (!passing.includes(status)) return new ServiceError("UNPROCESSABLE", `The source answered ${status}.`);
   const waitMs = readRetryAfter(headers, Date.now());

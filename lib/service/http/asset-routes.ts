@@ -121,7 +121,7 @@ export function assetRoutes(parts: Parts): Route[] {
       const hash = call.param("hash");
       if (!/^blake3:[0-9a-f]{64}$/.test(hash))
         throw new ServiceError("INVALID_HASH", "hash: must be blake3: and 64 hexadecimal digits.", { field: "hash" });
-      if (!(await isStored(parts, call.user.id, hash))) throw new ServiceError("NOT_FOUND", "No content of yours has that hash.");
+      if (!(await isStored(parts, call.user.id, hash))) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
       return empty(200);
     }),
   ];

@@ -24,7 +24,7 @@ export function downloadRoutes(parts: Parts): Route[] {
       if (new Set(tags).size > settings.maxTagsPerAsset)
         throw invalid("INVALID_BODY", [{ field: "tags", message: `an asset has at most ${settings.maxTagsPerAsset} tags` }]);
       if (previewId !== undefined && !findAsset(database, previewId, [user.id, PUBLIC_OWNER]))
-        throw new ServiceError("INVALID_PREVIEW_ID", "preview_id names no asset of yours.", { field: "preview_id" });
+        throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
       const existing = downloads.findExisting(user.id, url);
       if (existing !== undefined) {
         const { asset, createdNew } = await createFromHash(parts, existing, { ownerId: user.id, name: "", tags, metadata, previewId });

@@ -36,7 +36,7 @@ export function queueRoutes(parts: Parts): Route[] {
     route(operations.getHistoryEntry, (call) => {
       const job = findJob(database, call.user.id, call.param("job_id"));
       const entry = job && toHistoryEntry(database, job);
-      if (!job || !entry) throw new ServiceError("NOT_FOUND", "The history holds no such job.");
+      if (!job || !entry) throw new ServiceError("NOT_FOUND", "This job is not in the history.");
       return jsonText(objectText({}, { [job.id]: entry }));
     }),
 

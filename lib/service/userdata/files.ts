@@ -113,7 +113,7 @@ async function makeParent(target: string, top: string): Promise<void> {
     for (let at = dirname(target); at.length >= dirname(first).length && at.startsWith(top); at = dirname(at)) await syncFolder(at);
   } catch (error) {
     if (!hasCode(error, "EEXIST", "ENOTDIR")) throw error;
-    throw new ServiceError("BAD_REQUEST", "A file stands where a folder of this path would be.");
+    throw new ServiceError("BAD_REQUEST", "A file with this name already exists in the path.");
   }
 }
 

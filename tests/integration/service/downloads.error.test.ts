@@ -143,7 +143,7 @@ describe("downloads from hostile sources", () => {
     ["/with-password", "does not download from"],
     ["/round", "too often"],
     ["/gone", "no such file"],
-    ["/asks", "who is asking"],
+    ["/asks", "requires a sign-in"],
     ["/teapot", "answered 418"],
     ["/broken", "answered 500"],
     ["/hangs-up", "no answer"],
