@@ -5,17 +5,18 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { familyOf } from "@/lib/contract/audit-acts";
-import { type AuditEntry } from "./audit";
 
 /** Longer than any wait that a service asks for. */
 const PAUSE_MS = 10 * 60_000;
 const MOST_ENTRIES = 1_000;
 const MOST_ACTS = 10_000;
 
+type Written = { act?: string; action: string; memberId?: string; connectionId?: string; at: number };
+
 export function createActIds() {
   /** The one that was written to last is the last. */
   const open = new Map<string, { id: string; entries: number; at: number }>();
-  return ({ act, action, memberId, connectionId, at }: AuditEntry): string | null => {
+  return ({ act, action, memberId, connectionId, at }: Written): string | null => {
     const family = act === undefined ? undefined : familyOf(action);
     if (family === undefined) return null;
     const key = [memberId, connectionId, family, act].join(" ");
