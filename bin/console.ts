@@ -1,5 +1,8 @@
 // The console's own HTTP server around Next: it owns the sockets, so that a stop can let what is in flight end.
 // Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
+import { createRequire } from "node:module";
+import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
+import type nextLoadConfig from "next/dist/server/config";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createEventSockets } from "@/lib/http/event-sockets";
@@ -60,6 +63,10 @@ async function main(): Promise<void> {
   process.env.NEXT_MANUAL_SIG_HANDLE = "1";
 
   const { default: next } = await import("next");
+  // Next prints how long it took to read its settings, unless they were read before: a start says its addresses and nothing else.
+  const require = createRequire(import.meta.url);
+  const { default: loadConfig }: { default: typeof nextLoadConfig } = require("next/dist/server/config");
+  await loadConfig(PHASE_PRODUCTION_SERVER, env.root);
   // Next puts an upgrade handler of its own on the server it is given, which keeps sockets: it gets one that never listens.
   const app = next({ dev: false, dir: env.root, hostname: env.host, port, httpServer: createServer() });
   await app.prepare();

@@ -19,12 +19,12 @@ test("a key that may not be used is not called wrong: the status and what the se
   desk,
 }) => {
   const strict = await startStandIn((_request, response) => {
-    response.writeHead(403, { "content-type": "application/json" }).end('{"code":"FORBIDDEN","message":"This key is for training only."}');
+    response.writeHead(403, { "content-type": "application/json" }).end('{"code":"FORBIDDEN","message":"For training only."}');
   });
   await page.goto(`${desk.url}/settings`);
   const form = await addConnection(page, { name: "Training", url: strict.url, key: "training-key" });
   await expect(form.getByText("The service does not allow this key to be used")).toBeVisible();
-  await expect(form.getByText("The service answers 403: This key is for training only.")).toBeVisible();
+  await expect(form.getByText("The service answers 403: For training only.")).toBeVisible();
   await expect(form.getByText(/refused the key|revoked/)).toHaveCount(0);
   await strict.stop();
 });

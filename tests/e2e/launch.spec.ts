@@ -17,6 +17,8 @@ test("npm start's launcher answers when it says so, and Ctrl-C lets what is in f
 }) => {
   const desk = await startDesk({}, "bin/start.mjs");
   expect((await request.get(`${desk.url}/api/health`)).status()).toBe(200);
+  // What a start says is read by people and by programs: its addresses, and nothing that the framework tells of itself.
+  expect(desk.output()).not.toContain("next.config");
   await desk.setUp(request);
   await desk.signIn(context);
   const before = filesOf(desk).length;

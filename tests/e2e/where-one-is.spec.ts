@@ -41,9 +41,12 @@ test("the drawing of a job fits a phone when it is opened", async ({ signedIn: p
   await untilState(page.request, desk, id, "completed");
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${desk.url}/jobs/${id}`);
-  await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded();
   const nodes = page.locator("[data-node]");
-  await expect(nodes).toHaveCount(4);
+  // The drawing takes the place of its own stand-in when it comes into view.
+  await expect(async () => {
+    await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded({ timeout: 1_000 });
+    await expect(nodes).toHaveCount(4, { timeout: 1_000 });
+  }).toPass();
   for (const node of await nodes.all()) {
     const box = await node.boundingBox();
     expect(box?.x).toBeGreaterThanOrEqual(0);
