@@ -25,18 +25,24 @@ export function RunsChart({ days }: { days: readonly RunsOfDay[] }) {
   const place = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number>();
   const { resolvedTheme } = useTheme();
+  const chart = useRef<UPlot>(undefined);
   const dayName = useEffectEvent(nameOf);
+  const daysNow = useEffectEvent(() => days);
+  // While days are being read there are new numbers every few seconds: only they change.
+  useEffect(() => chart.current?.setData(dataOf(days)), [days]);
   useEffect(() => {
     const element = place.current;
     if (!element) return;
-    const chart = new UPlot(optionsOf(element, days, dayName, setPointed), dataOf(days), element);
-    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    const made = new UPlot(optionsOf(element, daysNow, dayName, setPointed), dataOf(daysNow()), element);
+    chart.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
       observer.disconnect();
-      chart.destroy();
+      made.destroy();
+      chart.current = undefined;
     };
-  }, [days, resolvedTheme]);
+  }, [resolvedTheme]);
   const lineOf = ({ day, isUnread, ...counts }: RunsOfDay) =>
     isUnread ? t("unreadLine", { day: nameOf(day) }) : t("line", { ...counts, day: nameOf(day) });
   const shown = pointed === undefined ? undefined : days[pointed];
@@ -64,7 +70,7 @@ function dataOf(days: readonly RunsOfDay[]): UPlot.AlignedData {
 
 function optionsOf(
   element: HTMLElement,
-  days: readonly RunsOfDay[],
+  daysNow: () => readonly RunsOfDay[],
   dayName: (day: string) => string,
   point: (index: number | undefined) => void,
 ): UPlot.Options {
@@ -78,16 +84,20 @@ function optionsOf(
     height: HEIGHT,
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
-    scales: { x: { time: false, range: [-0.5, days.length - 0.5] }, y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+    scales: {
+      x: { time: false, range: () => [-0.5, daysNow().length - 0.5] },
+      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+    },
     axes: [
       {
         ...axis,
         size: 28,
         grid: { show: false },
-        splits: days.map((_, index) => index),
+        splits: () => daysNow().map((_, index) => index),
         space: 64,
         // As many names as there is room for, the last day among them.
         values: (chart, splits) => {
+          const days = daysNow();
           const every = Math.max(1, Math.ceil((splits.length * 72) / Math.max(1, chart.width)));
           return splits.map((index) => ((days.length - 1 - index) % every === 0 ? dayName(days[index]?.day ?? "") : ""));
         },
@@ -104,7 +114,7 @@ function optionsOf(
       ...layers.map(({ token }) => ({ stroke: colour(token), fill: colour(token), width: 0, points: { show: false }, paths: bars })),
     ],
     hooks: {
-      drawClear: [(chart) => markUnread(chart, days, colour("--line"))],
+      drawClear: [(chart) => markUnread(chart, daysNow(), colour("--line"))],
       setCursor: [({ cursor: { idx } }) => point(idx ?? undefined)],
     },
   };

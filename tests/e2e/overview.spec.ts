@@ -147,8 +147,11 @@ test("the overview shows what the service and the console answer: what runs, wha
     // The oldest of fourteen days stands last.
     const unread = runs.locator("tr[data-day]").nth(10);
     await expect(unread.locator("td")).toHaveText("Still being read");
+    const canvas = await runs.locator("canvas").elementHandle();
     isRead = true;
     await expect(unread.locator("td")).toHaveText(["0", "0", "0", "0"]);
+    // New numbers are drawn in the chart that is there.
+    expect(await canvas?.evaluate((element) => element.isConnected)).toBe(true);
     const { days, jobs } = await get<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
     expect(jobs).toBe(5);
     const rows = await runs
