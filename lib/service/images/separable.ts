@@ -48,11 +48,14 @@ function downColumns(frame: Float32Array, from: Size & { channels: number }, hei
   return out;
 }
 
-/** In `sums` the rows that begin at `starts`, each with its weight, added one after the other. Four in one go take half the time. */
+/**
+ * In `sums` the rows that begin at `starts`, each with its weight, added one after the other. Four in one go take half the time; where fewer
+ * are left, the first of them stands for the others without weight: of another row even nothing may be NaN.
+ */
 export function sumRows(source: Float32Array, starts: Int32Array, weights: Float64Array, sums: Float64Array): void {
   sums.fill(0);
   for (let i = 0; i < starts.length; i += 4) {
-    const [a = 0, b = 0, c = 0, d = 0] = starts.subarray(i, i + 4);
+    const [a = 0, b = a, c = a, d = a] = starts.subarray(i, i + 4);
     const [ofA = 0, ofB = 0, ofC = 0, ofD = 0] = weights.subarray(i, i + 4);
     for (let x = 0; x < sums.length; x++)
       sums[x] =

@@ -6,7 +6,7 @@
 export type Taps = {
   /** How many places each result reads. */
   reach: number;
-  /** reach entries for each result. */
+  /** reach entries for each result; where it reads fewer, its last one again, without weight. */
   places: Int32Array;
   weights: Float64Array;
 };
@@ -50,7 +50,7 @@ export function createTaps(method: TapMethod, from: number, to: number): Taps {
   const weights = new Float64Array(to * reach);
   all.forEach((tap, place) => {
     for (let i = 0; i < reach; i++) {
-      places[place * reach + i] = Math.min(from - 1, Math.max(0, tap.first + i));
+      places[place * reach + i] = Math.min(from - 1, Math.max(0, tap.first + Math.min(i, tap.weights.length - 1)));
       weights[place * reach + i] = tap.weights[i] ?? 0;
     }
   });

@@ -40,6 +40,25 @@ function expectSame(a: Raster, b: Raster): void {
   expect(samples(a)).toEqual(samples(b));
 }
 
+describe("a sample that is no number", () => {
+  const sizes = Array.from({ length: 12 }, (_, at) => at + 1);
+  const pairs = sizes.flatMap((from) => sizes.filter((to) => to !== from).map((to) => ({ from, to })));
+
+  it.each(["area", "nearest-exact"] as const)("spoils with %s what reads it and nothing else, along rows and down columns", (by) => {
+    for (const { from, to } of pairs)
+      for (const isRow of [true, false]) {
+        const size = (length: number) => (isRow ? { width: length, height: 1 } : { width: 1, height: length });
+        const scaled = (data: Float32Array) =>
+          samples(scaleRaster({ ...size(from), channels: 1, frames: [frameOfSamples(data)] }, size(to), by, quiet));
+        for (let spoilt = 0; spoilt < from; spoilt += 1) {
+          const read = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? 1 : 0)));
+          const values = scaled(Float32Array.from({ length: from }, (_, at) => (at === spoilt ? Number.NaN : 0.5)));
+          expect(values.map(Number.isNaN), `${spoilt} of ${from} to ${to}`).toEqual(read.map((share) => share !== 0));
+        }
+      }
+  });
+});
+
 describe("scaling", () => {
   it("keeps an image of one colour that colour, by every method", () => {
     fc.assert(
