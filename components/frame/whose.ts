@@ -28,6 +28,7 @@ export const whoseFault: Readonly<Record<SaidCode, Whose>> = {
   PAYMENT_REQUIRED: "key",
   FORBIDDEN: "key",
   FOREIGN_ORIGIN: "us",
+  PAGE_OUT_OF_DATE: "us",
   ROLE_TOO_LOW: "rights",
   NOT_FOUND: "request",
   METHOD_NOT_ALLOWED: "service",

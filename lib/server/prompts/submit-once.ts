@@ -17,9 +17,13 @@ import { outcomeOfKept, toKept } from "./submission-outcome";
 import { type SubmissionOutcome } from "./submission-types";
 
 const KEPT_MS = 24 * 60 * 60_000;
+/** In which pages of before the upgrade send their key: one that looks for its submission by it would find none, and send it again. */
+const OLDER_HEADER = "x-lightdesk-press";
 
 export async function submitOnce(asked: Asked): Promise<Result<Response, Failure>> {
   const key = asked.request.headers.get(IDEMPOTENCY_HEADER);
+  if (asked.request.headers.has(OLDER_HEADER))
+    return failed(refusal("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent: reload the page and try again."));
   if (key === null) return runOperation(operations.submitPrompt, asked, ok({}));
   if (!isIdempotencyKey(key)) return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
   const body = await readWhole(asked.request);

@@ -46,7 +46,15 @@ export function notAddressable(): Failure {
 }
 
 /** Codes that speak of the console itself: a service that sends one of them means something else. */
-const consoleCodes = new Set(["INTERNAL", "UNAUTHORIZED", "ROLE_TOO_LOW", "FOREIGN_ORIGIN", "NO_CONNECTION", "API_KEY_MISSING"]);
+const consoleCodes = new Set([
+  "INTERNAL",
+  "UNAUTHORIZED",
+  "ROLE_TOO_LOW",
+  "FOREIGN_ORIGIN",
+  "PAGE_OUT_OF_DATE",
+  "NO_CONNECTION",
+  "API_KEY_MISSING",
+]);
 
 /** Any refusal of a service. Its 401 means our key, not the person's session: it must not look like the latter. */
 export function refusal(answer: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {

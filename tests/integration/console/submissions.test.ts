@@ -46,6 +46,14 @@ test("two submissions of one key at once reach the service once, and both are to
   expect(sent()).toHaveLength(1);
 });
 
+test("a page of before the upgrade, which would look for its submission in vain, is told to reload, and nothing is sent", async () => {
+  const headers = { "x-lightdesk-press": key };
+  const json = { prompt };
+  const told = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
+  expect([told.status, await told.json()]).toMatchObject([409, { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("reload") }]);
+  expect(sent()).toEqual([]);
+});
+
 test("the same key later is answered with the first job, and the key itself never reaches the service", async () => {
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
   const again = await submission();
