@@ -1,12 +1,13 @@
 // Stopping what runs, at services of three generations.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
 
 let harness: Harness;
+const WRITE_MS = 60_000;
 beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { writeMs: 1000 } });
+  harness = await createHarness({ upstreamLimits: { writeMs: WRITE_MS } });
 });
 afterAll(() => harness.dispose());
 
@@ -83,8 +84,13 @@ test("after one stop that was never answered the others are not waited for, and 
     ["a", "b", "c", "d"],
   );
   server.seen.length = 0;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const stopping = stop(["a", "b", "c", "d"]);
+  while (sent("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));
+  vi.advanceTimersByTime(WRITE_MS);
+  vi.useRealTimers();
   // "a" was answered, and is told as it is.
-  expect(await stop(["a", "b", "c", "d"])).toEqual({
+  expect(await stopping).toEqual({
     stopped: [],
     stopping: [],
     over: ["a"],
