@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { chipStyle } from "@/components/ui/chip";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { readTags } from "@/lib/shared/read-tags";
 import { onlyTag } from "./only-tag";
@@ -95,12 +95,12 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
             ))}
           </ul>
         ) : null}
-        <div className="mt-4 flex justify-end gap-2">
+        <DialogFoot>
           <Button onClick={onClose}>{common("cancel")}</Button>
           <Button type="submit" tone="primary" aria-disabled={all.length === 0 || undefined}>
             {title}
           </Button>
-        </div>
+        </DialogFoot>
       </form>
     </Dialog>
   );

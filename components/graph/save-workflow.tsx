@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button, type ButtonProps } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -121,12 +121,12 @@ function SaveForm({ title, stored, onSaved, textOf, connection, onClose }: SaveF
         </p>
       ) : null}
       {saving.failure ? <FailureMessage failure={saving.failure} /> : null}
-      <div className="flex flex-wrap justify-end gap-2">
+      <DialogFoot>
         <Button onClick={onClose}>{t("cancel")}</Button>
         <Button type="submit" tone={isTaken ? "danger" : "primary"} busy={saving.isBusy} disabled={path === undefined}>
           {t(isTaken ? "replace" : "act")}
         </Button>
-      </div>
+      </DialogFoot>
     </form>
   );
 }

@@ -32,20 +32,39 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
         // A press beside the panel lands on the dialog element itself.
         if (event.target === dialog.current) onClose();
       }}
-      className={cn("dialog m-auto scroll-pb-16 rounded-lg border border-line bg-surface p-0 text-ink shadow-xl", className)}
+      className={cn(
+        "dialog m-auto flex-col overflow-hidden rounded-lg border border-line bg-surface p-0 text-ink shadow-xl open:flex",
+        className,
+      )}
     >
       {isOpen ? (
-        <div className="p-4">
-          <h2 id={id} className="text-lg font-semibold">
+        // Title and actions stay in reach however long the rest is; what is scrolled is that, and never the page behind.
+        <>
+          <h2 id={id} className={cn("px-4 pt-4 text-lg font-semibold", !children && !actions && "pb-4")}>
             {title}
           </h2>
-          {children ? <div className="mt-2 text-ink-2">{children}</div> : null}
-          {actions ? (
-            // In reach however long the dialog is.
-            <div className="sticky bottom-0 -mx-4 mt-2 -mb-4 flex flex-wrap justify-end gap-2 bg-surface px-4 pt-2 pb-4">{actions}</div>
+          {children ? (
+            <div
+              className={cn(
+                "mt-1 min-h-0 scroll-pb-16 overflow-y-auto overscroll-contain px-4 pt-1 text-ink-2",
+                actions ? "pb-2" : "pb-4 has-data-[dialog-foot]:pb-0",
+              )}
+            >
+              {children}
+            </div>
           ) : null}
-        </div>
+          {actions ? <div className="flex shrink-0 flex-wrap justify-end gap-2 px-4 pt-2 pb-4">{actions}</div> : null}
+        </>
       ) : null}
     </dialog>
+  );
+}
+
+/** The actions of a form that is a dialog's content: in reach as those of the dialog are. */
+export function DialogFoot({ children }: { children: ReactNode }) {
+  return (
+    <div data-dialog-foot className="sticky bottom-0 -mx-4 flex flex-wrap justify-end gap-2 bg-surface px-4 pt-3 pb-4">
+      {children}
+    </div>
   );
 }

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { tellStored } from "@/components/frame/stored-assets";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { Link } from "@/components/ui/link";
@@ -106,12 +106,12 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
             </p>
           ) : null}
         </div>
-        <div className="mt-1 flex justify-end gap-2">
+        <DialogFoot>
           <Button onClick={onClose}>{t("close")}</Button>
           <Button type="submit" tone="primary" busy={isBusy}>
             {t("go")}
           </Button>
-        </div>
+        </DialogFoot>
       </form>
     </Dialog>
   );

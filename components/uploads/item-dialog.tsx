@@ -5,7 +5,7 @@ import { type ReactNode, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure-message";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
@@ -125,12 +125,12 @@ function Describe({ start, label, withName, isStored, onSave, onClose }: Describ
       }}
     >
       <AboutForm draft={draft} faults={faults} onChange={setDraft} withName={withName} isStored={isStored} />
-      <div className="mt-4 flex justify-end gap-2">
+      <DialogFoot>
         <Button onClick={onClose}>{t("close")}</Button>
         <Button type="submit" tone="primary">
           {label}
         </Button>
-      </div>
+      </DialogFoot>
     </form>
   );
 }

@@ -4,7 +4,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { useState, useEffect } from "react";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/form-field";
 import { Select } from "@/components/ui/select";
 import { type Dropped } from "@/lib/browser/dropped-files";
@@ -111,12 +111,12 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
           <Checkbox checked={isLast} onChange={({ target }) => setLast(target.checked)} />
           {t("dontAsk")}
         </label>
-        <div className="mt-1 flex justify-end gap-2">
+        <DialogFoot>
           <Button onClick={onClose}>{t("cancel")}</Button>
           <Button type="submit" tone="primary" autoFocus disabled={files.length === 0}>
             {t("go")}
           </Button>
-        </div>
+        </DialogFoot>
       </form>
     </Dialog>
   );

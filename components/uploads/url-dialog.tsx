@@ -5,7 +5,7 @@ import { useId, useMemo, useState } from "react";
 import { failureText } from "@/components/frame/failure-text";
 import { tellStored } from "@/components/frame/stored-assets";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/form-field";
 import { showToast } from "@/components/ui/toast-store";
 import { Textarea } from "@/components/ui/textarea";
@@ -126,12 +126,12 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
           ))}
         </ul>
         <AboutForm draft={draft} faults={faults} onChange={setDraft} />
-        <div className="mt-1 flex justify-end gap-2">
+        <DialogFoot>
           <Button onClick={onClose}>{t("close")}</Button>
           <Button type="submit" tone="primary" busy={isBusy} disabled={good.length === 0}>
             {isBusy ? t("going") : t("go", { count: good.length })}
           </Button>
-        </div>
+        </DialogFoot>
       </form>
     </Dialog>
   );

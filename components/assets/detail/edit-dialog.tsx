@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { failureText } from "@/components/frame/failure-text";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/form-field";
 import { Input } from "@/components/ui/input";
 import { writeExactJson } from "@/lib/contract/exact-json";
@@ -75,12 +75,12 @@ export function EditDialog({ asset, edits, onClose }: EditDialogProps) {
           </p>
         ) : null}
         {edits.said?.kind === "absent" ? <p role="alert">{t("absent")}</p> : null}
-        <div className="flex justify-end gap-2">
+        <DialogFoot>
           <Button onClick={onClose}>{common("cancel")}</Button>
           <Button type="submit" tone="primary" busy={edits.busy === "edit"}>
             {common("save")}
           </Button>
-        </div>
+        </DialogFoot>
       </form>
     </Dialog>
   );

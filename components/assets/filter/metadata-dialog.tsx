@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { MetadataEditor } from "./metadata-editor";
 import { fromRows, type MetadataRow, type ReadRows, readFilter, toFilter } from "./metadata-rows";
 
@@ -35,7 +35,7 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
       <form action={apply}>
         <p className="mb-2">{t(isLocal ? "filterLocal" : "filterHint")}</p>
         {isLocal ? null : <MetadataEditor rows={rows} problems={problems} onRows={setRows} />}
-        <div className="mt-4 flex flex-wrap justify-end gap-2">
+        <DialogFoot>
           {filter === undefined ? null : (
             <Button
               className="mr-auto"
@@ -53,7 +53,7 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
               {t("apply")}
             </Button>
           )}
-        </div>
+        </DialogFoot>
       </form>
     </Dialog>
   );

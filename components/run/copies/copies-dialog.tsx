@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
 import { useConnection } from "@/components/frame/connection-context";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Select } from "@/components/ui/select";
 import { isEditable } from "../field-row";
 import { type FormField, type FormNode } from "../form-model";
@@ -149,7 +149,7 @@ function CopiesForm({ choosable, first, brought, picture, hasRandomised, filledF
           {t("confirm", { count: asked.length, connection })}
         </p>
       ) : null}
-      <div className="flex flex-wrap justify-end gap-2">
+      <DialogFoot>
         <Button onClick={isAsking ? () => setAsked(undefined) : onClose}>{t(isAsking ? "change" : "cancel")}</Button>
         <Button type="submit" tone="primary" disabled={!variation.ok}>
           {!variation.ok
@@ -158,7 +158,7 @@ function CopiesForm({ choosable, first, brought, picture, hasRandomised, filledF
               ? t("confirmed", { count: asked.length })
               : t("start", { count: variation.values.length })}
         </Button>
-      </div>
+      </DialogFoot>
     </form>
   );
 }

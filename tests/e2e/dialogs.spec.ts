@@ -1,0 +1,39 @@
+// A dialog that is longer than the window: its title and its actions stay in view, and what is scrolled is its body.
+import { expectAccessible } from "./support/accessible";
+import { expect, test } from "./support/test";
+
+test("a long dialog on a small phone scrolls its body alone, and its actions stay in view", async ({ signedIn: page, desk }) => {
+  await page.setViewportSize({ width: 390, height: 600 });
+  await page.goto(`${desk.url}/assets`);
+  await expect(page.getByRole("list", { name: "Assets" }).getByRole("link").first()).toBeVisible();
+  await page.getByRole("button", { name: /^Metadata/ }).click();
+  const dialog = page.getByRole("dialog");
+  // Where there is room for all of it, the actions cover nothing.
+  await dialog.getByRole("button", { name: "Add value" }).click({ timeout: 5_000 });
+  for (let row = 0; row < 10; row += 1) await dialog.getByRole("button", { name: "Add value" }).press("Enter");
+  const title = dialog.getByRole("heading").first();
+  const apply = dialog.getByRole("button", { name: "Apply", exact: true });
+  for (const by of [2_000, -4_000]) {
+    await dialog.hover();
+    await page.mouse.wheel(0, by);
+    await expect(title).toBeInViewport({ ratio: 1 });
+    await expect(apply).toBeInViewport({ ratio: 1 });
+  }
+  await expectAccessible(page);
+
+  await page.goto(`${desk.url}/settings/account`);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(true);
+  await page.keyboard.press("?");
+  const last = dialog.getByRole("term").or(dialog.getByRole("listitem")).last();
+  await expect(last).not.toBeInViewport();
+  // Further than its end, twice: what is left over moves nothing.
+  for (let turn = 0; turn < 2; turn += 1) {
+    await dialog.hover();
+    await page.mouse.wheel(0, 4_000);
+    await expect(last).toBeInViewport();
+    await expect(title).toBeInViewport({ ratio: 1 });
+  }
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await expectAccessible(page);
+});
