@@ -8,6 +8,8 @@ test("entries of the history are removed with a moment to take it back, and all 
 }) => {
   await page.goto(`${ownDesk.url}/history`);
   await expect(page.getByText("The history is empty")).toBeVisible();
+  // Below the filters, where the eye is, as in the other lists.
+  expect((await page.getByText("The history is empty").boundingBox())?.y).toBeLessThan(300);
 
   const graph = JSON.parse(sample("01-invert").bytes.toString("utf8"));
   const ids: string[] = [];

@@ -34,7 +34,7 @@ export function JobsBeside({ opened, rows, connection, linked, canRun, state, ch
   };
   return (
     <div className="flex items-start">
-      <ListRows state={state} className={id === undefined ? undefined : "with-panel"}>
+      <ListRows state={state} className={id === undefined ? "flex-1" : "flex-1 with-panel"}>
         {children}
       </ListRows>
       {id !== undefined ? (

@@ -21,7 +21,7 @@ export function ListRows({ state, className, children }: { state: ListState; cla
   // To dim a thousand rows is work, and a flicker where the next ones come at once.
   const isLate = useLate(isMoving, DIM_AFTER_MS);
   return (
-    <div aria-busy={isMoving || undefined} className={cn("min-w-0 flex-1", className, isLate && "opacity-60")}>
+    <div aria-busy={isMoving || undefined} className={cn("min-w-0", className, isLate && "opacity-60")}>
       {children}
     </div>
   );
