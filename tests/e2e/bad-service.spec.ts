@@ -22,7 +22,7 @@ test("a key that may not be used is not called wrong: the status and what the se
     response.writeHead(403, { "content-type": "application/json" }).end('{"code":"FORBIDDEN","message":"For training only."}');
   });
   await page.goto(`${desk.url}/settings`);
-  const form = await addConnection(page, { name: "Training", url: strict.url, key: "training-key" });
+  const form = await addConnection(page, { name: "Training", url: strict.url, key: "0123-4567-89ab" });
   await expect(form.getByText("The service does not allow this key to be used")).toBeVisible();
   await expect(form.getByText("The service answers 403: For training only.")).toBeVisible();
   await expect(form.getByText(/refused the key|revoked/)).toHaveCount(0);
