@@ -23,7 +23,7 @@ export function filesOfInput(files: FileList | null): Dropped {
   return { ...droppedOf(wanted.slice(0, MOST_FILES)), leftOut: named.length - wanted.length, isCut: wanted.length > MOST_FILES };
 }
 
-/** Files that somebody named one by one. */
+/** Files that were named one by one. */
 export function droppedOf(files: NamedFile[]): Dropped {
   return { files, unreadable: 0, leftOut: 0, isCut: false };
 }

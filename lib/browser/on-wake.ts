@@ -1,8 +1,8 @@
 // Tells when the machine has slept: its clock has jumped, and nothing that was due in between has happened.
-// Guarantees: one timer for all who want to know, none while nobody does; of several who ask for the same thing only one is told.
+// Guarantees: one timer for all who want to know, none while there are none; of several who ask for the same thing only one is told.
 
 const LOOK_MS = 2_000;
-/** A busy or a throttled page looks late, too; nobody is harmed by being asked once more. */
+/** A busy or a throttled page looks late, too; one more question harms nothing. */
 const ASLEEP_MS = 10_000;
 
 const listeners = new Map<string, Set<() => void>>();

@@ -9,7 +9,7 @@ const BACKGROUND_MS = 10_000;
 const SLOW_MS = 60_000;
 export const LONGEST_WAIT_MS = 10_000;
 
-/** For what stands beside the page, such as a count in the navigation: `counting` while something moves, `background` while nothing does; `slow` for sums over many jobs. */
+/** For what is beside the page, such as a count in the navigation: `counting` while something moves, `background` while nothing does; `slow` for sums over many jobs. */
 export type Motion = "moving" | "still" | "counting" | "background" | "slow" | "final";
 
 const waits: Readonly<Record<Motion, number>> = {

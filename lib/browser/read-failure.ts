@@ -6,7 +6,7 @@ import { type Failure, parseFailure } from "@/lib/contract/failure";
 import { isObject, parseJson } from "@/lib/contract/json";
 
 /** What a browser sees beyond the console's own codes. */
-/** Of a request that came to nobody: the network, or a console that does not run. */
+/** Of a request that arrived nowhere: the network, or a console that does not run. */
 export const CONSOLE_UNREACHABLE = "CONSOLE_UNREACHABLE";
 const ABORTED = "ABORTED";
 
@@ -15,7 +15,7 @@ export type ApiFailure = Failure;
 export function readFailure(status: number, retryAfter: string | null, body: string): ApiFailure {
   const headers = { get: (name: string) => (name === "retry-after" ? retryAfter : null) };
   if (isObject(parseJson(body))) return parseFailure({ status, headers }, body);
-  // A proxy in front of the console may answer with a page of its own; its words are nobody's.
+  // A proxy in front of the console may answer with a page of its own; its words mean nothing here.
   const failure = parseFailure({ status, headers }, "");
   return { ...failure, code: status < 500 ? failure.code : status >= 502 && status <= 504 ? CONSOLE_UNREACHABLE : "INTERNAL", message: "" };
 }

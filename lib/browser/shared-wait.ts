@@ -1,5 +1,5 @@
 // The wait before a query is asked again, one for all parts of a page that show its answer.
-// Guarantees: of several who wait for the same query the earliest moment counts and one of them asks; a page that nobody sees
+// Guarantees: of several who wait for the same query the earliest moment counts and one of them asks; a hidden page
 // asks nothing and goes on waiting; whatever became of an asking, the next wait begins after it.
 // Must never: believe the browser that there is no network. It cannot know of a console on the same machine, and an asking that fails says so.
 

@@ -9,7 +9,7 @@ const LEAST_BYTES = 4 * 1024 * 1024;
 const LEAST_MS = 20;
 /** A measurement counts this much against all before it: a line changes. */
 const WEIGHT = 0.4;
-/** So long a hash is nobody's loss, and it tells whether the bytes arrived unchanged. */
+/** So long a hash costs little, and it tells whether the bytes arrived unchanged. */
 const FREE_MS = 1_000;
 
 export function withSample(speeds: Speeds, what: keyof Speeds, { bytes, ms }: { bytes: number; ms: number }): Speeds {

@@ -1,6 +1,6 @@
 // What one connection, one address and all of them together may hold of a server.
 // Guarantees: an address has a share of the descriptors, so that no single one takes them all; a connection has one request in work and
-// few waiting; one that stands still while its answer waits to be read is ended; `destroyAll` leaves none, upgraded ones included.
+// few waiting; one that reads nothing of a waiting answer is ended; `destroyAll` leaves none, upgraded ones included.
 // Must never: end a connection that waits for us, however long an answer takes to make.
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Socket } from "node:net";
@@ -66,7 +66,7 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): Conn
     });
   });
 
-  // Nothing moved in either direction: either nobody reads, or there is nothing to wait for. (Idle connections pass here as well.)
+  // Nothing moved in either direction: either the client does not read, or there is nothing to wait for. (Idle connections pass here as well.)
   server.setTimeout(bounds.stallMs, (socket) => {
     if (socket.writableLength > 0 || !waitingOn.has(socket)) socket.destroy();
   });

@@ -4,7 +4,7 @@
 const PREFIX = /^\/api\/userdata\//i;
 const dots = /^(\.|%2e){1,2}$/i;
 
-/** Dots that stand for folders, and backslashes, are encoded once more than they were: no parser resolves them, and their reader refuses them. */
+/** Dots that mean folders, and backslashes, are encoded once more than they were: no parser resolves them, and their reader refuses them. */
 export function keepDots(url: string): string {
   if (!PREFIX.test(url)) return url;
   const end = url.search(/[?#]/);

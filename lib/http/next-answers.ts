@@ -1,5 +1,5 @@
 // Where Next answers by itself, and not as the console does: a path that is not encoded as it should be (a fault of its own, to Next), methods
-// that an address has not or that nobody knows (no body), and the length of a body (left out).
+// that an address has not or that is unknown (no body), and the length of a body (left out).
 // Guarantees: the envelope of every other refusal, with an id and, for 405, the methods that the address has; an answer with a body of its
 // own is left alone.
 import { randomUUID } from "node:crypto";
@@ -21,7 +21,7 @@ export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefine
   }
 }
 
-/** The length stands in its own header, and the one that carried it through Next (`carrier`) does not go out. */
+/** The length has a header of its own, and the one that carried it through Next (`carrier`) does not go out. */
 export function sayLength(response: ServerResponse, carrier: string): void {
   const { setHeader } = response;
   response.setHeader = (name, value) =>
@@ -32,7 +32,7 @@ export type AskMethods = (path: string) => Promise<string | undefined>;
 
 type Refusal = { code: string; message: string };
 const said: Readonly<Record<number, Refusal>> = {
-  400: { code: "BAD_REQUEST", message: "Nobody here knows this method." },
+  400: { code: "BAD_REQUEST", message: "This method is not known here." },
   405: { code: "METHOD_NOT_ALLOWED", message: "This address has no such method." },
 };
 

@@ -1,4 +1,4 @@
-// The console's own pages where no page of Next can stand: before it has started, and for addresses it could not read.
+// The console's own pages where no page of Next can be: before it has started, and for addresses it could not read.
 // Guarantees: no script, nothing from elsewhere, light and dark as the browser has it.
 // Must never: be given what a request said; nothing is escaped here.
 import { type IncomingMessage } from "node:http";

@@ -10,7 +10,7 @@ import { isForPeople, plainPage } from "./plain-page";
 
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 
-/** Of every answer that says nothing else of itself: what is shown may load nothing, run nothing and stand in no frame. */
+/** Of every answer that says nothing else of itself: what is shown may load nothing, run nothing and be in no frame. */
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
   "x-content-type-options": "nosniff",

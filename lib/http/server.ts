@@ -32,7 +32,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const { patienceMs, isBehindProxy, upgrades = {} } = options;
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, patienceMs / 4);
   const server = createServer({ connectionsCheckingInterval, requireHostHeader: false });
-  // Uploads may take hours: whoever reads a body ends one that stands still.
+  // Uploads may take hours: the reader of a body ends one that pauses too long.
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
   const { all, ofAddress } = shareDescriptors();

@@ -1,6 +1,6 @@
-// Bodies that nobody reads: of requests that are refused, and of senders that wait to be asked.
+// Bodies that are not read: of requests that are refused, and of senders that wait to be asked.
 // Guarantees: a refusal reaches a client that is still sending (closing with bytes unread would reset the connection and lose it); what is
-// not read comes to its end within a bound, whatever a client does; `Expect: 100-continue` is answered when somebody begins to read, at
+// not read comes to its end within a bound, whatever a client does; `Expect: 100-continue` is answered when reading begins, at
 // most once, and never after an answer.
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
@@ -9,7 +9,7 @@ const LINGER_MS = 5000;
 /** Our side ends first, what still comes is thrown away for a while, and only then the connection goes. */
 export function lingerAfterRefusals(server: Server): void {
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    // Both forget it when somebody reads or ends the request by themselves.
+    // Both forget it when the request is read or ended elsewhere.
     const { socket } = request;
     response.once("prefinish", () => {
       if (request.complete || socket.destroyed) return;

@@ -1,5 +1,5 @@
 // Requests that ask to speak another protocol on their connection (RFC 9110, 7.8): one handler for a server, which knows every path.
-// Guarantees: a WebSocket goes to the handler of its path or is refused with 404 and ended; an upgrade that nobody here speaks, such as
+// Guarantees: a WebSocket goes to the handler of its path or is refused with 404 and ended; an upgrade that is not spoken here, such as
 // the h2c that some clients offer with every first request, is answered as the plain request that it is without it.
 // Must never: keep a socket that no handler took.
 import { type IncomingMessage, type Server } from "node:http";
@@ -17,7 +17,7 @@ export function handleUpgrades(
 ): void {
   const byPath = new Map(Object.entries(handlers));
   server.on("upgrade", (request, socket, head) => {
-    // Node takes its own listeners off: an error of a socket that nobody listens to would end the process.
+    // Node takes its own listeners off: an error of a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
     if (request.headers.upgrade?.toLowerCase() !== "websocket") return void withoutUpgrade(server, request, socket, head);
     const refused = judge(request);

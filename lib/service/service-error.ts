@@ -16,7 +16,7 @@ export class ServiceError extends Error {
 
 export type Refusal = { code: ErrorCode; message: string; details?: unknown };
 
-/** Undefined for what nobody foresaw. Node's own errors carry codes too (ENOENT): only codes of the table count. */
+/** Undefined for what was not foreseen. Node's own errors carry codes too (ENOENT): only codes of the table count. */
 export function asRefusal(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string" || !isErrorCode(error.code)) return undefined;
   return { code: error.code, message: error.message, details: "details" in error ? error.details : undefined };

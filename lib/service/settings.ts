@@ -44,7 +44,7 @@ const schema = z.object({
   LIGHTDESK_MAX_GRAPH_NODES: whole(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
   LIGHTDESK_MAX_IDS_PER_CALL: whole(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
   LIGHTDESK_MAX_TAGS_PER_ASSET: whole(1, 10_000, "the most tags of an asset, from 1 to 10000").default(100),
-  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: whole(1, 86_400, "how many seconds a body may stand still, from 1 to 86400").default(60),
+  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: whole(1, 86_400, "how many seconds a body may pause, from 1 to 86400").default(60),
   LIGHTDESK_CONNECTIONS_PER_ADDRESS: whole(1, 1e6, "how many connections one address may hold, from 1 to 1000000").optional(),
   LIGHTDESK_USER_QUOTA_BYTES: whole(1, 1e15, "the most bytes that one user may store").optional(),
   LIGHTDESK_RETENTION_DAYS: whole(1, 36_500, "after how many days an ended job leaves the history").optional(),
@@ -71,7 +71,7 @@ export type ServiceSettings = {
   maxGraphNodes: number;
   maxIdsPerCall: number;
   maxTagsPerAsset: number;
-  /** How long a body may stand still. */
+  /** How long a body may pause. */
   requestTimeoutMs: number;
   /** Without it a quarter of what all may hold together. */
   connectionsPerAddress?: number;

@@ -1,5 +1,5 @@
 // What a crash may leave, removed at each start: temp files at once; blobs that no row names, and their thumbnails, in the background.
-// The lock on the folder makes this safe: nobody else writes here.
+// The lock on the folder makes this safe: no other process writes here.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

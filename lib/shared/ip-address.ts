@@ -12,7 +12,7 @@ export function isPublicAddress(text: string): boolean {
 
 /**
  * Whom limits count as one: an IPv4 address, or the 64 leading bits of an IPv6 address, which is the least that anybody is given. IPv4 in
- * IPv6 clothes is the IPv4 address; what is no address stands for itself.
+ * IPv6 clothes is the IPv4 address; what is no address is returned as it is.
  */
 export function networkOf(text: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];

@@ -1,5 +1,5 @@
-// The languages of the product, and which of them somebody reads.
-// Guarantees: whatever stands in a cookie or a header, the answer is a language that exists.
+// The languages of the product, and which of them a person reads.
+// Guarantees: whatever a cookie or a header says, the answer is a language that exists.
 // Must never: put the language into the address; a link shared in a team opens in the reader's own.
 
 export const languages = ["en", "zh-CN"] as const;
@@ -8,7 +8,7 @@ export type Language = (typeof languages)[number];
 /** Each in its own words, so that whoever reads no other finds it. */
 export const languageNames: Readonly<Record<Language, string>> = { en: "English", "zh-CN": "简体中文" };
 
-/** Written by the browser when somebody chooses; no other site may have it sent. */
+/** Written by the browser when a person chooses; no other site may have it sent. */
 export const LANGUAGE_COOKIE = "lightdesk.language";
 
 /** What was chosen, else what the browser asks for first among those that exist, else English. */

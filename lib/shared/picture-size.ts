@@ -64,7 +64,7 @@ function ofJpeg(view: DataView): PictureSize | undefined {
   return undefined;
 }
 
-/** C4, C8 and CC stand among them and are something else. */
+/** C4, C8 and CC are among them and mean something else. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

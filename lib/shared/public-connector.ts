@@ -1,4 +1,4 @@
-// Connecting to the public internet alone, for whoever opens addresses that somebody else named. For servers: it needs Node's types.
+// Connecting to the public internet alone, for what opens addresses that a stranger named. For servers: it needs Node's types.
 // Guarantees: the addresses that a name resolves to are judged in the very look-up whose result is connected to, and the connected
 // socket's own address is judged again: a name that changes its mind in between gains nothing. An address is never looked up.
 // Must never: look a name up or open a socket by itself; both are handed in.
@@ -40,7 +40,7 @@ export function publicConnector<T extends { hostname: string }, S extends Socket
   };
 }
 
-/** As it stands in an address: a name may lead anywhere and is judged when it is connected to. */
+/** As it is written in an address: a name may lead anywhere and is judged when it is connected to. */
 export function isAddress(hostname: string): boolean {
   return isIP(bare(hostname)) !== 0;
 }

@@ -7,7 +7,7 @@ export function createTurns(atOnce: number): Turns {
   const waiting: (() => void)[] = [];
   let busy = 0;
   return async (work) => {
-    // Whoever ends hands its place on: nobody slips in between.
+    // Whoever ends hands its place on: none gets in between.
     if (busy >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else busy += 1;
     try {

@@ -14,7 +14,7 @@ export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
         else controller.enqueue(next.value);
       },
       cancel() {
-        // Some end with an error where they are left, and nobody reads any more who could be told.
+        // Some end with an error where they are left, and no reader is there to be told.
         source.on("error", () => undefined);
         source.destroy();
       },

@@ -16,7 +16,7 @@ function typeOf(tags: readonly string[]): "input" | "output" | "temp" {
 }
 
 const PREVIEW_EDGE = 512;
-/** What a preview shows something of; a sign that stands for the kind alone is not worth an address. */
+/** What a preview shows something of; a sign of the kind alone is not worth an address. */
 const previewed = new Set(["image", "video", "audio"]);
 
 export function toAsset(asset: StoredAsset, baseUrl: string, previewOf: (id: string) => StoredAsset | undefined, createdNew?: boolean) {
@@ -50,7 +50,7 @@ function previewUrl(asset: StoredAsset, baseUrl: string): string {
   return `${baseUrl}/api/view?${query.toString()}`;
 }
 
-/** A damaged row shows what is left of it: it must not take the list that it stands in along. */
+/** A damaged row shows what is left of it: it must not break its list. */
 export function readMetadata(text: string): Record<string, unknown> {
   try {
     const value: unknown = parseExactJson(text);

@@ -2,7 +2,7 @@
 // Guarantees: a file gets its name only after it was hashed, measured and synced; a name is synced into its folder, and a new folder into
 // the one above, before anybody is told, whoever gave it the name; the same content again changes nothing on disk;
 // bytes that the disk has changed are replaced by the next upload of them;
-// a blob that somebody is about to name (`hold`) is not swept or dropped in between.
+// a blob that is about to be named (`hold`) is not swept or dropped in between.
 // Must never rename over a blob or hold one in memory.
 
 import { rmSync } from "node:fs";
@@ -62,7 +62,7 @@ export function createBlobStore(folder: string) {
     try {
       await link(staged.path, target);
     } catch (error) {
-      // Somebody stored the same bytes before: the wanted outcome, unless the disk has not kept them. Then these take their place.
+      // The same bytes were stored before: the wanted outcome, unless the disk has not kept them. Then these take their place.
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
       const { size, mtimeMs } = await stat(target);
       if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
@@ -102,7 +102,7 @@ export function createBlobStore(folder: string) {
         () => false,
       ),
 
-    /** Removes a blob that no row names any more. Synchronous, so that nobody can take hold of it between the question and the removal. */
+    /** Removes a blob that no row names any more. Synchronous, so that nothing can take hold of it between the question and the removal. */
     drop(hash: string, isNamed: (hash: string) => boolean): void {
       if (!held.has(hash) && !isNamed(hash)) rmSync(pathOf(hash), { force: true });
     },

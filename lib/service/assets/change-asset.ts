@@ -30,7 +30,7 @@ function noAsset(): ServiceError {
 export function requireChangeable(database: Database, userId: number, id: string): StoredAsset {
   const asset = requireAsset(database, userId, id);
   if (asset.owner_id !== userId)
-    throw new ServiceError("FORBIDDEN", "This asset is shipped with the service: everybody may use it and nobody may change it.");
+    throw new ServiceError("FORBIDDEN", "This asset is shipped with the service: every user may use it, and none may change it.");
   return asset;
 }
 

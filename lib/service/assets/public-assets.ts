@@ -1,4 +1,4 @@
-// The images that the samples load: shipped with the service, public, immutable. Everybody may load them, nobody may change them.
+// The images that the samples load: shipped with the service, public, immutable. Every user may load them, none may change them.
 // An image that a newer version ships under the same name replaces the older content and keeps its id.
 
 import { createReadStream } from "node:fs";

@@ -13,7 +13,7 @@ export type Sha256Thread = {
   stop(): void;
 };
 
-/** Runs as it stands, so that no bundle has to be found for it. */
+/** Runs as it is, so that no bundle has to be found for it. */
 const source = `
 const { parentPort, workerData } = require("node:worker_threads");
 const file = require("node:fs").openSync(workerData, "r");
@@ -44,7 +44,7 @@ export function startSha256Thread(path: string): Sha256Thread | undefined {
       reject(new Error("the hashing thread ended"));
     });
   });
-  digested.catch(() => undefined); // told by `digest`, where somebody asks
+  digested.catch(() => undefined); // told by `digest`, where it is asked for
   let told = 0;
   return {
     written(bytes) {

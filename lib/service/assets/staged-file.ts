@@ -58,7 +58,7 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
   }
 }
 
-/** A file that somebody wrote (a node, the image library): hashed where it lies, and synced. Disposing removes it. */
+/** A file that was written elsewhere (by a node, by the image library): hashed where it lies, and synced. Disposing removes it. */
 export async function stageFile(path: string): Promise<StagedFile> {
   const digest = createDigest();
   const handle = await open(path, "r");
@@ -92,7 +92,7 @@ export function createDigest() {
       blake3.update(chunk);
       if (isElsewhere !== true) sha256.update(chunk);
     },
-    /** From here on somebody else computes SHA-256 of the whole, if `take` finds one; it is asked once. */
+    /** From here on a thread computes SHA-256 of the whole, if `take` finds one; it is asked once. */
     letSha256(take: () => unknown) {
       isElsewhere ??= take() !== undefined;
     },

@@ -49,7 +49,7 @@ export function createDownloads(parts: DownloadParts) {
     create: tasks.create,
     cancel: tasks.cancel,
 
-    /** `field` is where the address stands in the request. */
+    /** `field` is where the address is in the request. */
     async requireSource(text: string, field: string): Promise<URL> {
       const url = requireSource(policy, text, field);
       if (!policy.isTrustedOrigin(url) && (await agents.leadsInside(url))) throw insideTheNetwork(field);
@@ -66,7 +66,7 @@ export function createDownloads(parts: DownloadParts) {
     },
 
     /**
-     * The hash of what is there already, in the only sense that tells nobody of others' files: content that this user may see, and either
+     * The hash of what is there already, in the only sense that reveals no files of others: content that this user may see, and either
      * fetched from there before or named by the source.
      */
     findExisting(userId: number, url: URL): string | undefined {

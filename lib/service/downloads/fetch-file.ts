@@ -27,7 +27,7 @@ export type Fetching = {
 };
 
 export const noFile =
-  "The source answers with a web page instead of a file. Perhaps it wants somebody to sign in, or this is the address of a page about the file.";
+  "The source answers with a web page instead of a file. It may require signing in, or this is the address of a page about the file.";
 
 const PAUSES_MS = [250, 1000, 3000];
 /** What a source asks for is granted up to here; beyond it, the person is told. */
@@ -93,7 +93,7 @@ async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
   return true;
 }
 
-/** The wrong part, or a part that nobody asked for. */
+/** The wrong part, or a part that was not asked for. */
 async function beginAnew({ partial }: Fetching, state: State, wasAskedForPart: boolean): Promise<never> {
   if (!wasAskedForPart) throw new ServiceError("UNPROCESSABLE", "The source does not send the whole file though it was asked for it.");
   await partial.reset();

@@ -1,4 +1,4 @@
-// What the headers of a source say about the file. Every one is a claim of somebody else: what is malformed counts as not said.
+// What the headers of a source say about the file. Every one is a claim of a stranger: what is malformed counts as absent.
 
 import { type IncomingHttpHeaders } from "node:http";
 
@@ -48,7 +48,7 @@ export function readRetryAfter(headers: Headers, now: number): number | undefine
   return waitMs > 0 ? waitMs : undefined;
 }
 
-/** A page for people where a file was asked for: somebody has to sign in, or the address is that of a page. A page by its name is a file. */
+/** A page for people where a file was asked for: one has to sign in, or the address is that of a page. A page by its name is a file. */
 export function isPage(headers: Headers, url: URL): boolean {
   const isMarkup = /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(one(headers, "content-type") ?? "");
   const isHandedOver = /^\s*attachment\b/i.test(one(headers, "content-disposition") ?? "");

@@ -1,6 +1,6 @@
 // What the service tells of jobs while they wait, run and end, in the family's messages (GET /ws): who listens, and who hears what.
-// Guarantees: nobody hears of another user's jobs; a job that was submitted with a client_id is told to listeners of that id and to those
-// without one, any other job to all of its user; where nobody listens, nothing is made.
+// Guarantees: no listener is told of another user's jobs; a job that was submitted with a client_id is told to listeners of that id and to those
+// without one, any other job to all of its user; without listeners nothing is made.
 // Must never: hold a job up: a listener takes a message at once or is ended by whoever brought it.
 
 import { writeExactJson } from "@/lib/contract/exact-json";

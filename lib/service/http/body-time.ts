@@ -1,5 +1,5 @@
 // How long a body may take: a JSON body as a whole, an upload from one chunk to the next.
-// Guarantees: what stands still is REQUEST_TIMEOUT; a slow upload that moves is never cut; no timer outlives its body.
+// Guarantees: what pauses too long is REQUEST_TIMEOUT; a slow upload that moves is never cut; no timer outlives its body.
 // Must never cancel the body itself: the connection has to carry the refusal first.
 
 import { ServiceError } from "../service-error";

@@ -1,6 +1,6 @@
 // A multipart body with one file: the file streams to disk while it is hashed, the text parts are gathered, in any order.
 // Guarantees: nothing is held in memory but the text parts; a body that ends early, or is cut short of its declared length,
-// is TRUNCATED_UPLOAD, one that stands still REQUEST_TIMEOUT, and either leaves no file behind. The caller disposes of the staged file.
+// is TRUNCATED_UPLOAD, one that pauses too long REQUEST_TIMEOUT, and either leaves no file behind. The caller disposes of the staged file.
 
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
@@ -61,7 +61,7 @@ export async function readUpload(
     if (refusal) throw refusal;
     if (!file) throw missing(options.part);
     const staged = await file.staging;
-    // What a browser sends for a file that nobody chose.
+    // What a browser sends for a file field that was left empty.
     if (file.fileName === "" && staged.size === 0) throw missing(options.part);
     return { staged, fileName: file.fileName || "upload", declaredType: file.declaredType, fields };
   } catch (error) {

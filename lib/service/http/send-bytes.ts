@@ -22,7 +22,7 @@ export type BytesToSend = Named & Omit<Caching, "etag" | "modifiedMs"> & { path:
 const READ_AT_ONCE = 256 * 1024;
 const REMEDY = "Upload the file again, or let whoever runs the service restore it from a backup.";
 
-/** Without an ETag or a time of its own, the file's size and time stand for its version. */
+/** Without an ETag or a time of its own, the file's size and time tell its version. */
 export async function sendBytes(request: Request, file: BytesToSend): Promise<Response> {
   const handle = await openStored(file.path);
   let isHandedOver = false;

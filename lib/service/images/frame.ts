@@ -1,5 +1,5 @@
 // The samples of one picture: float32 from 0 to 1, row by row, channels side by side.
-// What came as bytes stays bytes until somebody asks for numbers, and what is done to every sample alike is done to the 256 values that
+// What came as bytes stays bytes until numbers are asked for, and what is done to every sample alike is done to the 256 values that
 // there are: most pictures are read, resampled, inverted and saved without a number being made for each sample.
 // Guarantees: a frame never changes, and its numbers are those that computing sample by sample gives, to the last bit.
 
@@ -72,7 +72,7 @@ function repeated<T extends Uint8Array | Float32Array>(part: T, out: T): T {
   return out;
 }
 
-/** Every code stands for a value of the table. */
+/** Every code is the index of a value of the table. */
 function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
   const { length } = codes;
   let samples: Float32Array | undefined;

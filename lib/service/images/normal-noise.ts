@@ -61,7 +61,7 @@ export function normalNoise(seed: number | bigint, count: number, tick: Tick): F
     for (let i = start; i + BLOCK <= end; i += BLOCK) shape(i);
   });
   if (count % BLOCK !== 0) {
-    // The family draws the last block anew, over what stands there already.
+    // The family draws the last block anew, over what is there already.
     fill(count - BLOCK, count);
     shape(count - BLOCK);
   }

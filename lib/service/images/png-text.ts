@@ -37,7 +37,7 @@ function toChunk(content: Buffer): Buffer {
   return chunk;
 }
 
-/** The tEXt chunks of a PNG by keyword; values as they stand. */
+/** The tEXt chunks of a PNG by keyword; values as they are. */
 export function readPngText(png: Buffer): Record<string, string> {
   const found: [string, string][] = [];
   for (let at = SIGNATURE_BYTES; at + 12 <= png.length;) {

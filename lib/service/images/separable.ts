@@ -50,7 +50,7 @@ function downColumns(frame: Float32Array, from: Size & { channels: number }, hei
 
 /**
  * In `sums` the rows that begin at `starts`, each with its weight, added one after the other. Four in one go take half the time; where fewer
- * are left, the first of them stands for the others without weight: of another row even nothing may be NaN.
+ * are left, the first of them is used for the others, without weight: of another row even nothing may be NaN.
  */
 export function sumRows(source: Float32Array, starts: Int32Array, weights: Float64Array, sums: Float64Array): void {
   sums.fill(0);

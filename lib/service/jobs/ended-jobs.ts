@@ -34,7 +34,7 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
   return removed;
 }
 
-/** What a cleared history still has of rows; the mark goes with the last of them. Nobody waits for it, so others get as much of the time. */
+/** What a cleared history still has of rows; the mark goes with the last of them. No request waits for it, so requests get as much of the time. */
 export async function removeCleared(database: Database, userId: number, goOn: () => boolean): Promise<void> {
   const removeSome = () => {
     const seqs = database.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared)).map((job) => job.seq);

@@ -1,5 +1,5 @@
 // What waits, in memory: round robin between users, submission order within one. The next job is that of the user who was
-// served longest ago, so somebody who comes with a first job is not behind the second one of who just had a turn.
+// served longest ago, so a user's first job does not wait behind the second one of a user who just had a turn.
 // Holds numbers only; whether a job still is pending is asked of the store when it is taken.
 
 /** `gone` was cancelled while it waited: it is passed over, as taking it out would copy the whole line each time. */
@@ -9,7 +9,7 @@ export type FairQueue = ReturnType<typeof createFairQueue>;
 
 export function createFairQueue() {
   const waiting = new Map<number, Line>();
-  /** The turn in which a user was last served; nobody is forgotten, there are as many as users. */
+  /** The turn in which a user was last served; never forgotten, as there are only as many as users. */
   const served = new Map<number, number>();
   let turns = 0;
 

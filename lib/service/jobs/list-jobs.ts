@@ -79,7 +79,7 @@ function branchesInStates(filter: JobFilter, states: readonly KnownJobState[], w
   const ran = states.filter(isTerminal).map((state) => along("jobs_that_ran", userId, inState(state), thatRan, ofWorkflow));
   const idle = idleAmong(states);
   if (idle.length === 0 || longestRan) return ran;
-  // What has not run stands in no index by state and id, or each change of its state would move an entry among many: it is sorted here,
+  // What has not run is in no index by state and id, or each change of its state would move an entry among many: it is sorted here,
   // and of a page near the end no more of it than the page reaches.
   const rows = along("jobs_by_state", userId, inStates(idle), noDuration, ofWorkflow);
   return [...ran, reach > DEEP ? rows : sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach})`];
@@ -88,7 +88,7 @@ function branchesInStates(filter: JobFilter, states: readonly KnownJobState[], w
 /** So many rows are no longer cheaper to pick and sort again than to sort with all others, or not to sort at all. */
 const DEEP = 1000;
 
-/** Those without a duration, which stand below all others; Infinity where there is nothing to be won by knowing. */
+/** Those without a duration, which sort below all others; Infinity where there is nothing to be won by knowing. */
 function countIdle(database: Database, { userId, states = [], workflowId, output }: JobFilter): number {
   const [idle, ran] = [idleAmong(states), states.filter(isTerminal)];
   if (idle.length === 0 || ran.length === 0 || workflowId !== undefined || output !== undefined) return Infinity;

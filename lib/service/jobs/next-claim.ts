@@ -1,4 +1,4 @@
-// Taking the next job for a slot, inside a commit: the one that ends the slot's last job where there is one, so that nobody ever sees two
+// Taking the next job for a slot, inside a commit: the one that ends the slot's last job where there is one, so that no reader ever sees two
 // jobs on a slot or a moment without any, and the disk is waited for once.
 // Guarantees: what was taken in a commit that failed waits again, in its place; a job that cannot be read takes nothing else with it.
 

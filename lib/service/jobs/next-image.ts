@@ -1,6 +1,6 @@
 // The image file that the job will read that is served next, told to the worker so that it is decoded while another job runs.
-// A guess that costs nothing when it is wrong: nothing is claimed, and nobody learns of it. With several slots the cores have work already,
-// and nobody knows which of them serves that job.
+// A guess that costs nothing when it is wrong: nothing is claimed, and nothing is answered. With several slots the cores have work already,
+// and it is not known which of them serves that job.
 
 import { query } from "../store/database";
 import { type EngineParts } from "./engine-parts";

@@ -1,5 +1,5 @@
 // Keys of partner services ride in `extra_data`. They are taken out before a submission is stored, so no view, file or log can hold
-// them: the fields by their names, wherever they stand, and their values wherever these are repeated in a text.
+// them: the fields by their names, at any depth, and their values wherever these are repeated in a text.
 
 import { writeExactJson } from "@/lib/contract/exact-json";
 

@@ -1,4 +1,4 @@
-// What is stored of a job as JSON goes into answers as the text that it is: a graph of thousands of nodes that somebody polls is neither
+// What is stored of a job as JSON goes into answers as the text that it is: a graph of thousands of nodes that is polled is neither
 // read nor written anew, and no digit of it can change.
 // Guarantees: an answer is JSON however damaged its row is, because SQLite looks through every text first (a fifth of the time of reading it).
 
@@ -34,7 +34,7 @@ export function resultTexts(database: Database, seq: number) {
   return row && { outputs: whole(row.outputs), messages: whole(row.messages), meta: whole(row.meta) };
 }
 
-/** For the queue, where a damaged row stands empty among the others. */
+/** For the queue, where a damaged row is empty among the others. */
 export function queuedTexts(database: Database, seq: number) {
   const columns = [sound("prompt").as("prompt"), sound("outputs_to_execute").as("outputs_to_execute")] as const;
   const row = database.row(query.selectFrom("job_inputs").select(columns).where("job_seq", "=", seq));

@@ -25,7 +25,7 @@ const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
 export const MOST_ATTEMPTS = 3;
 export const terminalStates: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
 
-/** Stands beside a condition on the state, so that the planner takes the small index of what has not ended: it infers nothing by itself. */
+/** Goes with a condition on the state, so that the planner takes the small index of what has not ended: it infers nothing by itself. */
 export const isUnfinished = sql<boolean>`state in ('pending', 'in_progress')`;
 
 export function isTerminal(state: KnownJobState): boolean {
@@ -33,7 +33,7 @@ export function isTerminal(state: KnownJobState): boolean {
 }
 
 /**
- * Takes the step only if the job is still in `from`; false when somebody was faster (a cancel against a completion).
+ * Takes the step only if the job is still in `from`; false when another step came first (a cancel before a completion).
  * A step that the table does not know is a programming error.
  */
 export function move(

@@ -1,6 +1,6 @@
 // The folders that jobs write their files into, one for each job that runs. A clean one is used again: making and removing a folder for
 // every job is by far the dearest thing that a small job does to a disk.
-// Guarantees: a folder that is handed out is empty; one that may have something in it that nobody knows of is never used again.
+// Guarantees: a folder that is handed out is empty; one that may hold unknown files is never used again.
 
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, unlink } from "node:fs/promises";

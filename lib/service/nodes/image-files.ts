@@ -7,7 +7,7 @@ import { type Claim, type FilePixels, framesOf, readPixels } from "../images/dec
 import { type RunRequest } from "./run";
 
 export type ImageFiles = {
-  /** Before a run; off this thread. Nobody needs to wait for it. */
+  /** Before a run; off this thread. It need not be waited for. */
   lookAhead(request: Pick<RunRequest, "images" | "nextImage">): Promise<void>;
   read(path: string, claim: Claim): Promise<FilePixels>;
 };

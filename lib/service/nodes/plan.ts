@@ -14,7 +14,7 @@ export type PlannedNode = {
   links: ReadonlyMap<string, LinkTo>;
   /** The declared type at the other end of each link. */
   sourceTypes: ReadonlyMap<string, string>;
-  /** Where the node stands in the graph. */
+  /** The node's place in the graph. */
   place: number;
 };
 

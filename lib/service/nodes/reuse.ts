@@ -11,7 +11,7 @@ import { type NodeValue } from "./values";
 export type NodeResultKept = { values: readonly NodeValue[]; files: ProducedFile[]; texts?: string[] };
 
 export type Reuse = {
-  /** Undefined for a node that has to run. A node that nobody needs has a result without values. */
+  /** Undefined for a node that has to run. A node that no other needs has a result without values. */
   of(id: string): NodeResultKept | undefined;
   /** Remembers what a node handed on and put out. */
   keep(planned: PlannedNode, result: NodeResultKept): Promise<void>;

@@ -1,5 +1,5 @@
 // What output nodes put out, found again in every worker and after a restart: one small file for each result in the user's cache
-// folder, which names the blobs and holds the texts. The bytes are those of the blob store and of nobody else: a blob that is gone
+// folder, which names the blobs and holds the texts. The bytes are those of the blob store alone: a blob that is gone
 // makes the node run again. Best effort on purpose: a cache that cannot be read or written costs time, never a job.
 // It must never hand out a file that it has not linked: what a user deletes meanwhile stays readable for this job alone.
 
@@ -92,7 +92,7 @@ async function linkBlob(blob: string, target: string, hash: string): Promise<boo
     if ((await hashOf(target)) === hash) return true;
     await rm(target);
   } catch {
-    // The blob is gone: nobody has an asset of it any more.
+    // The blob is gone: no asset names it any more.
   }
   return false;
 }

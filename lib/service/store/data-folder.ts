@@ -1,4 +1,4 @@
-// Makes the service's folder. What stands in its way is told in the words of the setting that chose it.
+// Makes the service's folder. What prevents that is told in the words of the setting that chose it.
 
 import { readdirSync, statSync } from "node:fs";
 import { makeSyncedFolder } from "./sync-folder";
@@ -12,7 +12,7 @@ export function makeDataFolder(path: string): void {
   }
 }
 
-/** A start with an empty database would sweep every file of the blobs as one that nobody names. */
+/** A start with an empty database would sweep every file of the blobs as one that no row names. */
 export function requireDatabase({ database, blobs }: { database: string; blobs: string }): void {
   const hasContent = [database, `${database}-wal`].some((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (hasContent || readdirSync(blobs).length === 0) return;

@@ -19,14 +19,14 @@ export function lockDataFolder(dataDir: string): DataLock {
     if (codeOf(error) === "SQLITE_BUSY")
       throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
     if (codeOf(error) !== "SQLITE_NOTADB") throw error;
-    // Whoever holds the lock is asked before the file is read: nobody does, and the file has nothing to lose.
+    // The lock is asked for before the file is read: it is free, and the file has nothing to lose.
     rmSync(lockFile);
     connection = takeLock(lockFile);
   }
   try {
     writeFileSync(pidFile, String(process.pid));
   } catch (error) {
-    // Its words are missed by nobody but whoever starts a second service.
+    // Only the start of a second service misses its words.
     if (!isFullDisk(error)) {
       connection.close();
       throw error;

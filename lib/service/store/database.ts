@@ -57,7 +57,7 @@ export function openDatabase(file: string, now: () => number, limits: StoreLimit
     return open();
   } catch (error) {
     if (!isFullDisk(error)) throw error;
-    // The index of the log takes room of its own, unless nobody else may open the database: then it lies in memory.
+    // The index of the log takes room of its own, unless no other process may open the database: then it lies in memory.
     return open("EXCLUSIVE");
   }
 }

@@ -81,7 +81,7 @@ export type AssetOrigin = "upload" | "output" | "shipped";
 export type AssetRow = {
   seq: Generated<number>;
   id: string;
-  /** 0 is nobody: a public asset. */
+  /** 0: a public asset, of no user. */
   owner_id: number;
   origin: AssetOrigin;
   hash: string;

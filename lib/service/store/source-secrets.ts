@@ -1,4 +1,4 @@
-// What of a source's address is nobody's business: tokens and signatures in its query.
+// What of a source's address must not be shown: tokens and signatures in its query.
 // Guarantees: an address that is shown or kept is without them; the rest of it stays as it was sent.
 
 import { createHash } from "node:crypto";
@@ -34,6 +34,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // as somebody wrote it
+    return text; // as it was written
   }
 }

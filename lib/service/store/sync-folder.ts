@@ -13,7 +13,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Makes a folder and every missing one above it, each synced into the one that holds it. For the start, where nobody waits. */
+/** Makes a folder and every missing one above it, each synced into the one that holds it. For the start, before requests are taken. */
 export function makeSyncedFolder(path: string): void {
   // Step by step instead of `recursive`: on some file systems Node's recursive mkdir never ends.
   const found = statSync(path, { throwIfNoEntry: false });

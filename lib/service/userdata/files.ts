@@ -12,7 +12,7 @@ import { resolveInside } from "./paths";
 
 /** `modified`: milliseconds since 1970. */
 export type UserFile = { path: string; size: number; modified: number };
-/** A bound on the answer; nobody keeps so many by hand. */
+/** A bound on the answer; more than a person keeps by hand. */
 const MOST_LISTED = 100_000;
 
 export function createUserFiles(folders: { userdata: string; temp: string }, maxBytes: number) {

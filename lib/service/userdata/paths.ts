@@ -61,7 +61,7 @@ function requireInside(path: string): string[] {
   return segments;
 }
 
-/** The absolute path; refuses when a link stands anywhere on the way. */
+/** The absolute path; refuses where a part of the way is a link. */
 export async function resolveInside(root: string, segments: readonly string[]): Promise<string> {
   let path = root;
   for (const segment of segments) {

@@ -53,7 +53,7 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
     },
 
     revokeKey(prefix) {
-      // The whole prefix that was shown: a shorter one could mean somebody else's key.
+      // The whole prefix that was shown: a shorter one could mean another user's key.
       if (prefix.length !== PREFIX_LENGTH) return false;
       const revoke = query.updateTable("keys").set({ revoked_at: now() }).where("prefix", "=", prefix).where("revoked_at", "is", null);
       return database.transaction(() => database.run(revoke)) > 0;

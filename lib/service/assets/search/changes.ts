@@ -9,7 +9,7 @@ const MOST_KEPT = 50_000;
 
 export function followChanges(database: Database, mostKept = MOST_KEPT) {
   let begin = 0;
-  /** Where the reader stands who has read furthest. */
+  /** How far the furthest reader is. */
   let readUntil = 0;
   let seqs: number[] = [];
   let kinds: number[] = [];
@@ -17,7 +17,7 @@ export function followChanges(database: Database, mostKept = MOST_KEPT) {
   database.listenToAssets((seq, changed) => {
     if (changed === 0) return;
     const last = seqs.length - 1;
-    // An asset with its tags is many changes of one row, and nobody reads between them.
+    // An asset with its tags is many changes of one row, and nothing is read between them.
     if (seqs[last] === seq && readUntil <= begin + last) {
       kinds[last] = (kinds[last] ?? 0) | changed;
       return;
@@ -37,7 +37,7 @@ export function followChanges(database: Database, mostKept = MOST_KEPT) {
   }
 
   return {
-    /** Where whoever begins to read now stands. */
+    /** Where a reader that begins now starts. */
     end,
 
     /** Each asset once that changed in one of the `wanted` ways from there on; undefined where that is no longer known. */

@@ -56,7 +56,7 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
         await new Promise((resolve) => setImmediate(resolve));
         const result = oneTurn(steps, performance.now() - rested);
         if (!result) continue;
-        // What another process wrote meanwhile nobody has told.
+        // What another process wrote meanwhile is not known.
         if (begun === foreign && foreign === database.foreignCommits()) done(result.value);
         return;
       }

@@ -1,7 +1,7 @@
 // The folded names of all assets in memory, as UTF-8 one after the other, so that any piece of a name is found without the disk.
 // Guarantees: `holds` is an exact test of the name that was put last; a name that was put anew leaves its old bytes behind, and these are
 // swept together once they are the larger part.
-// Beside each name stands which pairs of letters it has: most names without the piece are told by that alone.
+// Beside each name is kept which pairs of letters it has: most names without the piece are told by that alone.
 
 import { type Bits, newBits } from "./bits";
 
@@ -69,7 +69,7 @@ export function createNames() {
 
     holds(seq: number, piece: Piece): boolean {
       const mayHold = ((pairs[2 * seq] ?? 0) & piece.low) === piece.low && ((pairs[2 * seq + 1] ?? 0) & piece.high) === piece.high;
-      return mayHold && stands(bytes, starts[seq] ?? 0, ends[seq] ?? 0, piece.bytes);
+      return mayHold && containsAt(bytes, starts[seq] ?? 0, ends[seq] ?? 0, piece.bytes);
     },
 
     /** All that hold it; the same as asking for each, in a third of the time. */
@@ -78,14 +78,14 @@ export function createNames() {
       const bits = newBits(end);
       for (let seq = 0; seq < end; seq += 1) {
         if (((kinds[2 * seq] ?? 0) & low) !== low || ((kinds[2 * seq + 1] ?? 0) & high) !== high) continue;
-        if (stands(all, begins[seq] ?? 0, stops[seq] ?? 0, wanted)) bits[seq >>> 5] = (bits[seq >>> 5] ?? 0) | (1 << (seq & 31));
+        if (containsAt(all, begins[seq] ?? 0, stops[seq] ?? 0, wanted)) bits[seq >>> 5] = (bits[seq >>> 5] ?? 0) | (1 << (seq & 31));
       }
       return bits;
     },
   };
 }
 
-function stands(bytes: Uint8Array, start: number, end: number, wanted: Uint8Array): boolean {
+function containsAt(bytes: Uint8Array, start: number, end: number, wanted: Uint8Array): boolean {
   const first = wanted[0];
   for (let at = start, last = end - wanted.length; at <= last; at += 1) {
     if (bytes[at] !== first) continue;

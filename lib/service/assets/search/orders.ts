@@ -1,7 +1,7 @@
 // The assets that a user sees, own and public, in each order of the list: one number a row. A page of any filter at any depth is a walk
 // along it, a nanosecond or two a step.
 // Guarantees: ties are broken by id, as the database breaks them; an order is up to date when it is handed out. One that is not there,
-// or that too much has changed in, is read in the background. Bounded: those that nobody asked for lately go first.
+// or that too much has changed in, is read in the background. Bounded: those that were not asked for lately go first.
 
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";

@@ -3,7 +3,7 @@
 import { type Bits } from "./bits";
 import { type Order } from "./orders";
 
-/** `total` is the number of assets in `bits`, all of which stand in the order. In the order asked for. */
+/** `total` is the number of assets in `bits`, all of which are in the order. In the order asked for. */
 export function readPage(order: Order, bits: Bits, total: number, page: { descending: boolean; offset: number; length: number }): number[] {
   const { descending, offset, length } = page;
   const before = descending ? total - offset - length : offset;

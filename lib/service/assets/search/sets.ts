@@ -1,5 +1,5 @@
-// Sets of assets that filters ask for again and again (a tag, a piece of a name, an owner), kept with where in the changes they stand.
-// Guarantees: a set is up to date when it is handed out, and must not be changed by who gets it. Bounded: the one that nobody asked for
+// Sets of assets that filters ask for again and again (a tag, a piece of a name, an owner), kept with how far in the changes they are.
+// Guarantees: a set is up to date when it is handed out, and must not be changed by who gets it. Bounded: the one that was not asked for
 // longest goes first.
 
 import { type Bits, withBit } from "./bits";

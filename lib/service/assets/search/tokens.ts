@@ -1,6 +1,6 @@
 // What the search index knows an asset by: its tags, the values in its metadata, the letters of its folded name, and every three of them.
 // Guarantees: a token is letters and digits only, whatever a person wrote, so no text can be mistaken for the index's own syntax; every
-// token names its owner, so nobody's search walks through the assets of others.
+// token names its owner, so no search walks through the assets of others.
 // Must not change without a migration that fills the index anew.
 
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { writeExactJson } from "@/lib/contract/exact-json";
 export type Scalar = string | number | bigint | boolean | null;
 
 const GRAM = 3;
-/** Behind the last letter, so that every letter begins three: then two letters are the beginning of some three, wherever they stand. */
+/** Behind the last letter, so that every letter begins three: then two letters are the beginning of some three, at any place. */
 const END = "0000";
 
 /** Beyond it an asset's metadata is marked as not known in full, and is read where a filter asks for it. */
@@ -75,7 +75,7 @@ export function toScalar(value: unknown): Scalar | undefined {
   return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
 }
 
-/** Every value with the path of keys that leads to it; the values of a list stand at the path of the list. */
+/** Every value with the path of keys that leads to it; the values of a list have the path of the list. */
 function* leaves(value: unknown, path: readonly string[] = []): Generator<{ path: readonly string[]; value: Scalar }> {
   const scalar = toScalar(value);
   if (scalar !== undefined) yield { path, value: scalar };

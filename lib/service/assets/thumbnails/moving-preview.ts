@@ -73,7 +73,7 @@ export function createMovingPreviews(ffmpeg: string) {
         );
         return stdout.byteLength > 0 ? stdout : undefined;
       } catch {
-        return undefined; // not a film after all, too slow, or stopped: the sign of its kind stands for it
+        return undefined; // not a film after all, too slow, or stopped: the sign of its kind is shown
       }
     },
 

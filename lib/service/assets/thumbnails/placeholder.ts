@@ -1,4 +1,4 @@
-// The picture that stands for a file of which nothing can be shown: a sign of its kind, drawn of shapes alone (no fonts are needed).
+// The picture for a file of which nothing can be shown: a sign of its kind, drawn of shapes alone (no fonts are needed).
 
 import sharp from "sharp";
 import { type PreviewKind } from "./preview-kind";

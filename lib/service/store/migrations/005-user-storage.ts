@@ -1,5 +1,5 @@
 // How many bytes of distinct content each user's assets refer to, kept as rows come and go: a quota asks for it at every upload.
-// Public assets are nobody's and are not counted.
+// Public assets belong to no user and are not counted.
 
 const sameContent = (row: "new" | "old") => `
   SELECT 1 FROM assets WHERE hash = ${row}.hash AND owner_id = ${row}.owner_id AND seq <> ${row}.seq`;

@@ -1,4 +1,4 @@
-// Ended tasks go one day, and an address may hold somebody's token. What was fetched from where is remembered apart from the tasks, under
+// Ended tasks go one day, and an address may hold a token. What was fetched from where is remembered apart from the tasks, under
 // the hash of the address; an address itself is kept only while its task is unfinished, and shown without its secrets.
 
 import { type Database as Connection } from "better-sqlite3";

@@ -1,5 +1,5 @@
-// The state of a job that waits stands in two small indexes, both in the order of time, so that a change of it is cheap: a queue of a
-// hundred thousand is cancelled row by row while somebody waits. What was noted as cancelled before gets its row; where the history was
+// The state of a job that waits is in two small indexes, both in the order of time, so that a change of it is cheap: a queue of a
+// hundred thousand is cancelled row by row while a request waits. What was noted as cancelled before gets its row; where the history was
 // being cleared as well, it goes with that.
 
 export const plainLists = {
