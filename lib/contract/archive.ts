@@ -7,7 +7,7 @@ export const MOST_ARCHIVED = 10_000;
 
 export const archiveChoiceSchema = z.union([
   z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(MOST_ARCHIVED) }),
-  /** The filters of a list, as they stand in its address. */
+  /** The filters of a list, as they are in its address. */
   z.object({ query: z.string().max(20_000) }),
 ]);
 export type ArchiveChoice = z.infer<typeof archiveChoiceSchema>;

@@ -29,7 +29,7 @@ export type AuditItem = {
   requestId: string;
   member?: { id: string; name: string };
   action: string;
-  /** Without a name: removed since, or somebody's own. */
+  /** Without a name: removed since, or a member's own. */
   connection?: { id: string; name?: string };
   target?: string;
   status: number;

@@ -51,7 +51,7 @@ export type ConnectionCheck = {
   /** How long a failing service asks to wait, where it said so. */
   retryAfterMs?: number;
 };
-/** Without a connection nothing was saved: the service did not accept it, and nobody said to keep it all the same. */
+/** Without a connection nothing was saved: the service did not accept it, and it was not asked to be kept all the same. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 
 /** The key is good, if perhaps not for running yet. */
@@ -82,7 +82,7 @@ export type QueueView = {
   source: "queue" | "jobs";
   canStop: boolean;
   total?: number;
-  /** Left out, since they have a shape that nobody knows. */
+  /** Left out, since their shape is unknown. */
   unreadable?: number;
 };
 
@@ -176,7 +176,7 @@ export const invitationAcceptSchema = z.object({
   name: nameSchema.optional(),
   password: passwordSchema,
 });
-/** A new address or password needs the present password: a session that somebody left open must not become an account. */
+/** A new address or password needs the present password: a session that was left open must not become an account. */
 export const accountChangeSchema = z
   .object({ name: nameSchema, email: emailSchema, password: passwordSchema, currentPassword: z.string().min(1).max(254) })
   .partial()

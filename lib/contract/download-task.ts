@@ -38,7 +38,7 @@ export function maskedAddress(address: string): string {
   return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }
 
-/** Every address in a sentence of somebody else. */
+/** Every address in a sentence that a source wrote. */
 export function maskAddresses(text: string): string {
   return text.replace(/https?:\/\/[^\s"'<>]+/gi, (address) => maskedAddress(address));
 }

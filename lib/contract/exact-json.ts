@@ -13,7 +13,7 @@ const number = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
 const MOST_DIGITS = 1000;
 
 /**
- * Throws SyntaxError as JSON.parse does. `T`: for a text whose shape somebody else has checked; as with JSON.parse, the caller names it.
+ * Throws SyntaxError as JSON.parse does. `T`: for a text whose shape was checked before; as with JSON.parse, the caller names it.
  * `empty`: what a text without a letter means, where it means something.
  */
 export function parseExactJson<T = unknown>(text: string, empty?: { means: undefined }): T {
@@ -90,7 +90,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** `line` is the line break with the indent of where the value stands; undefined for what JSON leaves out. */
+/** `line` is the line break with the indent of the value; undefined for what JSON leaves out. */
 function write(value: unknown, indent: number, line: string): string | undefined {
   if (typeof value === "bigint") return String(value);
   // eslint-disable-next-line no-restricted-syntax -- this is the writer

@@ -56,7 +56,7 @@ export function isPlainRateLimit(failure: Pick<Failure, "status" | "code" | "mes
   return failure.status === 429 && !refusalCode.test(failure.code) && !refusalMessage.test(failure.message);
 }
 
-/** What a refusal means whose own code nobody knows: its status decides, and the words of a 429, which has three meanings. */
+/** What a refusal means whose own code is unknown: its status decides, and the words of a 429, which has three meanings. */
 export function codeByStatus(failure: Pick<Failure, "status" | "code" | "message">): string {
   const { status, code, message } = failure;
   if (status !== 429 || isPlainRateLimit(failure)) return codeOfStatus(status);

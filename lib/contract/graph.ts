@@ -6,7 +6,7 @@ import { type Graph, type GraphNode, type Link } from "./schemas/graph";
 
 export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 
-/** Where a link stands and what it means: input `input` of node `nodeId` takes output `output` of node `source`. */
+/** Where a link is and what it means: input `input` of node `nodeId` takes output `output` of node `source`. */
 export type GraphLink = { nodeId: string; input: string; source: string; output: number };
 
 /** Any list of [text, whole number]; `{ __value__: [...] }` wraps a literal list so that it is none. */

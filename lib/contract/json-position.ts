@@ -7,7 +7,7 @@ const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u
 const openString = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
-/** Offset of the first character that cannot stand where it stands; the text's length when it ends too early; -1 for valid JSON. */
+/** Offset of the first character that cannot be where it is; the text's length when it ends too early; -1 for valid JSON. */
 export function findJsonError(text: string): number {
   const open: ("{" | "[")[] = [];
   let at = skip(blank, text, 0);

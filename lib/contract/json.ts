@@ -1,4 +1,4 @@
-// Reading JSON that somebody else wrote, without schemas: objects, texts, numbers, or undefined.
+// Reading JSON of others, without schemas: objects, texts, numbers, or undefined.
 // Guarantees: never throws; whole numbers keep every digit (exact-json.ts). Free of zod: browsers load it with the first page.
 
 import { parseExactJson } from "./exact-json";

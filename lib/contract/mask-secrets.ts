@@ -62,7 +62,7 @@ function maskObject(object: JsonObject, search: Search, { depth, secret }: Place
   return masked ? Object.fromEntries(masked) : object;
 }
 
-/** The same few names stand in every row of a list. */
+/** The same few names are in every row of a list. */
 function cleanNameOf(name: string, search: Search): string {
   const known = search.names.get(name);
   if (known !== undefined) return known;
@@ -81,7 +81,7 @@ function isInputSpec(list: unknown[]): boolean {
   );
 }
 
-/** The editor's format lists widget values without names; the names stand in `inputs`. One secret name makes all of a node's values secret. */
+/** The editor's format lists widget values without names; the names are in `inputs`. One secret name makes all of a node's values secret. */
 function hasSecretWidget(object: JsonObject): boolean {
   return (
     Array.isArray(object.widgets_values) &&

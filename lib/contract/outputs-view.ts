@@ -1,5 +1,5 @@
 // A job's outputs as one flat list, in node order, whatever variant a service or a custom node sends:
-// file items, nulls, bare strings, texts, `animated` flags, 3d paths, `gifs` with a format, and JSON that nobody knows.
+// file items, nulls, bare strings, texts, `animated` flags, 3d paths, `gifs` with a format, and JSON of unknown shape.
 // Guarantees: never throws, loses nothing but nulls and flags; every item has a kind. Free of zod: browsers load it with the first page.
 
 import { isObject, numberOf, textOf } from "./json";
@@ -69,7 +69,7 @@ function toView(place: Place, item: unknown, animated: boolean): OutputView[] {
   return [file ?? jsonView(place, item)];
 }
 
-/** One flag may stand for the whole list. */
+/** One flag may be meant for the whole list. */
 function isAnimated(flags: unknown, index: number): boolean {
   return Array.isArray(flags) && (flags[index] ?? (flags.length === 1 ? flags[0] : false)) === true;
 }

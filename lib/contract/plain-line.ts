@@ -1,4 +1,4 @@
-// A text that stands on one line and reads in the order it is stored: of names that people choose, and of what is written down about them.
+// A text that is one line and reads in the order it is stored: of names that people choose, and of what is written down about them.
 // Guarantees: no control character, no line or paragraph separator, nothing that turns the direction of writing, no half of a surrogate
 // pair; joiners, which names and emoji need, stay.
 

@@ -1,4 +1,4 @@
-// A text that somebody dropped, pasted or stored, read into a graph that can be submitted, or a problem that can be explained.
+// A text that was dropped, pasted or stored, read into a graph that can be submitted, or a problem that can be explained.
 // Recognises a bare API graph, a job's { prompt, extra_data }, job details ({ workflow: … }), and the editor's own format (refused by name).
 // Guarantees: never throws; bounded in characters, depth and nodes. Must never: hand on a partner key (another person's, or a redacted one).
 // Free of zod: browsers load it with the first page.
@@ -85,7 +85,7 @@ function toGraph(candidate: JsonObject): Graph {
   return Object.fromEntries(nodes);
 }
 
-/** A redacted key breaks the next run, and a real one was somebody's: whoever submits brings their own. */
+/** A redacted key breaks the next run, and a real one is a person's own: who submits brings theirs. */
 function withoutPartnerKeys(extraData: unknown): JsonObject | undefined {
   if (!isObject(extraData)) return undefined;
   const { api_key_comfy_org: _apiKey, auth_token_comfy_org: _token, ...rest } = extraData;

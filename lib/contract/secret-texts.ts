@@ -42,7 +42,7 @@ const WINDOW = 256 * 1024;
 /** No key is longer. */
 const LONGEST_KEY = 8 * 1024;
 
-/** After a blank or a quote, so that nothing which is looked for is cut in two; else after what stands in no key. */
+/** After a blank or a quote, so that nothing which is looked for is cut in two; else after what is in no key. */
 function endOfWindow(text: string, from: number): number {
   const end = from + WINDOW;
   if (end >= text.length) return text.length;
@@ -105,7 +105,7 @@ function next(pattern: RegExp, text: string, from: number): { start: number; end
   return found ? { start: found.index, end: found.index + found[0].length } : undefined;
 }
 
-/** A literal in every spelling in which it can stand in JSON, in a URL or in JSON inside a text; texts too short to be a key are left out. */
+/** A literal in every spelling in which it can be written in JSON, in a URL or in JSON inside a text; texts too short to be a key are left out. */
 export function spellingsOf(literals: readonly string[]): string[] {
   const usable = literals.filter((literal) => literal.length >= SHORTEST_LITERAL && !MASK.includes(literal));
   const spellings = usable.flatMap((literal) => [

@@ -30,7 +30,7 @@ export function readLabel(header: string | null): string | undefined {
   }
 }
 
-/** What became of a submission, as GET /api/console/submissions/{key} tells it; a key that nobody knows is a 404. */
+/** What became of a submission, as GET /api/console/submissions/{key} tells it; an unknown key is a 404. */
 export type SubmissionReport =
   | { state: "accepted"; answer: unknown }
   /** The service said no: nothing was started. */

@@ -12,7 +12,7 @@ export function nameInExtraData(extraData: unknown): string | undefined {
   return name?.trim().slice(0, LONGEST_NAME);
 }
 
-/** What has no name is called after its id, which is marked as one: nobody takes eight digits for a name. */
+/** What has no name is called after its id, which is marked as one: eight digits alone could be taken for a name. */
 export function namelessWorkflow(id: string): string {
   return `#${id.slice(0, 8)}`;
 }

@@ -161,7 +161,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   };
 }
 
-/** Keys and sessions lie in it: for nobody else's eyes. */
+/** Keys and sessions lie in it: readable by its owner alone. */
 function openDataDir(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-// A schema of the contract as JSON Schema 2020-12: what stands on the wire, before the contract reads it.
+// A schema of the contract as JSON Schema 2020-12: what is on the wire, before the contract reads it.
 // Guarantees: defaults and bounds are the schema's own; nothing is written twice.
 
 import { z } from "zod";
@@ -31,7 +31,7 @@ function override({ zodSchema, jsonSchema }: Context): void {
     if (form.kind === "object-text") Object.assign(jsonSchema, { type: "string", contentMediaType: "application/json" });
     if (form.kind === "list") Object.assign(jsonSchema, { type: "array", items: toWireSchema(form.item), maxItems: form.most });
   }
-  // A default goes missing where what stands on the wire has another type than what is read from it.
+  // A default goes missing where what is on the wire has another type than what is read from it.
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
   if (jsonSchema.type === "integer") dropUnboundedEnds(jsonSchema);
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;

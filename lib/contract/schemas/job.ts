@@ -53,7 +53,7 @@ const paginationSchema = z.looseObject({
 export const jobsAnswerSchema = z.looseObject({
   jobs: z.array(jobListItemSchema),
   pagination: paginationSchema,
-  /** Not the interface's: how many entries the console left out, since they have a shape that nobody knows. */
+  /** Not the interface's: how many entries the console left out, since their shape is unknown. */
   unreadable: maybe(z.number()),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { isObject, parseJson } from "../json";
 
-/** How a value stands in a query, where its schema says how that text is read: for documents made from the contract. */
+/** How a value is written in a query, where its schema says how that text is read: for documents made from the contract. */
 export type WireForm =
   | { kind: "integer"; min?: number; max?: number }
   | { kind: "boolean" }

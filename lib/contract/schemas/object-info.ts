@@ -5,7 +5,7 @@ import { z } from "zod";
 import { freeForm, loosely } from "./lenient";
 
 export const nodeInfoSchema = z.looseObject({
-  /** Input name to [type, options], by group; what is no list is somebody's own. */
+  /** Input name to [type, options], by group; what is no list is a node pack's own. */
   input: loosely(z.looseObject({ required: loosely(freeForm), optional: loosely(freeForm), hidden: loosely(freeForm) })),
   input_order: loosely(freeForm),
   output: loosely(z.array(z.unknown())),

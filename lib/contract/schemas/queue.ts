@@ -64,7 +64,7 @@ const historyEntrySchema = z.looseObject({
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = z.looseObject({
   history: z.array(historyEntrySchema),
-  /** Not the interface's: how many entries the console left out, since they have a shape that nobody knows. */
+  /** Not the interface's: how many entries the console left out, since their shape is unknown. */
   unreadable: maybe(z.number()),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;

@@ -1,5 +1,5 @@
 // Inviting and joining: a one-time link that makes a member with the role it names.
-// Guarantees: nobody invites somebody stronger than themselves; a link works once, until its end, until it is withdrawn, and only while
+// Guarantees: a member invites none stronger than themselves; a link works once, until its end, until it is withdrawn, and only while
 // whoever made it could still make it: a member who was removed or lowered leaves no open door behind.
 // Must never: tell anything of an invitation without its token, but to those who may invite.
 

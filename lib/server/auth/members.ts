@@ -1,5 +1,5 @@
 // The team: changing a role, leaving.
-// Guarantees: nobody makes somebody stronger than themselves, changes themselves or the owner, so that an owner is always left; who was
+// Guarantees: a member makes no other stronger than themselves, and changes neither themselves nor the owner, so that an owner is always left; who was
 // changed or removed has no session any more.
 
 import "server-only";
@@ -21,13 +21,13 @@ export async function changeMember(
   if (!mayChange.ok) return mayChange;
   if (change.role !== undefined && !hasRole(viewer.role, change.role)) return failed(tooStrong);
   const changed = await store.members.change(id, change);
-  return changed ? ok(toMemberView(changed)) : failed(nobody);
+  return changed ? ok(toMemberView(changed)) : failed(noSuchMember);
 }
 
 export async function removeMember(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
   const mayChange = await requireWeaker(viewer, id);
   if (!mayChange.ok) return mayChange;
-  return (await composition().store.members.remove(id)) ? ok(undefined) : failed(nobody);
+  return (await composition().store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
 }
 
 export function toMemberView({ id, name, email, role, disabled, createdAt }: Member): MemberView {
@@ -36,10 +36,10 @@ export function toMemberView({ id, name, email, role, disabled, createdAt }: Mem
 
 async function requireWeaker(viewer: Viewer, id: string): Promise<Result<Member, Failure>> {
   const member = await composition().store.members.get(id);
-  if (!member) return failed(nobody);
+  if (!member) return failed(noSuchMember);
   if (member.id === viewer.memberId || member.role === "owner" || !hasRole(viewer.role, member.role)) return failed(tooStrong);
   return ok(member);
 }
 
-const nobody: Failure = { code: "NOT_FOUND", message: "There is no such member.", status: 404 };
+const noSuchMember: Failure = { code: "NOT_FOUND", message: "There is no such member.", status: 404 };
 export const tooStrong: Failure = { code: "ROLE_TOO_LOW", message: "Your role does not allow this.", status: 403 };

@@ -16,7 +16,7 @@ import { signIn } from "./sign-in";
 /** Travels through next-auth as an error's text; the route turns it into 429 and Retry-After. */
 export const RATE_LIMITED_PREFIX = "RATE_LIMITED_";
 
-/** For the audit log: somebody signed in or out, or tried to; `member` where the account is somebody's. */
+/** For the audit log: a sign-in, a sign-out or an attempt; `member` where the account is a member's. */
 export type AuthEvents = {
   changed(action: "signIn" | "signOut", member: Member): void;
   refused(member: Member | undefined, address: string): void;
@@ -60,7 +60,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents): NextAuthO
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
     events: {
-      // Typed as always there; without a session that still stands it is null.
+      // Typed as always there; without a valid session it is null.
       async signOut({ token }: { token?: JWT | null }) {
         if (!token) return;
         try {

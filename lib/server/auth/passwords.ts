@@ -12,7 +12,7 @@ const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism:
 const stored = "$argon2id$v=19$m=19456,t=2,p=1$";
 
 /** Fits no password: the hash part is not the image of anything that was ever hashed here. */
-const nobody = `${stored}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
+const noAccount = `${stored}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
 
 const LEAST_OF_ITS_OWN = 8;
 
@@ -44,8 +44,8 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
 
-/** Undefined stands for an account that does not exist. */
+/** Undefined: there is no such account. */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
-  const fits = await verify(passwordHash ?? nobody, password);
+  const fits = await verify(passwordHash ?? noAccount, password);
   return fits && passwordHash !== undefined;
 }

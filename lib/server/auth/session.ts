@@ -34,7 +34,7 @@ export async function endSession(token: JWT): Promise<void> {
 const opened = new Map<string, JWT>();
 const MOST_OPENED = 1000;
 
-/** What a token says never changes; whether its session still stands is asked each time. */
+/** What a token says never changes; whether its session is still valid is asked each time. */
 async function decoded(params: JWTDecodeParams): Promise<JWT | null> {
   const { token = "", secret, salt = "" } = params;
   const name = createHash("sha256")

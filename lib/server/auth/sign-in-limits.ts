@@ -1,4 +1,4 @@
-// How often somebody may try to sign in: by account and address together, by address, by account. An IPv6 address counts as its /64.
+// How often one may try to sign in: by account and address together, by address, by account. An IPv6 address counts as its /64.
 // Guarantees: an attempt counts before the password is looked at, so many at once gain nothing; a success clears the pair.
 // The bound by account is wide: it stops guessing from many addresses without letting a stranger lock a member out for long.
 

@@ -1,6 +1,6 @@
 // Who is asking, with which role: from the session cookie, checked against the store at each request.
 // Guarantees: a disabled or removed member, a session older than the last change of role, and one
-// that was signed out, is nobody at once.
+// that was signed out, is no viewer at once.
 // Must never: trust a role that travels in the cookie; there is none in it.
 
 import "server-only";

@@ -71,7 +71,7 @@ export async function runOperation(
 ): Promise<Result<Response, Failure>> {
   const search = searchOf(asked.request);
   const query = readQuery(search, operation.query);
-  // The connection is asked for first: somebody without one shall hear that, not what is wrong with a body.
+  // The connection is asked for first: who has none is told that, not what is wrong with a body.
   const access = await openConnection(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   if (!params.ok) return params;

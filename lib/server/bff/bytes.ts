@@ -46,12 +46,12 @@ function isMedia(type: string): boolean {
   return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !/^image\/svg|[+/]xml$/.test(type);
 }
 
-/** Only names that stand there whole: half a name is another file's. */
+/** Only names that are there whole: half a name is another file's. */
 function nameOf(disposition: string | null): string {
   // Quoted words are cut apart first, so that nothing inside them is taken for a parameter.
   const parts = disposition?.match(/(?:"(?:[^"\\]|\\.)*"?|[^";])+/g)?.map((part) => part.trim()) ?? [];
   const plain = parts.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
-  // The real name, where the plain one can only stand for it.
+  // The real name, where the plain one is only near to it.
   const exact = parts.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
   return [plain, exact].map((name) => (name === undefined ? "" : `; ${name}`)).join("");
 }

@@ -23,7 +23,7 @@ export function consoleBodyRoute<T>(action: string, role: Role, schema: z.ZodTyp
   });
 }
 
-/** Without a session: the token in the body is what lets somebody in. Attempts are limited by address. */
+/** Without a session: the token in the body is what lets one in. Attempts are limited by address. */
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Opened, T>): Handler {
   return unguarded(action, async (opened) => {
     const waitMs = opened.console.tokenLimit.take(networkOf(clientAddress(opened.request)));

@@ -1,4 +1,4 @@
-// What stands before every handler of the console, in one order: origin, session, role, rate. And around it: the only catch, the
+// What comes before every handler of the console, in one order: origin, session, role, rate. And around it: the only catch, the
 // headers, the audit entry of whatever changes something.
 // Guarantees: a handler without this wrapper is found by the security suite; an unknown error says nothing outside and is logged once.
 // Must never: log a header, a cookie, a query or a body.
@@ -32,7 +32,7 @@ export type Opened = {
   note(facts: Noted): void;
 };
 export type Asked = Opened & { viewer: Viewer };
-/** `isWritten`: in the audit log although it changes nothing, or nobody is known to have done it. */
+/** `isWritten`: in the audit log although it changes nothing, or no member is known to have done it. */
 type Noted = { action?: string; target?: string; connectionId?: string; outcome?: string; viewer?: Viewer; isWritten?: boolean };
 
 /** For members of the team. */
@@ -78,7 +78,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
     if (noted.isWritten || (changes && noted.viewer))
       await audit({ action: noted.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) }, noted, result);
     if (request.method !== "HEAD") return answer;
-    // A file or a service's connection may stand behind what nobody reads; how its reading ends is nobody's concern either.
+    // A file or a service's connection may be behind what is not read; how its reading ends does not matter either.
     await answer.body?.cancel().catch(() => undefined);
     return new Response(null, answer);
   }
@@ -98,7 +98,7 @@ async function attempt(
         refusal("INSUFFICIENT_STORAGE", "The disk that holds the console's data is full. Whoever runs it must free space there."),
       );
     }
-    composition().log.error({ ...about, err: error }, "a request failed in a way nobody foresaw");
+    composition().log.error({ ...about, err: error }, "a request failed in an unforeseen way");
     return failed(refusal("INTERNAL", "Something went wrong in the console."));
   }
 }

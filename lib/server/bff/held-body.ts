@@ -1,5 +1,5 @@
 // The body of a request of a member, who is looked up again while it comes and once it is there: a body may take its time.
-// Guarantees: nobody reads the end of a body whose sender has lost their rights, so that nothing is done with it.
+// Guarantees: the end of a body whose sender has lost their rights is not read, so that nothing is done with it.
 // Must never: hold more than a chunk.
 
 import "server-only";
@@ -35,7 +35,7 @@ export function holdBody(request: Request, check: () => Promise<Failure | undefi
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    // Nothing is read before somebody asks: a sender may be waiting to hear whether it has to send at all.
+    // Nothing is read before it is asked for: a sender may be waiting to hear whether it has to send at all.
     { highWaterMark: 0 },
   );
   const held = { method: request.method, headers: request.headers, signal: request.signal, body, duplex: "half" } as const;

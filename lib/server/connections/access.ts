@@ -46,7 +46,7 @@ export async function findConnection(viewer: Pick<Viewer, "memberId">, id: strin
   return connection ? ok(connection) : failed({ code: "NO_CONNECTION", message: "There is no connection yet.", status: 409 });
 }
 
-/** For what a person does: the ledger of its jobs is read on while somebody works with a connection. */
+/** For what a person does: the ledger of its jobs is read on while a person works with a connection. */
 export async function openConnection(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
   const access = await open(viewer, id);
   if (!access.ok) return access;
@@ -118,7 +118,7 @@ export async function readThrough<O extends Operation>(
   return read(operation, openConnection(viewer, connectionId), { waits: "page", ...input });
 }
 
-/** For what nobody reads here but those who note it on its way. */
+/** For what is only noted here on its way. */
 async function pass(operation: Operation, opening: Promise<Result<Access, Failure>>, input: CallInput): Promise<Result<unknown, Failure>> {
   const access = await opening;
   if (!access.ok) return access;

@@ -55,7 +55,7 @@ export async function createConnection(
   return saved(viewer, id, check);
 }
 
-/** A new key or address that the service does not accept leaves the stored ones as they were; a name is nobody's to refuse. */
+/** A new key or address that the service does not accept leaves the stored ones as they were; a name is never refused. */
 export async function changeConnection(
   viewer: Viewer,
   id: string,
@@ -139,7 +139,7 @@ const keyNeeded: Failure = {
 };
 const changedMeanwhile: Failure = {
   code: "CONFLICT",
-  message: "Somebody else changed this connection meanwhile. Look at it again.",
+  message: "Another member changed this connection meanwhile. Look at it again.",
   status: 409,
 };
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "A shared connection is changed by an admin.", status: 403 };

@@ -81,7 +81,7 @@ function toRefusal(failure: Failure): Said {
   if (status === 402 || (status === 429 && codeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
   const { retryAfterMs } = failure;
   if (status === 429 || status >= 500) return { outcome: "failing", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  // A page, a redirect: somebody answers there.
+  // A page, a redirect: a server answers there.
   return { outcome: failure.code === "UPSTREAM_UNREADABLE" || status >= 400 ? "strange" : "unreachable", message };
 }
 

@@ -1,6 +1,6 @@
 // What lists of assets have just said of their pictures, so that a thumbnail needs no call of its own to learn it.
 // Guarantees: bounded in number and in length; kept for a minute, for the connection, the address and the key that read it.
-// Must never: stand for the right to see an asset; the picture itself is always asked of the service, with the key of whoever asks.
+// Must never: replace the right to see an asset; the picture itself is always asked of the service, with the key of whoever asks.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json";

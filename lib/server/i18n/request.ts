@@ -1,6 +1,6 @@
-// What next-intl needs to know of a request: the language, its sentences, the clock. No language stands in the address.
+// What next-intl needs to know of a request: the language, its sentences, the clock. No address has a language in it.
 // Guarantees: server and browser render the same moment, since `now` travels with the page; what depends on the reader's
-// time zone is written by the browser alone, so the zone here is nobody's.
+// time zone is written by the browser alone, so the zone here is of no meaning.
 // Must never: read anything of a member.
 
 import "server-only";

@@ -17,7 +17,7 @@ export async function listInvitations(viewer: Viewer): Promise<Result<Invitation
   return hasRole(viewer.role, "admin") ? ok(await listInvitationItems()) : failed(adminOnly);
 }
 
-/** Undefined for somebody who was removed a moment ago. */
+/** Undefined for a member who was removed a moment ago. */
 export async function getAccount({ memberId }: Viewer): Promise<MemberView | undefined> {
   const member = await composition().store.members.get(memberId);
   return member && toMemberView(member);

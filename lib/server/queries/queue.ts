@@ -39,7 +39,7 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
 }
 
 export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): Omit<QueueView, "canStop"> {
-  // A word that nobody knows came in answer to what runs and waits: the job stands with what runs, in that word.
+  // An unknown word came in answer to what runs and waits: the job is listed with what runs, with that word.
   const running = jobs.filter((job) => ["in_progress", "unknown"].includes(toJobState(job.status)));
   const pending = jobs.filter(isPending);
   if (!queue) return { running, pending, source: "jobs" };

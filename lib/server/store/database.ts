@@ -1,6 +1,6 @@
 // Opens the console's database and brings it to the newest schema.
 // Guarantees: one that is damaged, from a newer version, or suddenly empty is named with its file and what to do; nothing is written to it.
-// Everything above speaks kysely and awaits, so that another dialect can stand here; only this file knows SQLite.
+// Everything above speaks kysely and awaits, so that another dialect can take its place; only this file knows SQLite.
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
@@ -19,7 +19,7 @@ export function openDatabase(file: string, keys: readonly string[] = [], reserve
   try {
     return open(file, keys, reserve);
   } catch (error) {
-    // The index of the log takes room of its own, unless nobody else may open the database: then it lies in memory.
+    // The index of the log takes room of its own, unless no other process may open the database: then it lies in memory.
     if (isFullDisk(error)) return open(file, keys, reserve, "EXCLUSIVE");
     throw asStartFailure(error, file);
   }
@@ -71,7 +71,7 @@ function rememberingStatements(sqlite: SqliteDatabase.Database, reserve: DiskRes
   const prepare = (sql: string): SqliteStatement => {
     const statement: SqliteStatement = sqlite.prepare(sql);
     if (!reserve || !makesRoom.test(sql)) return statement;
-    // A full disk undoes a whole transaction: only what stands alone is tried again.
+    // A full disk undoes a whole transaction: only a single statement is tried again.
     const spend = <T>(work: () => T) => (sqlite.inTransaction ? work() : reserve.spendOn(work));
     return {
       reader: statement.reader,

@@ -116,12 +116,12 @@ export function createDownloadTaskStore(database: Database) {
       if (Object.keys(news).length > 0) await database.updateTable("download_tasks").set(news).where("id", "=", id).execute();
     },
 
-    /** What stands sealed, whatever became of the download. */
+    /** What is sealed, whatever became of the download. */
     listSealed(): Promise<SealedDownload[]> {
       return database.selectFrom("download_tasks").select(["id", "ring_key_id", "sealed_request"]).orderBy("id").execute();
     },
 
-    /** Only where nobody has sealed it anew meanwhile; tells whether it did. */
+    /** Only where it was not sealed anew meanwhile; tells whether it did. */
     async reseal(before: SealedDownload, after: Sealed): Promise<boolean> {
       const done = await database
         .updateTable("download_tasks")

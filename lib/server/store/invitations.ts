@@ -1,5 +1,5 @@
 // Invitations to the team: a one-time link, stored as a hash, with an end.
-// Guarantees: of many who open one link at once, one is accepted; one that was withdrawn lets nobody in; what has been over for a while
+// Guarantees: of many who open one link at once, one is accepted; one that was withdrawn lets none in; what has been over for a while
 // is swept when a new one is made.
 
 import "server-only";

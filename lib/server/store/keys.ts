@@ -30,7 +30,7 @@ export function createKeyStore(database: Database) {
       return rows.map(toKey);
     },
 
-    /** Only where nobody has replaced the key meanwhile; tells whether it did. */
+    /** Only where the key was not replaced meanwhile; tells whether it did. */
     async reseal(before: StoredKey, after: { ringKeyId: string; ciphertext: string }): Promise<boolean> {
       const done = await database
         .updateTable("api_keys")

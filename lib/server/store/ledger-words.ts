@@ -1,5 +1,5 @@
 // How the ledger's index knows a job: the folded words of its texts, and marks for what it is filtered by.
-// Guarantees: whatever somebody writes stays a word and never becomes a mark or syntax of the index: marks are made of characters that are
+// Guarantees: whatever is typed stays a word and never becomes a mark or syntax of the index: marks are made of characters that are
 // taken out of texts. A word of three letters or more is found anywhere; a shorter one as a whole word, or anywhere in writing without spaces.
 // Must not change without a migration that fills the index anew.
 
@@ -10,7 +10,7 @@ import { foldName } from "@/lib/shared/fold-name";
 /** The index cuts texts into threes, so that a shorter piece needs filling up. */
 const THREE = 3;
 const FILLER = "\uE000";
-/** Private use: nobody's letters. */
+/** Private use: no language's letters. */
 const RESERVED = /[\uE000\u{F0000}-\u{FFFFD}\p{Surrogate}\0]/gu;
 const FIRST_MARK = 0xf0000;
 const MARK_LETTERS = 0xfffd;
@@ -33,7 +33,7 @@ export function bodyOf(marks: readonly string[], texts: readonly string[]): stri
   return [...marks, ...folded, [...short].map(filled).join("")].join("\n");
 }
 
-/** What was typed as words; what stands between quotation marks is one. */
+/** What was typed as words; what is between quotation marks is one. */
 export function wordsOf(text: string): string[] {
   const pieces = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => fold(quoted ?? plain ?? ""));
   return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= THREE))].slice(0, MOST_WORDS);

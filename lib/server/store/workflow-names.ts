@@ -35,7 +35,7 @@ export function createWorkflowNameStore(database: Database) {
         .execute();
     },
 
-    /** Every named workflow of a connection, by name; as many as somebody may look through. */
+    /** Every named workflow of a connection, by name; as many as a person may look through. */
     async all(connectionId: string): Promise<{ id: string; name: string }[]> {
       const rows = await database
         .selectFrom("workflow_names")

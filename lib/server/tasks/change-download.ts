@@ -17,7 +17,7 @@ import { toDownloadTask } from "./download-view";
 import { refreshOne } from "./list-downloads";
 import { openRequest } from "./sealed-request";
 
-/** It never could, and nobody shall be asked to try again. */
+/** It never could, so trying again is not offered. */
 const CANNOT = -1;
 
 export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask, Failure>> {

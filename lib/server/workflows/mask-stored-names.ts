@@ -1,5 +1,5 @@
 // Names of workflows that were stored before there was a gate for keys pass it once, at the start.
-// Guarantees: no name stays in which the key of its connection stands, or what has the looks of a key; where the key cannot be opened,
+// Guarantees: no name stays that holds the key of its connection, or what has the looks of a key; where the key cannot be opened,
 // the names are masked by looks, and looked at again when it can. Must never: keep a console from starting that has no room to write.
 
 import "server-only";

@@ -1,6 +1,6 @@
 // What lists have just called jobs and assets, so that the audit log names what was acted on and not only its id.
 // Guarantees: bounded in number and in length; a name never crosses from one connection to another.
-// Must never: stand for anything but a name; it is lost with the process, and the log then says the id alone.
+// Must never: be more than a name; it is lost with the process, and the log then says the id alone.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json";

@@ -30,7 +30,7 @@ async function put(operation: Operation, connectionId: string, value: unknown): 
   return value;
 }
 
-/** The workflow itself may have come written, as a part that nobody reads here. */
+/** The workflow itself may have come written, as a part that is not read here. */
 function nameOfWorkflow(job: unknown): string | undefined {
   const told = composition().largeAnswers.told(job);
   return told ? told.workflowName : nameInExtraData(objectOf(objectOf(job)?.workflow)?.extra_data);
@@ -53,7 +53,7 @@ function submittedId(sent: unknown): unknown {
   return objectOf(objectOf(objectOf(objectOf(sent)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
 }
 
-/** Nobody's where it was not submitted through the console, whatever a service says under this name. */
+/** No member's where it was not submitted through the console, whatever a service says under this name. */
 async function submittedBy(connectionId: string, job: unknown): Promise<unknown> {
   const target = textOf(objectOf(job)?.id);
   if (!isObject(job) || target === undefined) return job;

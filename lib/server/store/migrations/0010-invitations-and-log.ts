@@ -6,7 +6,7 @@ import { type Kysely, type Migration } from "kysely";
 export const invitationsAndLog: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     const { schema } = database;
-    // Of those that are there already nobody knows any more when they were made.
+    // When those that are there already were made is not known any more.
     await schema.alterTable("invitations").addColumn("created_at", "bigint").execute();
     await schema.alterTable("invitations").addColumn("withdrawn_at", "bigint").execute();
     await schema.createIndex("audit_of_member").on("audit").columns(["member_id", "id"]).execute();
