@@ -123,11 +123,12 @@ function JobLine({ job: { id, name }, under, children }: JobLineProps) {
 export function PicturesPart({ poll }: JobPartProps) {
   const t = useTranslations("overview");
   const linked = useLinkedConnection();
-  const connection = useConnection()?.id;
+  const current = useConnection();
+  const connection = current?.id;
   return (
     <Part
       title={t("pictures.title")}
-      all={{ href: withQuery("/assets", { connection: linked }), text: t("pictures.all") }}
+      all={current?.hasNoAssets ? undefined : { href: withQuery("/assets", { connection: linked }), text: t("pictures.all") }}
       poll={poll}
       skeleton={<PicturesSkeleton />}
     >

@@ -14,8 +14,8 @@ import { type Poll } from "@/lib/browser/use-poll";
 type PartProps<T> = {
   title: string;
   note?: ReactNode;
-  /** Where all of it stands. */
-  all: { href: `/${string}`; text: string };
+  /** Where all of it stands, where there is such a page. */
+  all?: { href: `/${string}`; text: string };
   poll: Poll<T>;
   skeleton: ReactNode;
   bodyClassName?: string;
@@ -38,9 +38,11 @@ export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, class
       actions={
         <>
           {value !== undefined && failure ? <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing /> : null}
-          <Link href={all.href} className="text-accent underline-offset-2 hover:underline">
-            {all.text}
-          </Link>
+          {all ? (
+            <Link href={all.href} className="text-accent underline-offset-2 hover:underline">
+              {all.text}
+            </Link>
+          ) : null}
         </>
       }
     >

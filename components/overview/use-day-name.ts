@@ -1,7 +1,16 @@
 import { useLocale } from "next-intl";
+import { habitsOf } from "@/components/ui/use-clock";
+import { useHydrated } from "@/components/ui/use-now";
 
 /** "Sat, 22 Nov": the date is already one of the reader's zone. */
 export function useDayName(): (day: string) => string {
-  const format = new Intl.DateTimeFormat(useLocale(), { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" });
+  const locale = useLocale();
+  // The server does not know how its reader writes a date.
+  const format = new Intl.DateTimeFormat(useHydrated() ? habitsOf(locale) : locale, {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
+  });
   return (day) => format.format(Date.parse(day));
 }

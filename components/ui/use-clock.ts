@@ -16,7 +16,7 @@ const looks = {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** "en" says nothing of how its reader writes 14:02: the browser's own English, where it has one, does. */
-function habitsOf(language: string): string {
+export function habitsOf(language: string): string {
   const base = (tag: string) => tag.split("-")[0]?.toLowerCase();
   return navigator.languages.find((tag) => base(tag) === base(language)) ?? language;
 }

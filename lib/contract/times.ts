@@ -5,14 +5,16 @@
 /** Numbers below this are seconds (until the year 5138), at or above it milliseconds. */
 const FIRST_MILLISECONDS = 1e11;
 
-/** Text is read as RFC 3339, a number by magnitude. The largest date JavaScript can hold bounds both. */
+/** Text is read as RFC 3339, in UTC where it names no zone, a number by magnitude. The largest date JavaScript can hold bounds both. */
 export function toMilliseconds(value: unknown): number | undefined {
   const milliseconds = typeof value === "string" ? parseText(value) : typeof value === "number" ? byMagnitude(value) : Number.NaN;
   return Number.isFinite(milliseconds) && Math.abs(milliseconds) <= 8.64e15 ? milliseconds : undefined;
 }
 
 function parseText(text: string): number {
-  return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return Number.NaN;
+  // Servers that leave the zone away write UTC, and not the time of whoever reads it.
+  return Date.parse(/T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text) ? `${text}Z` : text);
 }
 
 function byMagnitude(value: number): number {

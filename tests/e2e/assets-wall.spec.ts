@@ -235,6 +235,12 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await panel.getByLabel("Add a tag").fill("seen");
   await panel.getByLabel("Add a tag").press("Enter");
   await expect(panel.getByRole("list", { name: "Tags" }).getByRole("link", { name: "seen" })).toBeVisible();
+  // A part of a tag and Enter is the only tag that has it.
+  await panel.getByLabel("Add a tag").fill("eve");
+  await expect(panel.locator("datalist option[value='even']")).toHaveCount(1);
+  await panel.getByLabel("Add a tag").press("Enter");
+  await expect(panel.getByRole("list", { name: "Tags" }).getByRole("link", { name: "even", exact: true })).toBeVisible();
+  await expect(panel.getByRole("link", { name: "eve", exact: true })).toHaveCount(0);
   await panel.getByRole("button", { name: "Remove tag odd" }).click();
   await expect(panel.getByRole("link", { name: "odd", exact: true })).toBeHidden();
   await panel.getByRole("button", { name: "Find copies" }).click();

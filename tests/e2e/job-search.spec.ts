@@ -89,7 +89,7 @@ test("the commands find a job by its words that more than a hundred newer ones h
   await expect(page.getByRole("navigation", { name: "Pages" })).toContainText("of 106");
   await page.keyboard.press("ControlOrMeta+k");
   const commands = page.getByRole("dialog", { name: "Commands" });
-  for (const words of ["windmill first", "windmill-study"]) {
+  for (const words of ["windmill first", "windmill-study", old.slice(0, 8)]) {
     await commands.getByRole("combobox").fill(words);
     await expect(commands.getByRole("option", { name: new RegExp(old) })).toBeVisible();
   }

@@ -48,6 +48,9 @@ test("a server from before /api/jobs lists its jobs and tells of each; assets, w
   await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
   await expect(page.locator("[data-freshness]")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Add", exact: true })).toBeHidden();
+  await page.goto(`${desk.url}/?connection=${connection}`);
+  await expect(page.getByRole("heading", { name: "Newest pictures" })).toBeVisible();
+  await expect(page.getByRole("main").locator("a[href^='/assets']")).toHaveCount(0);
   await server.close();
 });
 

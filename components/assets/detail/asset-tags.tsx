@@ -11,6 +11,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/asset-view";
 import { readTags } from "@/lib/shared/read-tags";
 import { type AssetRights } from "../use-asset-rights";
+import { onlyTag } from "../only-tag";
 import { useTags } from "../use-tags";
 import { type AssetEdits, type EditSaid } from "./use-asset-edits";
 
@@ -68,12 +69,18 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
   const t = useTranslations("assets.details");
   const [typed, setTyped] = useState<string>();
   const list = useId();
-  const { tags } = useTags(typed === undefined ? undefined : connectionId, typed?.includes(",") ? "" : (typed ?? "").trim());
+  const wanted = (typed ?? "").trim();
+  // With a comma in it, what was typed stands for itself.
+  const isTypedOut = wanted.includes(",");
+  const { tags } = useTags(typed === undefined ? undefined : connectionId, isTypedOut ? "" : wanted);
+  const known = tags.map(({ name }) => name).filter((tag) => !has.includes(tag));
+  const offered = known.filter((tag) => tag.toLowerCase().includes(wanted.toLowerCase()));
   return (
     <form
       action={() => {
-        const wanted = readTags(typed ?? "");
-        if (wanted.length > 0) onTags(wanted);
+        const only = isTypedOut ? undefined : onlyTag(wanted, offered);
+        const meant = only === undefined ? readTags(wanted) : [only];
+        if (meant.length > 0) onTags(meant);
         setTyped("");
       }}
     >
@@ -89,12 +96,9 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
         className={chipStyle(false, "w-[72px] border-dashed placeholder:text-ink-2 focus:w-36", true)}
       />
       <datalist id={list}>
-        {tags
-          .filter(({ name }) => !has.includes(name))
-          .slice(0, 30)
-          .map(({ name }) => (
-            <option key={name} value={name} />
-          ))}
+        {known.slice(0, 30).map((name) => (
+          <option key={name} value={name} />
+        ))}
       </datalist>
     </form>
   );

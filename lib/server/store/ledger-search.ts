@@ -58,10 +58,15 @@ export function createLedgerSearch(database: Database) {
       const terms = [...words, ...filterTerms(question)];
       const from = firstKey(row.number, question.fromMs ?? 0);
       const to = firstKey(row.number, question.toMs ?? LAST_MS);
-      const found =
-        terms.length === 0
+      const matching = (wanted: readonly string[]) =>
+        wanted.length === 0
           ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}`
-          : sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${terms.join(" AND ")} AND rowid >= ${from} AND rowid < ${to}`;
+          : sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${wanted.join(" AND ")} AND rowid >= ${from} AND rowid < ${to}`;
+      const [id, ...others] = question.words;
+      const found =
+        id !== undefined && others.length === 0 && isBeginningOfId(id)
+          ? sql`${matching(terms)} UNION SELECT key FROM (${matching(filterTerms(question))}) WHERE key IN (${beginningWith(row.number, id)})`
+          : matching(terms);
       const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${found})`.execute(database);
       const page = await pageOf(found, question).execute(database);
       return { jobs: page.rows.map(({ item }) => readItem(item)), total: count.rows[0]?.n ?? 0 };
@@ -92,6 +97,16 @@ export function createLedgerSearch(database: Database) {
       return rows;
     },
   };
+}
+
+/** What lists show of a job's id is its first eight characters. */
+function isBeginningOfId(word: string): boolean {
+  return /^[0-9a-z][0-9a-z_-]{5,199}$/.test(word);
+}
+
+function beginningWith(number: number, id: string): RawBuilder<unknown> {
+  const last = String.fromCodePoint(0xffff);
+  return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + last} LIMIT ${sql.lit(MOST_NAMES)}`;
 }
 
 type Named = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };

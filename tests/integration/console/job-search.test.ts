@@ -50,6 +50,16 @@ test("a job is found by words of its prompt, in any order, in part and in any ca
   for (const text of ["lighthouse rain", '"dusk at"', "at x"]) expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([]);
 });
 
+test("a job is found by the short id that lists show, and by more of it, among those that the filters leave", async () => {
+  const id = await submit(withTexts("nothing that tells it"));
+  await ended(id);
+  for (const text of [id.slice(0, 8), id.slice(0, 8).toUpperCase(), id.slice(0, 13), id])
+    expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
+  expect(await idsOf(`text=${id.slice(0, 8)}&status=completed`)).toEqual([id]);
+  expect(await idsOf(`text=${id.slice(0, 8)}&status=failed`)).toEqual([]);
+  expect(await idsOf(`text=${id.slice(1, 9)}`)).toEqual([]);
+});
+
 test("words of two letters and of one are found in Chinese, and as whole words elsewhere", async () => {
   const id = await submit(withTexts("雪山下的木屋，4k 写实"));
   for (const text of ["木屋", "雪", "雪山下", "4k", "写实"]) expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);

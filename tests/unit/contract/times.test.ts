@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { toMilliseconds } from "@/lib/contract/times";
 
 describe("times at the edge", () => {
@@ -15,6 +15,13 @@ describe("times at the edge", () => {
     ["the beginning of time", 0, 0],
   ])("reads %s", (_, value, expected) => {
     expect(toMilliseconds(value)).toBe(expected);
+  });
+
+  it.each(["Asia/Shanghai", "America/New_York"])("reads what names no zone as UTC, wherever it is read, as in %s", (zone) => {
+    vi.stubEnv("TZ", zone);
+    for (const text of ["2026-01-01T00:00:00", "2026-01-01T00:00:00.000000", "2026-01-01T00:00", "2026-01-01"])
+      expect(toMilliseconds(text), text).toBe(1767225600000);
+    vi.unstubAllEnvs();
   });
 
   it.each([
