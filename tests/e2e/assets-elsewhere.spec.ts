@@ -62,7 +62,7 @@ test("a service that has only the core lists, filters, tags and names its assets
   await panel.getByRole("button", { name: "Find copies" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
   // It hands out no files: that is said, and none is offered.
-  await expect(panel.getByText("This service does not provide its files.")).toBeVisible();
+  await expect(panel.getByText("Files cannot be downloaded from this service.")).toBeVisible();
   await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
   await expectAccessible(page);
   await panel.getByRole("button", { name: "Close" }).click();

@@ -159,9 +159,7 @@ describe("a range", () => {
     act(() => picking.toggle(0));
     await act(() => picking.extend(49_999));
     expect(picking.store.ids().size).toBe(10_000);
-    expect(toastStore.getState().map(({ text }) => text)).toEqual([
-      "Only 10,000 of these 50,000 assets are selected: one selection can include no more.",
-    ]);
+    expect(toastStore.getState().map(({ text }) => text)).toEqual(["Selected the first 10,000 of 50,000 assets, the maximum."]);
     const poor = pickingOf(listOf(5000, { from: 0, to: 60 }, 300));
     act(() => poor.toggle(0));
     await act(() => poor.extend(999));

@@ -141,7 +141,7 @@ it("work that is stopped lets the calls under way finish, begins no others, and 
   expect(sent).toHaveLength(4);
   expect(onDone.mock.calls[0]?.[1]).toHaveLength(110);
   const lines = await receipt();
-  expect(lines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Not processed: you stopped before"]);
+  expect(lines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Skipped: you stopped the action"]);
 });
 
 it("an operation that the service turns out not to have ends the work at once, and nothing looks done", async () => {
@@ -260,7 +260,7 @@ it("of all matching the ids and links are read to the last, and a hundred thousa
   await press("Dismiss");
   rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000 }} {...common} total={250_000} />));
   await press("Delete");
-  expect(screen.getByText("One action includes at most 100,000 assets. Repeat it for the rest.")).toBeDefined();
+  expect(screen.getByText("You can do this for up to 100,000 assets at a time. Repeat it for the rest.")).toBeDefined();
 });
 
 it("of a service that hands out no files nothing can be downloaded, which is asked of one file", async () => {

@@ -263,7 +263,7 @@ it("more than one press reaches is said before it is asked for", async () => {
   await press("Run again");
   await pass(0);
   expect(screen.getByRole("button", { name: "Run 10,000 jobs again" })).toBeDefined();
-  expect(screen.getByText("One action includes at most 10,000 jobs. Repeat it for the rest.")).toBeDefined();
+  expect(screen.getByText("You can do this for up to 10,000 jobs at a time. Repeat it for the rest.")).toBeDefined();
 });
 
 it("a list that cannot be read leaves everything as it was and says why", async () => {

@@ -83,7 +83,7 @@ describe("what a job's page offers", () => {
     const none = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
     const told = [
       [{ stopped: ["job-1"] }, "1 stopped"],
-      [{ stopping: ["job-1"] }, "1 stop requested"],
+      [{ stopping: ["job-1"] }, "stop requested for 1"],
       [{ over: ["job-1"] }, "1 had already finished"],
       [{ unable: ["job-1"] }, "1 still running"],
       [{ unable: ["job-1"], together: 3 }, "1 still running"],

@@ -88,8 +88,8 @@ describe("the connection's form", () => {
       return document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent;
     };
     for (const typed of ["https://a.example/api", " https://a.example/api// "])
-      expect(told(typed)).toMatch(/saved as https:\/\/a\.example$/);
-    expect(told("https://a.example/api/api")).toMatch(/saved as https:\/\/a\.example\/api$/);
+      expect(told(typed)).toMatch(/Saved as https:\/\/a\.example$/);
+    expect(told("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
     for (const typed of ["https://a.example/", "https://a.example/apis", "https://api.example"])
       expect(told(typed)).toMatch(/without \/api$/);
   });
@@ -110,9 +110,9 @@ describe("the connection's form", () => {
     );
     const field = screen.getByLabelText<HTMLInputElement>("Base URL");
     fireEvent.change(field, { target: { value: "localhost:3438/api" } });
-    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as http:\/\/localhost:3438$/);
+    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as http:\/\/localhost:3438$/);
     fireEvent.change(field, { target: { value: "gpu.example" } });
-    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as https:\/\/gpu\.example$/);
+    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as https:\/\/gpu\.example$/);
     // A browser's own check of addresses knows no other than whole ones.
     expect(field.validity.valid).toBe(true);
   });

@@ -253,7 +253,7 @@ describe("copies of a run", () => {
     expect(Object.values({ ...sessionStorage }).join("")).not.toContain("s3cret");
     page.unmount();
     show(createRunStore());
-    expect(await screen.findByText(/Their values were not kept/)).toBeTruthy();
+    expect(await screen.findByText(/The values of the remaining copies were not saved/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Send the/ })).toBeNull();
   });
 

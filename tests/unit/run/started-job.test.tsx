@@ -156,7 +156,7 @@ it("the way to the job stays on the connection that the address names, as the jo
 });
 
 it.each([
-  ["in_progress", "Stop", "1 stop requested"],
+  ["in_progress", "Stop", "stop requested for 1"],
   ["pending", "Cancel", "1 had already started"],
 ])("a job that is %s is ended here as everywhere, after a moment to take it back", async (status, button, told) => {
   jobs = [{ id: "mine", status, progress: { value: 0.25, nodes_done: 1, nodes_total: 4, current_node: "4" } }];
