@@ -112,7 +112,7 @@ describe("the connection's form", () => {
     fireEvent.change(field, { target: { value: "localhost:3438/api" } });
     expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as http:\/\/localhost:3438$/);
     fireEvent.change(field, { target: { value: "gpu.example" } });
-    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as https:\/\/gpu\.example$/);
+    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as https:\/\/gpu\.example$/);
     // A browser's own check of addresses knows no other than whole ones.
     expect(field.validity.valid).toBe(true);
   });
