@@ -13,7 +13,8 @@ type AssetChoicesProps = {
   connection?: string;
   /** Absent where a press is the choice. */
   chosen?: ReadonlyMap<string, unknown>;
-  onClick: (id: string) => void;
+  /** `isRange`: with Shift, which means all from the one before to this one. */
+  onClick: (id: string, isRange: boolean) => void;
 };
 
 export function AssetChoices({ assets, connection, chosen, onClick }: AssetChoicesProps) {
@@ -32,7 +33,7 @@ export function AssetChoices({ assets, connection, chosen, onClick }: AssetChoic
               type="button"
               aria-pressed={chosen ? isChosen : undefined}
               title={name}
-              onClick={() => onClick(id)}
+              onClick={({ shiftKey }) => onClick(id, shiftKey)}
               className={cn("block w-full rounded-sm text-left", isChosen && "outline-2 outline-offset-1 outline-accent")}
             >
               <span className="relative block aspect-[4/3] w-full">

@@ -52,6 +52,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
   const [chosen, setChosen] = useState<ReadonlyMap<string, PickedPicture>>(new Map());
+  const [lastPressed, setLastPressed] = useState<string>();
   const askedName = useSettled(name, SETTLED_MS);
   const askedTags = useSettled(tags, SETTLED_MS);
   const include_tags = readTags(askedTags);
@@ -76,10 +77,15 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
     const asset = pictures.find((one) => one.id === assetId);
     return asset ? [{ value: assetValue(asset, picture.isLocal === true), name: asset.name }] : [];
   };
-  function press(assetId: string) {
+  function press(assetId: string, isRange: boolean) {
     if (!isMany) return onPicked(picked(assetId));
     const next = new Map(chosen);
-    if (!next.delete(assetId)) for (const one of picked(assetId)) next.set(assetId, one);
+    const ids = pictures.map((one) => one.id);
+    const [here, before] = [ids.indexOf(assetId), ids.indexOf(lastPressed ?? "")];
+    setLastPressed(assetId);
+    const range = isRange && before >= 0 ? ids.slice(Math.min(here, before), Math.max(here, before) + 1) : [];
+    if (range.length > 0) for (const id of range) for (const one of picked(id)) next.set(id, one);
+    else if (!next.delete(assetId)) for (const one of picked(assetId)) next.set(assetId, one);
     setChosen(next);
   }
   function search(change: () => void) {
