@@ -106,7 +106,7 @@ async function methodsOf(url: string): Promise<string | undefined> {
     const answer = await fetch(url, { method: "OPTIONS" });
     return answer.headers.get("allow") ?? undefined;
   } catch {
-    return undefined; // the refusal stands without it
+    return undefined; // the refusal needs no body
   }
 }
 

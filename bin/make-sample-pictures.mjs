@@ -1,4 +1,4 @@
-// Makes the pictures that stand for the samples: public/samples/pictures/NAME.webp, each the first picture that the sample really gives when
+// Makes the pictures of the samples: public/samples/pictures/NAME.webp, each the first picture that the sample really gives when
 // it runs on the embedded service. Run by hand when a sample changes: node bin/make-sample-pictures.mjs [NAME…].
 import { spawn } from "node:child_process";
 import { once } from "node:events";

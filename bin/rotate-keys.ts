@@ -1,5 +1,5 @@
 // Seals all that is stored sealed again with the first key of the ring, run as dist/rotate-keys.mjs: API keys, and what downloads were
-// asked with. The console may run meanwhile: a key that somebody replaces at the same moment keeps what they gave it.
+// asked with. The console may run meanwhile: a key that is replaced at the same moment stays as it was given.
 // Guarantees: prints how many it sealed anew and what each row is sealed by in the end; ends with code 1 unless the first key alone opens
 // them all; an id that now names another key is refused before anything is changed. Must never: print a key or an address.
 import { readEnv } from "@/lib/server/env";

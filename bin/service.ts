@@ -102,7 +102,7 @@ function withApi(path: string): string {
   return path.startsWith("/") && !/^\/api(\/|\?|$)/.test(path) ? `/api${path}` : path;
 }
 
-/** Browsers cannot send a header with a WebSocket: the key may stand in the address, as the interface has it. */
+/** Browsers cannot send a header with a WebSocket: the key may be in the address, as the interface has it. */
 function admitTo(service: Service, request: IncomingMessage): FeedAdmission {
   const { searchParams } = new URL(request.url ?? "", "http://localhost");
   const header = request.headers["x-api-key"];

@@ -9,7 +9,7 @@ process.env.NEXT_TELEMETRY_DISABLED = "1";
 try {
   enterProject();
   const sources = await ensureBundles();
-  // Settings are judged before the build: nobody waits a minute to read that PORT is wrong.
+  // Settings are judged before the build: that PORT is wrong is told at once, not after a minute.
   const { readEnv } = await load("settings");
   readEnv();
   await ensureBuilt(sources);

@@ -15,7 +15,7 @@ export function textParam(params: SearchParams, name: string): string | undefine
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A segment of the path as text; one that is no valid encoding is taken as it stands, and will not be found. */
+/** A segment of the path as text; one that is no valid encoding is taken as it is, and will not be found. */
 export function pathParam(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -13,7 +13,7 @@ export async function stamp<Answer, T, F>(
 const SOON_MS = 100;
 
 /**
- * Whether a read ends within what nobody notices. Then a page needs no skeleton, and what was read is in the first paint: behind a skeleton React
+ * Whether a read ends within what goes unnoticed. Then a page needs no skeleton, and what was read is in the first paint: behind a skeleton React
  * shows it 300 ms later, and takes it over after that.
  */
 export async function endsSoon(reading: Promise<unknown>): Promise<boolean> {

@@ -15,7 +15,7 @@ type AssetPictureProps = {
   connection?: string;
   edge: ThumbnailEdge;
   alt: string;
-  /** False: its box alone, until somebody stays to look. */
+  /** False: its box alone, until a person stays to look. */
   isAsked?: boolean;
   /** No room for words. */
   isPlain?: boolean;

@@ -16,7 +16,7 @@ export function assetHref(id: string, connection?: string): `/${string}` {
   return withQuery(`/assets/${encodeURIComponent(id)}`, { connection });
 }
 
-/** The page in full, to send to somebody. */
+/** The page in full, to be shared. */
 export function assetLink(id: string, connection?: string): string {
   return window.location.origin + apiPath(assetHref(id, connection));
 }

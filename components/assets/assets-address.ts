@@ -34,7 +34,7 @@ export const sortings = [
 export type AssetsPlace = {
   look?: AssetsLook;
   connection?: string;
-  /** Somebody with a default view reaches the bare list by `view=all`; any other address says itself what it shows. */
+  /** A person with a default view reaches the bare list by `view=all`; any other address says itself what it shows. */
   view?: "all";
   asset?: string;
 };

@@ -24,7 +24,7 @@ type AssetsFooterProps = {
   onSelectAll: () => void;
 };
 
-/** On a phone above the navigation: the end of a long list, where it would stand else, is nowhere to be scrolled to. */
+/** On a phone above the navigation: the end of a long list, where it would otherwise be, is nowhere to be scrolled to. */
 const bar =
   "sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 mt-auto flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:bottom-0 md:px-5";
 

@@ -52,7 +52,7 @@ type AssetsScreenProps = {
   query: AssetsQuery;
   /** `?connection=` of the address, where it has one. */
   connection?: string;
-  /** The bare list needs `view=all` in its address, since somebody has a default view. */
+  /** The bare list needs `view=all` in its address, since there is a default view. */
   view?: "all";
   canChange: boolean;
   assets: Promise<Result<Stamped<AssetPage>, Failure>>;
@@ -112,7 +112,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const compared = useShown("compare");
   const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
   function done(act: AssetAct, entries: readonly Entry[]) {
-    // Deleted ones leave the list; tags are put right where they stand, so that nothing jumps.
+    // Deleted ones leave the list; tags are put right where they are, so that nothing jumps.
     if (act.kind === "delete") return source.refresh();
     const shown = new Set(source.rows().map(({ id }) => id));
     for (const { id, total } of entries) if (total && shown.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
@@ -167,7 +167,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
                   <Button onClick={() => place.go(unfiltered)}>{t("filter.reset")}</Button>
                 ) : null
               }
-              // Above whatever part of the list somebody looks at.
+              // Above whatever part of the list a person looks at.
               className="sticky top-[57px] z-10 mx-4 mt-4 md:top-[111px] md:mx-5"
             />
           ) : null}

@@ -23,7 +23,7 @@ type AssetsViewerProps = Where & {
 /** The next few are read before they are shown. */
 const AHEAD = 12;
 
-/** Through the whole filtered list, as it stands, one asset at a time; one that a link names and the list does not hold stands alone. */
+/** Through the whole filtered list, as it is, one asset at a time; one that a link names and the list does not hold is shown alone. */
 export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }: AssetsViewerProps) {
   const errors = useTranslations("errors");
   const { want, count } = source;
@@ -43,7 +43,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
     showToast({ tone: "bad", text: failureText(errors, failure) });
     close();
   }, [isLost, failure, errors, close]);
-  // The one dialog for both: opened anew, it would stand before a comparison that is open over it.
+  // The one dialog for both: opened anew, it would cover a comparison that is open over it.
   return (
     <Viewer
       count={isAlone ? 1 : count}

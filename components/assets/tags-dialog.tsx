@@ -36,7 +36,7 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
   const { tags: listed } = useTags(isClosed ? undefined : connectionId, wanted.includes(",") ? "" : wanted);
   const known = [...new Set([...seen, ...listed.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
   const offered = known.filter((tag) => tag.toLowerCase().includes(wanted.toLowerCase())).slice(0, OFFERED);
-  // A tag that is there may have a comma in it, given by somebody else.
+  // A tag that is there may have a comma in it, given by another person.
   const meant = known.includes(wanted) ? [wanted] : readTags(wanted);
   const only = onlyTag(wanted, offered);
   // With a comma after it, what was typed is a tag of its own, whatever it is a part of.

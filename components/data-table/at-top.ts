@@ -1,4 +1,4 @@
-// Whether the page stands at its top. The place is read when it changes and not when it is asked for: in the middle of a drawing that would
+// Whether the page is at its top. The place is read when it changes and not when it is asked for: in the middle of a drawing that would
 // lay out the page.
 const TOP_PX = 40;
 
@@ -22,7 +22,7 @@ export function subscribeToTop(listener: () => void): () => void {
   };
 }
 
-/** As it was when the page last moved, while somebody has subscribed. */
+/** As it was when the page last moved, while there is a subscriber. */
 export function isAtTop(): boolean {
   return isHere;
 }

@@ -142,7 +142,7 @@ function useKeepFromEscape(isMoving: boolean): void {
 
 type MovingLineProps = {
   text: string;
-  /** How much is done, from 0 to 1; absent where nobody knows yet. */
+  /** How much is done, from 0 to 1; absent where it is not known yet. */
   share?: number;
   /** The service asked to wait. */
   waitMs?: number;

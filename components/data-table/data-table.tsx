@@ -31,7 +31,7 @@ type DataTableProps<Row extends RowData> = {
   marks?: RowMarks;
   /** An act on this row is under way. */
   isBusy?: (row: Row) => boolean;
-  /** The words of a row. With them, rows far from view stand as text alone: quick, and still found by the browser's own search. */
+  /** The words of a row. With them, rows far from view are drawn as text alone: quick, and still found by the browser's own search. */
   lightText?: (row: Row) => string;
   /** `rows` are a part of a longer list, whose other rows are not here at all. */
   part?: { first: number; total: number };

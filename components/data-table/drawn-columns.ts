@@ -45,12 +45,12 @@ export function drawnColumns<Row extends RowData>(
   };
 }
 
-/** Nothing grows or shrinks what somebody gave a width. */
+/** Nothing grows or shrinks what a person gave a width. */
 export function ownWidth(px: number | undefined): CSSProperties | undefined {
   return px === undefined ? undefined : { width: px, flex: "none" };
 }
 
-/** What the library hands to a cell. Its own cell is made where somebody reads it: to make them all would be a good part of a row's work. */
+/** What the library hands to a cell. Its own cell is made where a person reads it: to make them all would be a good part of a row's work. */
 function contextOf<Row extends RowData>(
   table: ReactTable<Features, Row>,
   column: Column<Features, Row, unknown>,

@@ -26,7 +26,7 @@ export function columnsFor<Row extends RowData>() {
 /** By column: which way it sorts now, if it does, and what a press on its header asks for. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
 
-/** Widths that somebody gave to columns, in pixels; `label` names the handle of a column, `usual` stands for a width that nobody gave. */
+/** Widths that were given to columns, in pixels; `label` names the handle of a column, `usual` means a width that was not given. */
 export type Sizing = {
   widths: Readonly<Record<string, number>>;
   onResize: (id: string, px: number) => void;

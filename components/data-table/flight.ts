@@ -1,4 +1,4 @@
-// Whether rows wait because the list flies past: nobody reads it then, and on a slow machine each row that is made costs the frames by which
+// Whether rows wait because the list flies past: nothing is read then, and on a slow machine each row that is made costs the frames by which
 // the list is seen to move. What flies past shows its words, and is whole once the list slows down.
 // Where frames come in time all the same, nothing waits.
 

@@ -46,7 +46,7 @@ const heightOf = (count: number) => `calc(var(--row-height) * ${count})`;
 
 type LightRowsProps<Row> = { rows: readonly Row[]; lightText: (row: Row) => string };
 
-/** Their words stand for the rows while the list flies past, and in the browser's own search. The stylesheet leaves out what is far from view. */
+/** Their words replace the rows while the list flies past, and in the browser's own search. The stylesheet leaves out what is far from view. */
 function LightRows<Row>({ rows, lightText }: LightRowsProps<Row>) {
   return (
     <tr role="none" className="light-rows">

@@ -3,7 +3,7 @@ export const GROUP = 10;
 
 /** `key` stays with its rows: those that come above them get groups of their own. `first` is its place in the list, `offset` where its rows begin in it. */
 export type RowGroup<Row> = { key: number; first: number; offset: number; rows: readonly Row[] };
-/** `base`: where the first row stands on an endless line on which rows keep their places. */
+/** `base`: where the first row is on an endless line on which rows keep their places. */
 export type Grouped<Row> = { rows: readonly Row[]; base: number; groups: readonly RowGroup<Row>[] };
 
 const noGroups: Grouped<never> = { rows: [], base: 0, groups: [] };

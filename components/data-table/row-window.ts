@@ -22,7 +22,7 @@ const all: Span = { from: 0, to: GROUP };
 const keyOf = (place: number) => Math.floor(place / GROUP);
 const has = ({ from, to }: Span, offset: number) => offset >= from && offset < to;
 
-/** `firstWhole`: how many groups stand whole at first, from the place 0 on. */
+/** `firstWhole`: how many groups are whole at first, from the place 0 on. */
 export function createRowWindow(firstWhole: number) {
   const spans = new Map<number, Span>(Array.from({ length: firstWhole }, (_, key) => [key, all]));
   const listeners = new Map<number, () => void>();
@@ -54,7 +54,7 @@ export function createRowWindow(firstWhole: number) {
       become(key, grown(spanOf(key), key * GROUP, place, view));
       return true;
     },
-    /** Lets go of a group that is far from view; false where none is. `isHeld`: one that must not go, since somebody is in it. */
+    /** Lets go of a group that is far from view; false where none is. `isHeld`: one that must not go, since the focus is in it. */
     dropOne(view: View, isHeld: (key: number) => boolean): boolean {
       const key = [...spans.keys()].find((each) => isFar(each, view) && !isHeld(each));
       if (key !== undefined) become(key, none);

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect } from "react";
 
-/** What can be done with the chosen rows; it stands in a `LowerEdge`. Esc lets go of them. */
+/** What can be done with the chosen rows; it lies in a `LowerEdge`. Esc lets go of them. */
 export function SelectionBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
   const t = useTranslations("common.selection");
   const isShown = count > 0;

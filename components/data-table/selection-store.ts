@@ -23,7 +23,7 @@ export function createSelection() {
   const has = (id: string) => (isMatching ? !leftOut.has(id) : ids.has(id));
   return {
     subscribe: changes.subscribe,
-    /** The rows of the page as they stand, in order. `meant` are those that choosing all of them chooses. */
+    /** The rows of the page as they are, in order. `meant` are those that choosing all of them chooses. */
     list(rows: readonly string[], meant = rows): void {
       if (isSame(rows, listed) && isSame(meant, page)) return;
       listed = rows;
@@ -53,7 +53,7 @@ export function createSelection() {
     add(these: Iterable<string>): void {
       if (!isMatching) become(new Set([...ids, ...these]));
     },
-    /** These and no others, wherever in the list they stand. */
+    /** These and no others, wherever in the list they are. */
     replace: (chosen: Iterable<string>) => become(new Set(chosen)),
     choosePage: () => become(new Set(page)),
     chooseMatching: () => become(new Set(listed), true),

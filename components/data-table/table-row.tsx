@@ -4,7 +4,7 @@ import { type RowData } from "@tanstack/react-table";
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { type Drawn } from "./drawn-columns";
 
-/** Which rows stand out, outside of React's state. */
+/** Which rows are marked, outside of React's state. */
 export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
 
 /** What the rows of a table have in common. */
@@ -17,7 +17,7 @@ export type RowLook<Row extends RowData> = {
   marks: RowMarks | undefined;
   /** Rows are lines of boxes, and say themselves that they are rows. */
   isLong: boolean;
-  /** Only a part of the list stands in the table, so that each says which it is. */
+  /** Only a part of the list is in the table, so that each says which it is. */
   isPart: boolean;
 };
 

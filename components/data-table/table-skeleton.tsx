@@ -8,7 +8,7 @@ import { type ColumnLook } from "./features";
 type TableSkeletonProps = {
   /** What a screen reader hears once. */
   label: string;
-  /** The real table's looks, with the width of what stands in each column; 0 leaves a cell empty. */
+  /** The real table's looks, with the width of what is in each column; 0 leaves a cell empty. */
   columns: readonly { look?: ColumnLook; width: "none" | "thumb" | "short" | "long" }[];
   rows?: number;
   isFixed?: boolean;

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 
-/** What is missing from a list because the service sent it in a shape that nobody knows: the others stand, and this says so. */
+/** What is missing from a list because the service sent it in an unknown shape: the others are shown, and this says so. */
 export function UnreadableRows({ count = 0 }: { count?: number }) {
   const t = useTranslations("common");
   if (count === 0) return null;

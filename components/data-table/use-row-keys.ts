@@ -3,7 +3,7 @@
 import { type RefObject, useEffect } from "react";
 import { isFreeKey } from "@/components/ui/free-key";
 
-/** j and k, and from a row the arrows, move from row to row, with shift they choose on the way; x chooses the row; Enter opens it, since the focus is on its link. Not while somebody types. */
+/** j and k, and from a row the arrows, move from row to row, with shift they choose on the way; x chooses the row; Enter opens it, since the focus is on its link. Not while a person types. */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
@@ -42,7 +42,7 @@ function beside(rows: readonly HTMLElement[], here: number, by: 1 | -1): HTMLEle
   return placeOf(next) === 0 || placeOf(next) === placeOf(rows[here]) + by ? next : undefined;
 }
 
-/** Where somebody has scrolled to, that is where the keys begin. */
+/** Where a person has scrolled to, that is where the keys begin. */
 function firstInView(rows: readonly HTMLElement[]): number {
   const at = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
   return Math.max(0, at);

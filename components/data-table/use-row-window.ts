@@ -10,7 +10,7 @@ import { createRowWindow, type RowWindow, type View } from "./row-window";
 const FIRST_ROWS = 30;
 /** What making rows may take of a frame: the browser takes as much again to lay them out and paint them. */
 const SHARE_MS = 4;
-/** Where somebody looks at their empty place, rows come before frames. */
+/** Where a person looks at their empty place, rows come before frames. */
 const URGENT_SHARE_MS = 8;
 
 /** Draws the rows that are near the screen, as many in each frame as the machine can without missing the next. */
@@ -61,7 +61,7 @@ function viewOf<Row>(table: HTMLTableElement | null, { rows, base, groups }: Gro
 
 type Seen = { top: number; rowPx: number; screenPx: number; count: number; base: number };
 
-/** `top`: where the first row stands, measured from the screen's upper edge. */
+/** `top`: where the first row is, measured from the screen's upper edge. */
 export function viewAt({ top, rowPx, screenPx, count, base }: Seen): View {
   const placeAt = (px: number) => base + Math.min(count - 1, Math.max(0, Math.floor(px / rowPx)));
   return { from: placeAt(-top), to: placeAt(screenPx - top), first: base, last: base + count - 1 };

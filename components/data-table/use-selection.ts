@@ -25,7 +25,7 @@ export function useAllRowsKey(store: SelectionStore, chooseMatching?: () => void
   );
 }
 
-/** `isOurs`: something is chosen, or somebody stands in the list. Elsewhere, and in a text, the key is the browser's. */
+/** `isOurs`: something is chosen, or the focus is in the list. Elsewhere, and in a text, the key is the browser's. */
 export function useAllKey(isOurs: () => boolean, choose: () => void): void {
   const act = useEffectEvent((event: KeyboardEvent) => {
     const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;

@@ -37,7 +37,7 @@ export function WorkLine({ tone, text, children, onDismiss }: WorkLineProps) {
     <div
       ref={line}
       tabIndex={-1}
-      // The second click of a double click on what stood here before was not meant for what stands here now.
+      // The second click of a double click on what was here before was not meant for what is here now.
       onClickCapture={(event) => (event.detail > 1 ? event.stopPropagation() : undefined)}
       className="flex w-fit max-w-full flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl"
     >

@@ -103,13 +103,13 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
 
 type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "abilities"> & { onGone: () => void };
 
-/** Nothing is asked for that is known: what the service does not hand out, and what has no byte, would stand as errors in the browser's log. */
+/** Nothing is asked for that is known: what the service does not hand out, and what has no byte, would appear as errors in the browser's log. */
 function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   const t = useTranslations("files.content");
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
   if (abilities.isAsking) return <ContentSkeleton />;
   const isRead = abilities.has("userdata.read") === true;
-  // Somebody else may change it, or take it away: then it has another size or time in the list, or none.
+  // Another person may change it, or take it away: then it has another size or time in the list, or none.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
   return <FileContent path={path} connection={connection} version={version} isRead={isRead} onGone={onGone} />;
 }

@@ -1,5 +1,5 @@
 // Files on their way into the user data, outside the page: a look into another folder and back finds them where they are.
-// Guarantees: three at a time; nothing that exists is replaced unless somebody says so, for one file or for all that are on their way.
+// Guarantees: three at a time; nothing that exists is replaced unless confirmed, for one file or for all that are on their way.
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
@@ -12,9 +12,9 @@ export type FileUpload = {
   path: string;
   bytes: number;
   connection: string | undefined;
-  /** What came together: one answer can stand for all of it. */
+  /** What came together: one answer can be for all of it. */
   batch: number;
-  /** `asked`: a file of this name is there, and somebody has to say what shall be. `stopped`: nobody knows how much of it had left. */
+  /** `asked`: a file of this name is there, and a choice has to be made. `stopped`: how much of it had left is not known. */
   state: "waiting" | "sending" | "asked" | "stored" | "kept" | "failed" | "stopped";
   /** 0 to 1 of the bytes that have left. */
   share?: number;
@@ -30,7 +30,7 @@ const AT_ONCE = 3;
 type Held = FileUpload & { file: File; act: string; overwrite: boolean; stop: AbortController };
 
 export const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "asked";
-/** What somebody may want to send once more. */
+/** What a person may want to send once more. */
 export const isLeft = ({ state }: FileUpload) => state === "failed" || state === "stopped";
 
 export type FileUploads = ReturnType<typeof createFileUploads>;

@@ -15,7 +15,7 @@ export type FilesQuery = {
   offset: number;
 };
 
-/** A listing has no pages of its own: so many rows stand on the screen at a time. */
+/** A listing has no pages of its own: so many rows are on the screen at a time. */
 export const ROWS = 500;
 
 export const usualQuery: FilesQuery = { dir: TOP, all: false, name: "", sort: "name", order: "asc", offset: 0 };

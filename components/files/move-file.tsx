@@ -16,7 +16,7 @@ import { moveApiPath } from "./files-address";
 
 type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void };
 
-/** A new name, or another folder: the whole path is typed. What stands there is replaced only after a second press that says so. */
+/** A new name, or another folder: the whole path is typed. What is there is replaced only after a second press that says so. */
 export function MoveFile({ path, connection, onMoved }: MoveFileProps) {
   const t = useTranslations("files.move");
   const form = useId();

@@ -11,7 +11,7 @@ import { type useFileRemoval } from "./use-file-removal";
 
 type Removal = ReturnType<typeof useFileRemoval>;
 
-/** The tool bar scrolls sideways on narrow screens, where a receipt would be out of sight: there it stands above the bar at the bottom. */
+/** The tool bar scrolls sideways on narrow screens, where a receipt would be out of sight: there it is above the bar at the bottom. */
 const NARROW =
   "max-sm:fixed max-sm:right-2 max-sm:bottom-[72px] max-sm:left-2 max-sm:z-30 max-sm:flex max-sm:*:shrink max-sm:*:flex-wrap max-sm:*:border max-sm:*:border-line-strong max-sm:*:bg-surface max-sm:*:px-2.5 max-sm:*:py-1.5 max-sm:*:shadow-lg";
 

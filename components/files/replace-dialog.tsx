@@ -9,7 +9,7 @@ import { type Answer, type FileUpload, type FileUploads, isUnderWay } from "./fi
 
 type ReplaceDialogProps = { all: readonly FileUpload[]; uploads: FileUploads };
 
-/** Asks about one file after the other; one answer can stand for all that came with it. Closing it asks no more until somebody wants to decide. */
+/** Asks about one file after the other; one answer can be for all that came with it. Closing it asks no more until a person wants to decide. */
 export function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);

@@ -12,7 +12,7 @@ type TrailProps = { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: strin
 const SHOWN = 2;
 const way = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
-/** Where the list stands: each folder on the way leads back to itself; many of them stand behind one press. */
+/** Where the list is: each folder on the way leads back to itself; many of them are behind one press. */
 export function Trail({ title, crumbs, hrefOf }: TrailProps) {
   const t = useTranslations("files");
   const [isWhole, setWhole] = useState(false);

@@ -3,7 +3,7 @@ import { type Dropped, filesOfInput } from "@/lib/browser/dropped-files";
 
 type FilePick = { onFiles: (picked: Dropped) => void; isFolder?: boolean; testId?: string };
 
-/** An input that has to stand somewhere, and what opens its chooser. */
+/** An input that has to be somewhere, and what opens its chooser. */
 export function useFilePick({ onFiles, isFolder = false, testId }: FilePick) {
   const element = useRef<HTMLInputElement>(null);
   // Not among the attributes that the types know, yet every browser has it.

@@ -28,7 +28,7 @@ const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
   UPSTREAM_ERROR: "failing",
 };
 
-/** What the pages heard last outdates what a check said once: green stands only where the last answer was good. */
+/** What the pages heard last outdates what a check said once: it is green only where the last answer was good. */
 export function statusNow(checked: ConnectionStatus = "unknown", heard?: Heard): ConnectionStatus {
   if (heard === undefined) return checked;
   // An account on the waiting list is answered too.

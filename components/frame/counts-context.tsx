@@ -51,7 +51,7 @@ export function useCounts(): Counts {
   return useContext(CountsContext);
 }
 
-/** How a connection stands: one that is in use by what the pages heard last, any other by its last check. */
+/** How a connection is: one that is in use by what the pages heard last, any other by its last check. */
 export function useConnectionStatus(): (connection: Pick<ConnectionView, "id" | "status">) => ConnectionStatus {
   const currentId = useConnection()?.id;
   const { heard } = useCounts();

@@ -13,7 +13,7 @@ const jobTone: Readonly<Record<JobState, Tone>> = {
   unknown: "unknown",
 };
 
-/** The state of a job from the word that the service sent. A word nobody knows is shown as it is; the raw word is one hover away. */
+/** The state of a job from the word that the service sent. An unknown word is shown as it is; the raw word is one hover away. */
 export function JobStatus({ word, state = toJobState(word) }: { word: string; state?: JobState }) {
   return statusBadge(useTranslations("frame.states"), word, state);
 }

@@ -5,7 +5,7 @@ import { Select } from "@/components/ui/select";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useLanguage } from "./use-language";
 
-/** Each language in its own words, so that nobody has to read another one to find theirs. */
+/** Each language in its own words, so that each can be found by who reads no other. */
 export function LanguageSwitch({ className }: { className?: string }) {
   const t = useTranslations("frame.language");
   const { language, change } = useLanguage();

@@ -3,7 +3,7 @@ import { useNumber } from "@/components/ui/use-numbers";
 
 type PageHeaderProps = {
   title: ReactNode;
-  /** Where the page stands: "Jobs /". */
+  /** Where the page is: "Jobs /". */
   trail?: ReactNode;
   count?: number;
   /** Beside the title: a state, or the field by which the page is searched. */

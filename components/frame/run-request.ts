@@ -1,5 +1,5 @@
 // What another page hands to the Run page: a sample to be run at once, or files to be opened. In memory alone: an address that ran
-// something by being opened could be sent to somebody.
+// something by being opened could be sent as a link.
 
 import { type SampleName } from "./samples";
 

@@ -32,7 +32,7 @@ export function Shortcuts() {
   return overlay === "palette" ? <CommandPalette onClose={close} /> : null;
 }
 
-/** Also while somebody types: it is no letter. Not over another dialog, which has to be answered first. */
+/** Also while a person types: it is no letter. Not over another dialog, which has to be answered first. */
 function isPaletteKey({ key, metaKey, ctrlKey, altKey, shiftKey }: KeyboardEvent): boolean {
   return key.toLowerCase() === "k" && metaKey !== ctrlKey && !altKey && !shiftKey && !document.querySelector("dialog[open]");
 }

@@ -3,7 +3,7 @@
 import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useOptimistic, useRef, useTransition } from "react";
 
-/** Where a list stands, and how to get to another place of it. */
+/** Where a list is, and how to get to another place of it. */
 export type PlaceOf<Query> = {
   /** What was asked for last, even if its rows are still on their way. */
   query: Query;

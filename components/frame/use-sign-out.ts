@@ -12,7 +12,7 @@ export function useSignOut() {
   const [isBusy, setBusy] = useState(false);
   async function end() {
     setBusy(true);
-    // Somebody was asked already, and after the session is ended there would be nothing to stay for.
+    // The question was asked already, and after the session is ended there would be nothing to stay for.
     leaveUnasked(true);
     // A full load, so that nothing of the member stays in memory.
     if (await signOut()) return window.location.assign(apiPath("/sign-in"));

@@ -17,7 +17,7 @@ import { ViewLine, type ViewWords } from "./view-line";
 
 type ViewsDialogProps = {
   screen: ViewScreen;
-  /** The query of the list as it stands. */
+  /** The query of the list as it is. */
   query: string;
   hrefOf: (query: string) => string;
   /** May keep views for the team. */
@@ -33,7 +33,7 @@ async function readViews(path: `/${string}`): Promise<SavedView[]> {
   return result.value.views;
 }
 
-/** Views are opened by their links; this list as it stands can be kept as another one. */
+/** Views are opened by their links; this list as it is can be kept as another one. */
 export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
   const words: ViewWords = `${screen}.views`;
   const t = useTranslations(words);

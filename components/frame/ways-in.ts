@@ -1,5 +1,5 @@
-// The ways in, asked for from anywhere: a button of a page, a command. What answers stands once in the console, beside the pages.
-// Guarantees: whoever asks is answered within the same press, since a browser opens its file dialog for nobody else.
+// The ways in, asked for from anywhere: a button of a page, a command. What answers is there once in the console, beside the pages.
+// Guarantees: whoever asks is answered within the same press, since a browser opens its file dialog only then.
 
 /** `tray`: what is under way. */
 const waysIn = ["files", "folder", "url", "hash", "tray"] as const;

@@ -7,7 +7,7 @@ type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
 export type SaidCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
 export type Told = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
-/** Whose fault a failure is. Complete by type: a new code does not compile until somebody has decided. */
+/** Whose fault a failure is. Complete by type: a new code does not compile until this is decided. */
 export const whoseFault: Readonly<Record<SaidCode, Whose>> = {
   UNKNOWN: "service",
   CONSOLE_UNREACHABLE: "network",
@@ -57,7 +57,7 @@ export const whoseFault: Readonly<Record<SaidCode, Whose>> = {
   INSUFFICIENT_STORAGE: "service",
 };
 
-/** A code that nobody knows falls back to what its status says. */
+/** An unknown code falls back to what its status says. */
 export function toSaidCode({ code, message = "", status = 0 }: Told): SaidCode {
   if (isSaidCode(code) || status === 0) return isSaidCode(code) ? code : "UNKNOWN";
   const byStatus = codeByStatus({ code, message, status });

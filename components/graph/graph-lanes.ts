@@ -1,7 +1,7 @@
 /** By index: what a node takes from, and what takes from it. */
 export type Ends = { sources: number[][]; targets: number[][] };
 
-/** Ways of long links through the layers between: each lane stands in its layer like a narrow node, so that no link is drawn over a node. */
+/** Ways of long links through the layers between: each lane is in its layer like a narrow node, so that no link is drawn over a node. */
 export type Lanes = {
   ends: Ends;
   /** Of every node, and behind them of every lane. */

@@ -9,7 +9,7 @@ const pitches = {
   flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, most: 72 },
   upright: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, most: 12 },
 } as const;
-/** From a lane to what stands beside it, half of it on its own side. */
+/** From a lane to what is beside it, half of it on its own side. */
 const LANE = 16;
 const SWEEPS = 6;
 
@@ -115,7 +115,7 @@ function foldedLayers(layer: readonly number[], ends: Ends, most: number): numbe
   return folded;
 }
 
-/** What stands in each layer, in the order in which it stands there. */
+/** What is in each layer, in the order in which it is there. */
 function columnsOf(layer: readonly number[], ends: Ends): number[][] {
   const columns: number[][] = [];
   layer.forEach((at, node) => (columns[at] ??= []).push(node));
@@ -124,7 +124,7 @@ function columnsOf(layer: readonly number[], ends: Ends): number[][] {
   return columns;
 }
 
-/** Nodes stand near what they are linked with: each layer in the order of its neighbours' middle, to and fro. */
+/** Nodes are near what they are linked with: each layer in the order of its neighbours' middle, to and fro. */
 function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void {
   const rank: number[] = [];
   const note = (nodes: readonly number[]) => nodes.forEach((node, index) => (rank[node] = index - nodes.length / 2));
@@ -158,7 +158,7 @@ function placesOf(columns: readonly number[][], { sources, targets }: Ends, room
   return places;
 }
 
-/** How far each is from the first, where all stand as near as they may. */
+/** How far each is from the first, where all are as near as they may. */
 function stepsIn(column: readonly number[], roomOf: (item: number) => number): number[] {
   let sum = 0;
   return column.map((item, index) => (sum += index === 0 ? 0 : (roomOf(column[index - 1] ?? 0) + roomOf(item)) / 2));

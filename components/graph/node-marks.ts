@@ -3,7 +3,7 @@ import { type Tone } from "@/components/ui/tone";
 export const nodeStates = ["done", "cached", "running", "waiting", "stopped", "failed", "refused", "faulty", "unreached"] as const;
 export type NodeState = (typeof nodeStates)[number];
 
-/** What became of a node. Nodes without a mark are drawn plain: nobody said anything of them. */
+/** What became of a node. Nodes without a mark are drawn plain: nothing was said of them. */
 export type NodeMark = { state: NodeState; fromMs?: number; toMs?: number; problems?: readonly string[] };
 export type NodeMarks = ReadonlyMap<string, NodeMark>;
 

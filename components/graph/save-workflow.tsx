@@ -17,7 +17,7 @@ import { fileNameOf, nameOfStored, storedPath, WORKFLOWS } from "./stored-workfl
 type SaveWorkflowProps = {
   /** What the workflow is called: the name that the file begins with. */
   title: string;
-  /** Where it lies already: offered as it stands. */
+  /** Where it lies already: offered unchanged. */
   stored?: string;
   onSaved?: (path: string) => void;
   /** Asked for when it is saved, since it may be megabytes. */

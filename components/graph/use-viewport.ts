@@ -6,7 +6,7 @@ import { type Size } from "@/components/ui/viewport";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
 import { centredOn, isReadable, started } from "./viewport";
 
-/** Until somebody moves it, the drawing shows all of itself where that can be read, else the node that calls or its beginning. */
+/** Until a person moves it, the drawing shows all of itself where that can be read, else the node that calls or its beginning. */
 export function useViewport(layout: GraphLayout, calling?: string) {
   const start = useCallback((size: Size) => started(layout, size, calling), [layout, calling]);
   const panZoom = usePanZoom({ content: layout, start });

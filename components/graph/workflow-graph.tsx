@@ -33,7 +33,7 @@ type WorkflowGraphProps = {
   json: unknown;
   fileName: string;
   ask?: NodeAsk;
-  /** Where a form stands beside it: a press leads there, and no panel opens. */
+  /** Where a form is beside it: a press leads there, and no panel opens. */
   beside?: { selected?: string; onSelect: (id: string) => void };
   /** The same nodes and links, and an object that stays while values are typed: the drawing is laid out once. */
   shape?: Graph;
@@ -75,7 +75,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
     const place = selected === undefined ? undefined : layout.nodes.get(selected);
     if (place) viewport.reveal(place);
   }
-  // The frame must have its size before anything can stand in its middle.
+  // The frame must have its size before anything can be in its middle.
   if (ask && ask.serial !== answered && viewport.size.width > 0) {
     setAnswered(ask.serial);
     if (face === "json") setFace("drawing");

@@ -25,7 +25,7 @@ import { createViewStore } from "./screen/view-store";
 export type MaskEditorProps = {
   session: OpenSession;
   title: string;
-  /** Where the editor stands: "Assets / photo.png /". */
+  /** Where the editor is: "Assets / photo.png /". */
   trail?: ReactNode;
   connection?: string;
   canSave: boolean;

@@ -59,7 +59,7 @@ export function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRe
   return <EmptyState title={t("tooLarge")} text={text} />;
 }
 
-/** The same file, which somebody has on this computer. */
+/** The same file, which a person has on this computer. */
 function PickOriginal({ onFile }: { onFile: (file: File) => void }) {
   const t = useTranslations("masks.refused");
   const chooser = useRef<HTMLInputElement>(null);

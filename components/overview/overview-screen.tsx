@@ -27,7 +27,7 @@ const still = () => "still" as const;
 const background = () => "background" as const;
 const asRunning = ({ jobs }: OverviewJobs): Motion => (jobs.length > 0 ? "moving" : "still");
 
-/** The first page: before the first job what this is and how to begin, afterwards how things stand. */
+/** The first page: before the first job what this is and how to begin, afterwards how things are. */
 export function OverviewScreen(props: OverviewScreenProps) {
   const connection = useConnection()?.id;
   // The navigation asks the same: one answer for both.

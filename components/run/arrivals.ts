@@ -71,7 +71,7 @@ async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<Op
   const job = await readJob(id);
   if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
   if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
-  // The name stands on the job; its own id keeps the new run beside the older ones.
+  // The name is on the job; its own id keeps the new run beside the older ones.
   const opened = openWorkflow(writeExactJson(job.value.workflow), undefined, {
     name: workflowName(job.value),
     workflowId: job.value.workflow_id,

@@ -159,7 +159,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   );
 }
 
-/** The dialog may stand in a form, which Enter would send. */
+/** The dialog may be in a form, which Enter would send. */
 function keepInside(event: { key: string; preventDefault: () => void }): void {
   if (event.key === "Enter") event.preventDefault();
 }

@@ -1,5 +1,5 @@
 // Sends an attempt and finds out what became of it; where the line broke on this side of the console, the console is asked.
-// Guarantees: an attempt is sent once; asking after it sends nothing; what nobody can tell stays unknown.
+// Guarantees: an attempt is sent once; asking after it sends nothing; what cannot be told stays unknown.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type Attempt } from "./attempt";

@@ -21,7 +21,7 @@ type BroughtNoteProps = {
   onDismiss: () => void;
 };
 
-/** Pictures that came to be used: where they can go, and nothing is replaced before somebody says so. */
+/** Pictures that came to be used: where they can go, and nothing is replaced before it is confirmed. */
 export function BroughtNote({
   brought: { pictures, lost },
   connection,

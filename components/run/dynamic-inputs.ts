@@ -1,5 +1,5 @@
 // The inputs of a node as its class has them now: a choice may bring inputs of its own, and a list grows by what is put into it.
-// Names are those of the API format: "resize_type.width", "images.image0". Pure; what is described in a way that nobody knows stays one input.
+// Names are those of the API format: "resize_type.width", "images.image0". Pure; what is described in an unknown way stays one input.
 // Guarantees: bounded in depth and in number, since a service describes them.
 
 import { isObject } from "@/lib/contract/json";
@@ -15,7 +15,7 @@ type Groups = { required?: unknown; optional?: unknown };
 const DEEPEST = 4;
 const MOST_GROWN = 100;
 
-/** Those that stand nowhere yet too: what is required, and the next free place of a list that a form can fill. */
+/** Those that are nowhere yet too: what is required, and the next free place of a list that a form can fill. */
 export function inputsOf(info: NodeInfo | undefined, values: Values): ClassInput[] {
   return info?.input ? inputsIn(info.input, "", values, 0) : [];
 }

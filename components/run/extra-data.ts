@@ -1,4 +1,4 @@
-// What somebody wrote as extra_data: read, judged, and merged over what the workflow brought.
+// What a person wrote as extra_data: read, judged, and merged over what the workflow brought.
 // Guarantees: never throws; bounded. It may hold keys of partners, so it lives in this page's memory only and is never stored.
 
 import { isObject, type JsonObject, objectOf, parseJson } from "@/lib/contract/json";

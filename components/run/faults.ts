@@ -22,7 +22,7 @@ export function faultsOf(graph: Graph, catalogue: ObjectInfo | undefined): Fault
   return { errors: byNode(graph, [...shape, ...classes]), isSure: shape.length > 0 };
 }
 
-/** The faults first, then what the service said; what both say stands once. */
+/** The faults first, then what the service said; what both say appears once. */
 export function mergedErrors(one: NodeErrors | undefined, other: NodeErrors): NodeErrors {
   if (!one) return other;
   const merged = new Map(Object.entries(one));

@@ -1,4 +1,4 @@
-// Of a list of choices the one that somebody most likely meant: the same but for case, folder or ending, else the fewest changed letters.
+// Of a list of choices the one that a person most likely meant: the same but for case, folder or ending, else the fewest changed letters.
 // Guarantees: pure; bounded, since lists of models and their names are long; undefined where nothing is near.
 
 import { type ChoiceValue } from "./input-spec";

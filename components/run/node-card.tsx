@@ -34,7 +34,7 @@ export const NodeCard = memo(function NodeCard({
 }: NodeCardProps) {
   const t = useTranslations("run.node");
   const hasProblem = problems !== undefined;
-  // The service's own word for it stands among the problems.
+  // The service's own word for it is among the problems.
   const isSaid = problems?.node.some(({ type }) => type === "missing_node_type");
   const headingId = `${nodeDomId(node.id)}-title`;
   return (

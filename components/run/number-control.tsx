@@ -8,7 +8,7 @@ type NumberControlProps = ControlProps & { integer: boolean };
 
 /**
  * Keeps what is typed letter by letter ("1." on the way to "1.5") and hands on a number as soon as it is one.
- * What is no number goes into the graph as it stands: what is seen is what is sent, and the service names the field.
+ * What is no number goes into the graph as it is: what is seen is what is sent, and the service names the field.
  */
 export function NumberControl({ value, integer, onChange, className, ...rest }: NumberControlProps) {
   const text = value === undefined ? "" : String(value);

@@ -45,7 +45,7 @@ type OpenRunProps = {
 
 const noneAdvanced: Advanced = {};
 
-/** The width from which a drawing and a form stand beside one another. */
+/** The width from which a drawing and a form are beside one another. */
 const ROOM_FOR_BOTH = "(min-width: 1280px)";
 
 export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps) {

@@ -1,5 +1,5 @@
 // Which sentence a node's problem gets, and with which values: the catalogue has the words. Pure.
-// Guarantees: a type nobody knows still says what the service said; values are shortened, since a received value may be a whole text.
+// Guarantees: an unknown type still says what the service said; values are shortened, since a received value may be a whole text.
 
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject, numberOf } from "@/lib/contract/json";

@@ -51,7 +51,7 @@ export function RunJob({ run }: { run: ReturnType<typeof useRun> }) {
   return <NewestJob receipt={receipt} fallbackName={t("pasted")} sent={sent} onCancelled={run.cancelled} onDismiss={run.dismissJob} />;
 }
 
-/** Run is pressed anywhere on the page: what stands at its top comes before the eyes and under the keys. */
+/** Run is pressed anywhere on the page: what is at its top is scrolled to and gets the focus. */
 function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const wanted = useRef(isWanted);
@@ -69,7 +69,7 @@ function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: Re
 
 type CopiesPlaceProps = { set: CopiesSet; opened: string | undefined; canRun: boolean; work: CopiesWork };
 
-/** In full at the workflow they are copies of; beside another one, or on another connection, they do not stand in its way. */
+/** In full at the workflow they are copies of; beside another one, or on another connection, they do not cover it. */
 function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
@@ -85,7 +85,7 @@ function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
   );
 }
 
-/** At the head of the page: what somebody who may not run can do here. */
+/** At the head of the page: what a person who may not run can do here. */
 export function ViewerNote({ id }: { id?: string }) {
   const t = useTranslations("run.run");
   return (

@@ -1,4 +1,4 @@
-// What the Run page asks of the outside, each as a function: the page is given these, so that a test can stand in for the network.
+// What the Run page asks of the outside, each as a function: the page is given these, so that a test can replace the network.
 
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
@@ -41,7 +41,7 @@ export type RunPorts = ArrivalPorts & {
     offset: number;
     limit: number;
   }) => Promise<Result<AssetsAnswer, ApiFailure>>;
-  /** What a picture is called that is named by its content; undefined where nobody says. */
+  /** What a picture is called that is named by its content; undefined where it is not known. */
   storedName: (value: string) => Promise<string | undefined>;
   decode?: Decode;
 };

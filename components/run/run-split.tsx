@@ -15,7 +15,7 @@ type RunSplitProps = {
   children: ReactNode;
 };
 
-/** The drawing stands still while the page scrolls the form; a divider between them moves by pointer and by arrows. */
+/** The drawing stays while the page scrolls the form; a divider between them moves by pointer and by arrows. */
 export function RunSplit({ isWide, graph, foot, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
   const [share, setShare] = useState(() => (isWide ? keptShare.get() : shares.usual));

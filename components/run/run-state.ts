@@ -54,7 +54,7 @@ export type Receipt = {
   nodesRefused: number;
   /** It left the queue unrun; some services forget such a job. */
   isCancelled?: boolean;
-  /** Somebody closed its card. */
+  /** Its card was closed. */
   isDismissed?: boolean;
   workflowId?: string;
   connection?: string;
@@ -62,7 +62,7 @@ export type Receipt = {
 
 export type Trouble = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
-/** `turn`: tells one from the next. `isSeen`: it stands in the place of what is open. `picture`: what is sent first, and how far it is. */
+/** `turn`: tells one from the next. `isSeen`: it is in the place of what is open. `picture`: what is sent first, and how far it is. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
 
 export type RunState = {

@@ -5,7 +5,7 @@ import { createContext, useContext } from "react";
 import { fieldDomId } from "./field-ids";
 import { type FilledText } from "./fill-texts";
 
-/** What the next run sends otherwise than it stands in the form. */
+/** What the next run sends otherwise than it is in the form. */
 export const SentTexts = createContext<readonly FilledText[]>([]);
 
 export function SentAs({ id }: { id: string }) {

@@ -50,8 +50,8 @@ type NewestJobProps = {
 };
 
 /**
- * The newest job that this page started: where it stands, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
- * wherever the form is scrolled to. Its region stands from the start, so that a screen reader hears it fill.
+ * The newest job that this page started: where it is, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
+ * wherever the form is scrolled to. Its region is there from the start, so that a screen reader hears it fill.
  */
 export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss }: NewestJobProps) {
   const t = useTranslations("run.answer");
@@ -189,7 +189,7 @@ function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: 
 
 type ResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
 
-/** Small, as it stands before the form: a press opens the picture in full, another puts the result away. */
+/** Small, as it covers the form: a press opens the picture in full, another puts the result away. */
 function Result({ outputs, sent, connection }: ResultProps) {
   const t = useTranslations("run.answer.job");
   const [isShown, setShown] = useState(true);
@@ -225,7 +225,7 @@ function Result({ outputs, sent, connection }: ResultProps) {
   );
 }
 
-/** The node and the reason; the rest of what the service knows stands at the job. */
+/** The node and the reason; the rest of what the service knows is at the job. */
 function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
   const t = useTranslations("run.answer");
   const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);

@@ -1,5 +1,5 @@
 // What a picture is called that a workflow names by its content: a stored file and a past job hold the hash alone.
-// Guarantees: never throws; undefined where nobody says. One byte is asked for, since the name stands beside the bytes; where they are
+// Guarantees: never throws; undefined where it is not known. One byte is asked for, since the name is beside the bytes; where they are
 // handed over by their hash, the newest assets are looked through, once.
 
 import { toAssetView } from "@/lib/contract/asset-view";

@@ -12,7 +12,7 @@ import { type ControlProps } from "./control-props";
  * them of back into it, three times with every key, which takes longer than all else where the text is a megabyte. What comes from elsewhere
  * (the opened workflow, a way back, a picture's name) is written in.
  *
- * One element for one line and for many: the service's list of nodes, which says which it is, may come while somebody types, and a line break
+ * One element for one line and for many: the service's list of nodes, which says which it is, may come while a person types, and a line break
  * in an input of one line is sent, so it is shown.
  */
 export function TextControl({ value, onChange, isLong = false, ...rest }: ControlProps & { isLong?: boolean }) {

@@ -19,7 +19,7 @@ type Form = {
   isRandomised: (nodeId: string, name: string) => boolean;
 };
 
-/** What the next run sends otherwise than it stands in the form: chosen before Run is pressed, so that what is shown is what is sent. */
+/** What the next run sends otherwise than it is in the form: chosen before Run is pressed, so that what is shown is what is sent. */
 export function useNextSubmission({ graph, form, info, isRandomised }: Form) {
   const [draw, setDraw] = useState(someDraw);
   const [at, setAt] = useState(() => new Date());

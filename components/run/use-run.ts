@@ -158,7 +158,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
         },
       );
     },
-    /** What became of an attempt that nobody knows the end of; sends nothing. */
+    /** What became of an attempt whose end is unknown; sends nothing. */
     async askAfter(attempt: Attempt) {
       const { opened, isSending } = store.get();
       if (isSending) return;

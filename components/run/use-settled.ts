@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "react";
 
-/** The value once it has stood still for a while: what is asked for while somebody types is what they meant. */
+/** The value once it has not changed for a while: what is asked for while a person types is what they meant. */
 export function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

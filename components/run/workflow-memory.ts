@@ -1,4 +1,4 @@
-// What a person set for one workflow in this browser: which inputs stand first, and which seeds change with every run.
+// What a person set for one workflow in this browser: which inputs are first, and which seeds change with every run.
 // Guarantees: never throws; bounded, the workflows used least recently go first. Must never: hold a value, only names of inputs.
 
 import { persisted } from "@/lib/browser/persisted";

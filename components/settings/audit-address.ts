@@ -3,7 +3,7 @@ import { withQuery } from "@/lib/browser/urls";
 
 export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before">;
 
-/** A page of the log as an address: what is narrowed down stands in it, and can be sent to somebody. */
+/** A page of the log as an address: what is narrowed down is in it, and can be shared. */
 export function auditAddress({ member, action, on, within, before }: AuditView): `/${string}` {
   return withQuery("/settings/audit", { member, action, on, within, before });
 }

@@ -51,7 +51,7 @@ export function targetHref({ action, target, status, connection }: AuditItem): s
   return pageOf(aboutJobs.has(action) ? "job" : aboutAssets.has(action) ? "asset" : "id", target, connection);
 }
 
-/** Without a name the connection is gone, or somebody else's: its pages open for nobody here. */
+/** Without a name the connection is gone, or another person's: its pages do not open here. */
 function pageOf(word: AuditFact["word"], id: string, connection: AuditItem["connection"]): string | undefined {
   if (connection?.name === undefined || (word !== "job" && word !== "asset")) return undefined;
   return withQuery(`/${word === "job" ? "jobs" : "assets"}/${encodeURIComponent(id)}`, { connection: connection.id });

@@ -9,7 +9,7 @@ import { type AuditItem } from "@/lib/contract/audit";
 import { type AuditFact } from "./audit-facts";
 import { useAuditNote } from "./audit-note";
 
-/** What these sentences say to the one who acted, said of somebody else. */
+/** What these sentences say to the one who acted, said of another person. */
 const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>> = {
   UNAUTHORIZED: "signedOut",
   ROLE_TOO_LOW: "role",

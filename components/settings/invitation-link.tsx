@@ -9,7 +9,7 @@ import { useClock } from "@/components/ui/use-clock";
 
 export type Invitation = { email: string; url: string; expiresAt: number };
 
-/** Stands here until it is closed, and never again: the console keeps a hash of it. */
+/** Shown until it is closed, and never again: the console keeps a hash of it. */
 export function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
   const t = useTranslations("settings.members");
   const common = useTranslations("common");

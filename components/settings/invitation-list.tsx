@@ -36,7 +36,7 @@ export function InvitationList({ invitations }: { invitations: Promise<Result<In
     setBusyWith(undefined);
     if (done.ok) showToast({ tone: "off", text: t("withdrawn", { name }) });
     else setFailure(done.failure);
-    // Somebody may have used it, or taken it back, meanwhile.
+    // A person may have used it, or taken it back, meanwhile.
     if (done.ok || done.failure.code !== "UNAUTHORIZED") router.refresh();
   }
 

@@ -80,7 +80,7 @@ function useMemberActs() {
     const result = await callApi(`/api/console/members/${encodeURIComponent(id)}`, init);
     setBusyWith(undefined);
     if (!result.ok) setFailure(result.failure);
-    // Somebody else may have changed or removed them meanwhile. Without a session there is nothing to read, and the page stays.
+    // Another person may have changed or removed them meanwhile. Without a session there is nothing to read, and the page stays.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
     return result.ok;
   }

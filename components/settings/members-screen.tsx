@@ -14,7 +14,7 @@ import { MemberList } from "./member-list";
 import { rolesToGive, type SettingsViewer } from "./member-rights";
 import { SettingsTabs } from "./settings-tabs";
 
-/** In the address: somebody came to invite. */
+/** In the address: opened to invite. */
 const INVITE = "invite";
 
 type MembersScreenProps = {

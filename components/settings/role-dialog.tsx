@@ -15,7 +15,7 @@ type RoleDialogProps = {
   onClose: () => void;
 };
 
-/** A choice and a press, not a list that acts while somebody looks through it with the arrow keys: a change ends sessions. */
+/** A choice and a press, not a list that acts while a person looks through it with the arrow keys: a change ends sessions. */
 export function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
   const t = useTranslations("settings.members");
   const common = useTranslations("common");

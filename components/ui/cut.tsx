@@ -1,7 +1,7 @@
 import { type ReactNode } from "react";
 import { cn } from "./cn";
 
-/** What is longer than this may be cut by the narrowest column it stands in. */
+/** What is longer than this may be cut by the narrowest column it is in. */
 const SHOWN = 16;
 
 /** One line that ends in an ellipsis where its room ends; the whole of it is one hover away. */

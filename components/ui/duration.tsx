@@ -19,7 +19,7 @@ export function durationText(t: DurationWords, spanMs: number, isCounting = fals
 /** The moment up to which anything is known, where it is over: of a list that fails, its last answer. */
 export const KnownUntil = createContext<number | undefined>(undefined);
 
-/** Still running: counts on with the page's clock, as long as somebody says that it runs. */
+/** Still running: counts on with the page's clock, as long as it is said to run. */
 export function RunningDuration({ fromMs }: { fromMs: number }) {
   return <>{durationText(useTranslations("common.duration"), useKnownNow() - fromMs, true)}</>;
 }

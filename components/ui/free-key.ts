@@ -1,4 +1,4 @@
-/** Whether a key pressed here is part of a text, so that it is nobody's shortcut. */
+/** Whether a key pressed here is part of a text, so that it is no shortcut. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox";

@@ -3,7 +3,7 @@ import { cn } from "./cn";
 
 type KeyListProps = { rows: readonly { keys: readonly string[]; text: string }[]; className?: string };
 
-/** Keys as they stand on a keyboard, each with what it does. */
+/** Keys as they are on a keyboard, each with what it does. */
 export function KeyList({ rows, className = "gap-y-1.5" }: KeyListProps) {
   return (
     <dl className={cn("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3", className)}>

@@ -8,7 +8,7 @@ type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
   prefetch?: false;
 };
 
-/** The page behind it is fetched when somebody points at it or comes to it by keys, and not before. */
+/** The page behind it is fetched when a person points at it or comes to it by keys, and not before. */
 export function Link({ prefetch, onPointerEnter, onFocus, ...props }: LinkProps) {
   const [isNear, setNear] = useState(false);
   return (

@@ -22,7 +22,7 @@ const waitingOf = new Map<string, Set<Lost>>();
 
 /** Returns how to give it up. */
 export function watchLost(address: string, back: () => void): () => void {
-  // Of this page's own making: nobody else has it.
+  // Of this page's own making: no other page has it.
   if (/^(?:blob|data):/.test(address)) return () => undefined;
   const connection = /[?&]connection=([^&#]*)/.exec(address)?.[1] ?? "";
   let missed = 0;

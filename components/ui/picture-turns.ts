@@ -37,7 +37,7 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
   };
   // What a detaching took away: React's strict mode attaches twice.
   putBack(image);
-  // One that is just being made is fetched by nobody yet, and not before it is known to be near.
+  // One that is just being made is not fetched before it is known to be near.
   if (whileNear && !image.currentSrc) takeAway(image);
   image.addEventListener("load", came);
   image.addEventListener("error", leave);

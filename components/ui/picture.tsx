@@ -22,7 +22,7 @@ type PictureProps = {
 };
 
 /**
- * The one <img> of the house: its box stands before its bytes, and a placeholder takes the same box when they do not come. It comes back by
+ * The one <img> of the house: its box is there before its bytes, and a placeholder takes the same box when they do not come. It comes back by
  * itself when they do.
  */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", instead, className }: PictureProps) {

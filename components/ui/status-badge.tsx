@@ -6,7 +6,7 @@ type StatusBadgeProps = {
   tone: Tone;
   /** The state in words; an icon or a colour alone says nothing to many people. */
   word: string;
-  /** What stands behind the word, one hover away. */
+  /** What is behind the word, one hover away. */
   title?: string;
   className?: string;
 };

@@ -1,4 +1,4 @@
-// In which zone moments are written: the browser's own, unless somebody chose another one in this browser.
+// In which zone moments are written: the browser's own, unless a person chose another one in this browser.
 
 const KEY = "lightdesk.time-zone";
 let chosen: string | undefined;

@@ -24,7 +24,7 @@ export function dismissToast(id: number): void {
   if (toastStore.getState().length === 0) isHeld = false;
 }
 
-/** While somebody points at one of them or stands on its button, all stay; afterwards each has its whole time again. */
+/** While a person points at one of them or has the focus on its button, all stay; afterwards each has its whole time again. */
 export function holdToasts(hold: boolean): void {
   if (hold === isHeld) return;
   isHeld = hold;

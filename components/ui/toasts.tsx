@@ -6,7 +6,7 @@ import { useStore } from "zustand";
 import { dismissToast, holdToasts, toastStore } from "./toast-store";
 import { ToneIcon } from "./tone-icon";
 
-/** Stands once in the frame. The region is there before the first message, or a screen reader would not hear it. */
+/** Once in the frame. The region is there before the first message, or a screen reader would not hear it. */
 export function Toasts() {
   const t = useTranslations("common");
   const toasts = useStore(toastStore);

@@ -4,7 +4,7 @@ import { useEffect } from "react";
 
 const moves = ["pointermove", "pointerdown", "keydown", "touchstart"] as const;
 
-/** Once, when somebody begins to use the page: what the first press would otherwise wait for, and who only looks never fetches. `act` must be a stable function. */
+/** Once, when a person begins to use the page: what the first press would otherwise wait for; a mere look fetches nothing. `act` must be a stable function. */
 export function useAtFirstMove(act: () => void): void {
   useEffect(() => {
     const done = new AbortController();

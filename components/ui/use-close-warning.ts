@@ -4,12 +4,12 @@ import { useEffect } from "react";
 
 let isMeant = false;
 
-/** Somebody was asked already. */
+/** The question was asked already. */
 export function leaveUnasked(isLeaving: boolean): void {
   isMeant = isLeaving;
 }
 
-/** For whoever hears by other means that the page is left: the browser asks, unless somebody was asked already. */
+/** For whoever hears by other means that the page is left: the browser asks, unless the question was asked already. */
 export function askToStay(event: BeforeUnloadEvent): void {
   if (!isMeant) event.preventDefault();
 }

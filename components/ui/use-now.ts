@@ -7,7 +7,7 @@ let clockMs = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 const listeners = new Set<() => void>();
 
-/** One clock for the whole page, however many times are shown on it; it stands while nobody looks. */
+/** One clock for the whole page, however many times are shown on it; it stops while no time is shown. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   clockMs = Date.now();

@@ -13,7 +13,7 @@ type PanZoomOptions = {
   scales?: Scales;
   /** Pixels around it where all of it is seen. */
   margin?: number;
-  /** What is seen until somebody moves it; all of it where this is left out. Must be a stable function. */
+  /** What is seen until a person moves it; all of it where this is left out. Must be a stable function. */
   start?: (size: Size) => Viewport;
   /** The frame is divided into so many equal panes that show the same part; sizes are those of one pane. */
   columns?: number;

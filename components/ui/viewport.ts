@@ -1,4 +1,4 @@
-/** What part of a drawing or picture is seen: its unit (0, 0) stands at pixel (x, y), and a unit is `scale` pixels. */
+/** What part of a drawing or picture is seen: its unit (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
 export type Viewport = { x: number; y: number; scale: number };
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };

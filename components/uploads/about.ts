@@ -1,4 +1,4 @@
-// What shall stand on an asset: name, tags, metadata, its preview; as a form holds it, as it is sent, and what differs between two.
+// What shall be on an asset: name, tags, metadata, its preview; as a form holds it, as it is sent, and what differs between two.
 // Guarantees: what leaves the form is what the interface takes; a form that makes no sense says which of its fields.
 
 import { writeExactJson } from "@/lib/contract/exact-json";
@@ -53,7 +53,7 @@ export function aboutFile(about: About, path: string, use: FolderUse): About {
   return use === "name" && folders.length > 0 ? { ...about, name: path } : about;
 }
 
-/** Into what stands there already: what the form leaves empty stays. */
+/** Into what is there already: what the form leaves empty stays. */
 export function mergeAbout(before: About, more: About): About {
   return {
     name: before.name,
@@ -78,7 +78,7 @@ export function changesBetween(before: About, after: About): Changes | undefined
   return addedTags.length + removedTags.length + Object.keys(fields).length === 0 ? undefined : { addedTags, removedTags, fields };
 }
 
-/** What stands there once all but these parts was written. */
+/** What is there once all but these parts was written. */
 export function writtenBut(parts: readonly Part[], before: About, after: About): About {
   const left = (part: Part) => (parts.includes(part) ? before : after);
   return { name: left("name").name, tags: left("tags").tags, metadata: left("metadata").metadata, previewId: left("preview").previewId };

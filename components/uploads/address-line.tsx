@@ -13,7 +13,7 @@ type AddressLineProps = {
   onAgain: (url: string) => void;
 };
 
-/** One address: what stands there, or why it is not fetched. The query never shows. */
+/** One address: what is there, or why it is not fetched. The query never shows. */
 export function AddressLine({ address, check, refused, locale, onAgain }: AddressLineProps) {
   const facts = check?.kind === "known" ? check.facts : undefined;
   return (

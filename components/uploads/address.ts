@@ -1,4 +1,4 @@
-// Addresses as somebody types them, one a line: which of them a service may be asked for at all.
+// Addresses as a person types them, one a line: which of them a service may be asked for at all.
 // Guarantees: bounded; says what is wrong with each. The last word has the service.
 
 import { maskedAddress } from "@/lib/contract/download-task";

@@ -1,4 +1,4 @@
-// Alarms of stored files that differ from what was sent, kept in this browser until somebody dismisses them: a reload takes none away.
+// Alarms of stored files that differ from what was sent, kept in this browser until a person dismisses them: a reload takes none away.
 // Guarantees: bounded, the newest stay; other tabs are told of each change.
 // Must never: hold more of a file than its name, its size and the two hashes.
 
@@ -45,7 +45,7 @@ export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefin
   return { id, connection, assetId: status.asset.id, name: about.name || file.name, size: file.size, ours: hash, theirs, atMs };
 }
 
-/** What somebody else wrote there, or an older version of this page, is left out. */
+/** What something else wrote there, or an older version of this page, is left out. */
 function toAlarm(kept: unknown): KeptAlarm[] {
   if (!isObject(kept)) return [];
   const [id, assetId, name, theirs] = [textOf(kept.id), textOf(kept.assetId), textOf(kept.name), textOf(kept.theirs)];

@@ -26,7 +26,7 @@ const looks: Readonly<Record<DownloadState, { tone: Tone; ink: string }>> = {
   gone: { tone: "unknown", ink: "text-ink-2" },
 };
 
-/** What the service fetches by itself: also what was started before a reload, in another browser, or by somebody else of the team. */
+/** What the service fetches by itself: also what was started before a reload, in another browser, or by another person of the team. */
 export function DownloadList({ downloads, connection, canAdd }: DownloadListProps) {
   const t = useTranslations("uploads.downloads");
   const errors = useTranslations("errors");

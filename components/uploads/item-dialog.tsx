@@ -17,7 +17,7 @@ import { cannotChange, otherName, stateText } from "./upload-words";
 
 const WIDE = "w-[min(560px,calc(100vw-24px))]";
 
-/** One file: its whole story, both hashes, and what stands on it. */
+/** One file: its whole story, both hashes, and what is on it. */
 export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () => void }) {
   const t = useTranslations("uploads");
   const errors = useTranslations("errors");
@@ -27,7 +27,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   const other = otherName(item);
   const describe = (about: About) => tabUploads.describe(new Set([item.key]), () => about);
   const facts: [string, ReactNode][] = [
-    // Why it is not stored stands above.
+    // Why it is not stored is above.
     ...(status.kind === "failed" ? [] : [[t("item.state"), stateText(item, { t, errors, locale })] satisfies [string, ReactNode]]),
     [t("item.size"), formatBytes(file.size, locale)],
     ...(hash ? [[t("item.hash"), <CopyableId key="ours" id={`blake3:${hash}`} />] satisfies [string, ReactNode]] : []),

@@ -30,7 +30,7 @@ type StartDialogProps = {
   onClose: () => void;
 };
 
-/** What is about to be added, and what shall stand on it. Enter adds. */
+/** What is about to be added, and what shall be on it. Enter adds. */
 export function StartDialog({ dropped, connection, onStart, onClose }: StartDialogProps) {
   const t = useTranslations("uploads.start");
   const locale = useLocale();
@@ -51,7 +51,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   const hasFolders = files.some(({ path }) => path.includes("/"));
 
   function start() {
-    // A name is for one: somebody may have typed it before others joined.
+    // A name is for one: a person may have typed it before others joined.
     const about = readDraft(files.length === 1 ? draft : { ...draft, name: "" });
     if (!about.ok) return setFaults(about.failure);
     uploadHabits.set(isLast ? { ask: false, tags: draft.tags } : usualHabits);

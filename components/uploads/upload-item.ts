@@ -1,4 +1,4 @@
-// A file on its way into the service: what it is, what shall stand on it, and what it is doing. Types only, and the words' keys.
+// A file on its way into the service: what it is, what shall be on it, and what it is doing. Types only, and the words' keys.
 
 import { type HashPoint } from "@/lib/browser/hash-file";
 import { type Failure } from "@/lib/contract/failure";
@@ -34,7 +34,7 @@ export type Check =
   | { kind: "unchecked"; why: "no-hash" | "other-hash" | "not-hashed" };
 
 export type UploadStatus =
-  /** `isBehind`: the same content is on its way already, and sending it twice would help nobody. */
+  /** `isBehind`: the same content is on its way already, and sending it twice would not help. */
   | { kind: "waiting"; isBehind?: true }
   | { kind: "hashing"; share: number }
   /** By its id, then by its hash. */
@@ -67,9 +67,9 @@ export type UploadItem = {
   sentWhole?: SentWhole;
   /** It calls itself a picture, and this browser cannot read it as one. */
   isNoPicture?: boolean;
-  /** What shall stand on the stored asset is being written there, or could not be. */
+  /** What shall be on the stored asset is being written there, or could not be. */
   changing?: "now" | Unwritten;
-  /** What stands on the stored asset, where that is not `about` yet. */
+  /** What is on the stored asset, where that is not `about` yet. */
   standing?: About;
   status: UploadStatus;
 };
@@ -91,7 +91,7 @@ export function isAlarm({ status }: UploadItem): boolean {
   return status.kind === "done" && status.check.kind === "differs";
 }
 
-/** What shall stand on it does not, and may be tried again. */
+/** What shall be on it does not, and may be tried again. */
 export function isUnwritten({ changing }: Pick<UploadItem, "changing">): boolean {
   return changing !== undefined && changing !== "now";
 }

@@ -1,5 +1,5 @@
 // The queue of files: every change it can go through. Pure.
-// Guarantees: the order is that of choosing and never changes; a file that fails and an alarm stay until somebody deals with them;
+// Guarantees: the order is that of choosing and never changes; a file that fails and an alarm stay until a person deals with them;
 // what was stored is not changed by a pause.
 
 import { isProblem, isUnderWay, isUnfinished, type UploadItem } from "./upload-item";

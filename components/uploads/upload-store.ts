@@ -18,7 +18,7 @@ export type NewUpload = { file: File; about: About };
 export type UploadNews = {
   /** And what was written to it afterwards. */
   stored: (assetId: string) => void;
-  /** The service holds something else; and somebody took that off the list. */
+  /** The service holds something else; and that was taken off the list. */
   alarm: (item: UploadItem) => void;
   dismissed: (item: UploadItem) => void;
 };
@@ -91,20 +91,20 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     if (item && (await ports.canBeRead(item.file)) === false) change(key, { isNoPicture: true });
   }
 
-  /** `carried` went along with the file; somebody may have described it meanwhile. */
+  /** `carried` went along with the file; it may have been described meanwhile. */
   function describeStored(key: number, carried: About): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return Promise.resolve();
     const { asset, sentBytes } = item.status;
     // An asset that was made from a hash took no preview along.
     if (asset.created_new !== false) return write(key, sentBytes > 0 ? carried : { ...carried, previewId: undefined }, item.act);
-    // One that was there keeps what stands on it, and gets what somebody wants of this file besides.
+    // One that was there keeps what is on it, and gets what is wanted of this file besides.
     const before = { name: asset.name ?? "", tags: asset.tags ?? carried.tags, metadata: asset.user_metadata ?? {} };
     change(key, { about: { ...mergeAbout(before, item.about), name: item.about.name } });
     return write(key, before, item.act);
   }
 
-  /** What shall stand on the stored asset and does not yet. */
+  /** What shall be on the stored asset and does not yet. */
   async function write(key: number, before: About, act: string | undefined): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return;
@@ -138,7 +138,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     change(key, { status: { kind: "paused", lost }, ...(lost && { mayBeThere: true }) });
   }
 
-  /** Begins nothing until somebody says so; whatever is begun by hand goes by itself. */
+  /** Begins nothing until it is told to; whatever is begun by hand goes by itself. */
   function hold(wanted: (item: UploadItem) => boolean) {
     const keys = keysOf(wanted);
     if (keys.size === 0) return;
@@ -229,7 +229,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   };
 }
 
-/** It is no fault of this file: nobody is there, or nobody is signed in. Who hangs up on the bytes themselves may mean this one. */
+/** It is no fault of this file: the service is away, or the session has ended. Who hangs up on the bytes themselves may mean this one. */
 function meetsOthers({ status, code }: Failure, during: UploadKind | undefined): boolean {
   if (status === 401 || code === "UPSTREAM_REFUSED_KEY") return true;
   return during === "asking" && (code === CONSOLE_UNREACHABLE || [502, 503, 504].includes(status));

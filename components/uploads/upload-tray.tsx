@@ -46,7 +46,7 @@ export function UploadTray({ queue, alarms: earlier, downloads, connection, canA
   const hasBoth = tally.all > 0 && tasks > 0;
   const shown = tally.all === 0 && tasks > 0 ? "downloads" : tasks === 0 ? "uploads" : view;
   const isAtRest = tally.unfinished === 0;
-  // What failed and what is an alarm stays in sight until somebody deals with it.
+  // What failed and what is an alarm stays in sight until a person deals with it.
   const canClose = isAtRest && tally.problems === 0 && earlier.length === 0;
   return (
     <section

@@ -21,7 +21,7 @@ import { type WayRequest } from "./way-request";
 
 type RoomProps = { request: WayRequest; connection?: CurrentConnection; canAdd: boolean };
 
-/** The words come with the room: no page carries them before somebody adds a file. */
+/** The words come with the room: no page carries them before a person adds a file. */
 const loadWords = {
   en: () => import("@/lib/messages/en/uploads.json"),
   "zh-CN": () => import("@/lib/messages/zh-CN/uploads.json"),

@@ -6,7 +6,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Address } from "./address";
 import { type Metadata, type SourceCheck, toCheck } from "./source-facts";
 
-/** Somebody still types. */
+/** Typing may go on. */
 const PAUSE_MS = 400;
 const AT_ONCE = 3;
 

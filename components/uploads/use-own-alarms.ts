@@ -6,7 +6,7 @@ import { type KeptAlarm, keptAlarms } from "./alarm-book";
 
 const none: readonly KeptAlarm[] = [];
 
-/** Those of connections that this member may use: somebody else's at the same browser are not theirs to see. */
+/** Those of connections that this member may use: another person's at the same browser are not theirs to see. */
 export function useOwnAlarms(): readonly KeptAlarm[] {
   const connections = useConnections();
   const all = useSyncExternalStore(keptAlarms.subscribe, keptAlarms.get, () => none);

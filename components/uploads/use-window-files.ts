@@ -38,7 +38,7 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
     const listening = new AbortController();
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal: listening.signal });
-    // A link or a picture of this very page that somebody moves about.
+    // A link or a picture of this very page that a person moves about.
     on("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
     on("dragend", () => void (isOwn = false));
     const over = (event: DragEvent) => {

@@ -22,7 +22,7 @@ const ofEarlier: WayRequest = { id: 0, way: "tray" };
 
 type Wish = WayRequest extends infer R ? (R extends WayRequest ? Omit<R, "id"> : never) : never;
 
-/** Stands once beside the pages: takes what is dropped, pasted or picked, wherever somebody is. */
+/** Once beside the pages: takes what is dropped, pasted or picked, wherever a person is. */
 export function WaysIn({ canAdd }: { canAdd: boolean }) {
   const t = useTranslations("frame.ways");
   const connection = useConnection();

@@ -67,7 +67,7 @@ export function ComparePane({ item, number, own, content, view, clip, isCaptionR
   );
 }
 
-/** As large as it can be inside the largest, in the middle of it: only its own pixels stand on the ground that shows through. */
+/** As large as it can be inside the largest, in the middle of it: only its own pixels cover the ground that shows through. */
 function drawnIn(content: Size, own: Size | undefined): Size & { x: number; y: number } {
   if (!own || own.width * own.height === 0) return { ...content, x: 0, y: 0 };
   const scale = Math.min(content.width / own.width, content.height / own.height);

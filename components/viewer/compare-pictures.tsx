@@ -66,7 +66,7 @@ export function ComparePictures({ items, isSlider }: { items: readonly ViewerIte
   );
 }
 
-/** On a phone pictures stand over one another: side by side each would be a strip. */
+/** On a phone pictures are over one another: side by side each would be a strip. */
 const isTallNow = () => window.innerHeight > window.innerWidth;
 
 function onResize(listener: () => void): () => void {

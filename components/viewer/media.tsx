@@ -13,7 +13,7 @@ type MediaProps = {
   className?: string;
 };
 
-/** Plays. Only the length is asked for before somebody plays it; seeking asks for ranges. */
+/** Plays. Only the length is asked for before a person plays it; seeking asks for ranges. */
 export function Media({ kind, label, onReady, onBroken, ...rest }: MediaProps) {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const lookAtOnce = useEffectEvent(() => {

@@ -20,7 +20,7 @@ export function OutputMedia({ view, node, connection }: OutputMediaProps) {
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (
     <li className="flex min-w-0 flex-col gap-1.5">
-      {/* Only the length is asked for before somebody plays it; seeking asks for ranges. */}
+      {/* Only the length is asked for before a person plays it; seeking asks for ranges. */}
       {src && view.kind === "video" ? (
         <video
           src={src}
@@ -64,7 +64,7 @@ export function OutputMedia({ view, node, connection }: OutputMediaProps) {
 
 type Reading = Beginning | "reading" | "failed";
 
-/** A text file is read when somebody wants to, and of a long one the beginning. */
+/** A text file is read when a person wants to, and of a long one the beginning. */
 function TextFile({ src, name }: { src: string; name: string }) {
   const t = useTranslations("viewer.output");
   const [reading, setReading] = useState<Reading>();

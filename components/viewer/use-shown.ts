@@ -16,7 +16,7 @@ export type Shown = {
 
 const MARK = "shown";
 
-/** A reload and a link sent to somebody show it again. */
+/** A reload and a shared link show it again. */
 export function useShown(name: string): Shown {
   const named = useSearchParams()?.get(name) ?? undefined;
   const [value, setValue] = useState(named);
@@ -59,7 +59,7 @@ function markOfEntry(): unknown {
   return typeof state === "object" && state !== null && MARK in state ? state[MARK] : undefined;
 }
 
-/** For whoever changes the address of the entry that they stand on. */
+/** For whoever changes the address of the entry that is shown. */
 export function keptState(): Record<string, unknown> | null {
   const mark = markOfEntry();
   return mark === undefined ? null : { [MARK]: mark };

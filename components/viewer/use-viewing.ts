@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useShown } from "./use-shown";
 
 type ViewingOptions = {
-  /** Where it stands among what is known; -1 where it is not known. */
+  /** Where it is among what is known; -1 where it is not known. */
   indexOf: (id: string) => number;
   idAt: (index: number) => string | undefined;
   /** The viewer has rested at this one, and the address names it. */

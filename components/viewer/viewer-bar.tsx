@@ -21,7 +21,7 @@ type ViewerBarProps = {
   onClose: () => void;
 };
 
-/** What is shown, where it stands, and what can be done with it. */
+/** What is shown, where it is, and what can be done with it. */
 export function ViewerBar({ item, at, count, slideshow, marking, canDownload, onTurn, onKeys, onClose }: ViewerBarProps) {
   const t = useTranslations("viewer");
   const play = t(slideshow.isPlaying ? "pause" : "play");

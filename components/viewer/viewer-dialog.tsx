@@ -8,7 +8,7 @@ type ViewerDialogProps = {
   onClose: () => void;
   /** Keys that nothing inside has answered, nor needs for itself. */
   onKey?: (event: KeyboardEvent) => void;
-  /** Another one stands before it. */
+  /** Another one is over it. */
   isCovered?: boolean;
   children: ReactNode;
 };

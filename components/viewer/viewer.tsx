@@ -19,13 +19,13 @@ type ViewerProps = {
   onClose: () => void;
   /** With it, pictures can be marked and compared. */
   onCompare?: (ids: readonly string[]) => void;
-  /** Something stands before it: the slides wait. */
+  /** Something is over it: the slides wait. */
   isCovered?: boolean;
   /** False where the service hands out no files. */
   canDownload?: boolean;
 };
 
-/** A larger one is fetched when somebody comes to it, and not before. */
+/** A larger one is fetched when a person comes to it, and not before. */
 const MOST_AHEAD_BYTES = 32 * 1024 * 1024;
 
 /** One thing in full, and from it to the next: arrows turn the page, Space plays, C marks for comparing, + and - zoom, ? tells of all keys. */

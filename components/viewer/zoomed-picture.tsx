@@ -50,13 +50,13 @@ function useSwipe({ isOn, onSwipe }: SwipeOptions) {
 type ZoomedPictureProps = {
   src: string;
   alt: string;
-  /** A smaller one of the same, which stands in until the whole one is there. */
+  /** A smaller one of the same, which is shown until the whole one is there. */
   poster?: string;
   /** Of the whole one, where that is known before it comes. */
   known?: Partial<Size>;
   /** On a page a finger goes on moving the page while all of the picture is seen; over the whole window it moves the picture. */
   place: "page" | "window";
-  /** Perhaps it is only passed by: its bytes are asked for when somebody stays. */
+  /** Perhaps it is only passed by: its bytes are asked for when a person stays. */
   isPassing?: boolean;
   /** It has come, or it never will. */
   onReady?: () => void;
@@ -71,7 +71,7 @@ type ZoomedPictureProps = {
 /** A key held down turns about thirty pages in a second. */
 const STAYS_MS = 120;
 
-/** In its own pixels, fitted until somebody zooms. */
+/** In its own pixels, fitted until a person zooms. */
 export function ZoomedPicture({ src, alt, poster, known, place, isPassing = false, ...on }: ZoomedPictureProps) {
   const { onReady, onBroken, onSwipe, onKey } = on;
   const t = useTranslations("viewer");

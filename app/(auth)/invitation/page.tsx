@@ -9,7 +9,7 @@ import { readViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getInvitation } from "@/lib/server/queries/members";
 
-// The token stands in the address: no other site may learn it from a referrer.
+// The token is in the address: no other site may learn it from a referrer.
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.invitation"))("tab"), referrer: "no-referrer" };
 }

@@ -9,7 +9,7 @@ import { Link } from "@/components/ui/link";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getSetUp } from "@/lib/server/queries/set-up";
 
-// The token stands in the address: no other site may learn it from a referrer.
+// The token is in the address: no other site may learn it from a referrer.
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.setUp"))("tab"), referrer: "no-referrer" };
 }
@@ -33,7 +33,7 @@ export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) 
             title={t(`${reasons[state]}.title`)}
             next={t(`${reasons[state]}.text`)}
             actions={
-              // Only somebody who has an account can sign in.
+              // Only a person who has an account can sign in.
               state === "over" ? (
                 <Link href="/sign-in" className={buttonStyle()}>
                   {t("toSignIn")}

@@ -34,7 +34,7 @@ export type Entry = {
   failure?: ApiFailure;
 };
 
-/** So many calls at a time, while somebody stays to see them; a rate limit is waited out by each. */
+/** So many calls at a time, while a person stays to see them; a rate limit is waited out by each. */
 const AT_ONCE = 4;
 
 export async function runAct(act: AssetAct, assets: readonly Meant[], work: Work): Promise<Entry[]> {

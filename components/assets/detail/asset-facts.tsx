@@ -125,7 +125,7 @@ function Copyable({ text, shown }: { text: string; shown: string }) {
   );
 }
 
-/** The address of its page, with the connection that it belongs to: to send to somebody. */
+/** The address of its page, with the connection that it belongs to: to be shared. */
 function CopyLink({ id, connection }: { id: string; connection: string | undefined }) {
   const t = useTranslations("assets.details");
   return (

@@ -35,7 +35,7 @@ async function readSize(file: string): Promise<Size | undefined> {
 type AssetSummaryProps = {
   asset: AssetView;
   connectionId?: string;
-  /** The picture itself stands beside this: it will say its size. */
+  /** The picture itself is beside this: it will say its size. */
   isShownWhole?: boolean;
 };
 

@@ -16,7 +16,7 @@ type Looking = "looking" | { found: SameContentFound } | { failure: ApiFailure }
 
 const SHOWN = 10;
 
-/** Looked for when somebody asks: it costs the service a few questions. */
+/** Looked for when a person asks: it costs the service a few questions. */
 export function SameContent({ asset, connectionId, connection }: SameContentProps) {
   const t = useTranslations("assets.same");
   const errors = useTranslations("errors");

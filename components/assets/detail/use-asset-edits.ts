@@ -73,7 +73,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     const result = await callApi<unknown>(assetPath(going.id, connectionId), { ...requests.remove, keepalive: isLeaving });
     setBusy(undefined);
     if (result.ok) onDeleted(going.id);
-    // Nobody looks at this asset any more: what became of it is told by its name.
+    // This asset is not shown any more: what became of it is told by its name.
     if (result.ok && isLeaving) showToast({ tone: "ok", text: t("deleted", going) });
     if (result.ok) return;
     if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });

@@ -53,7 +53,7 @@ const MetadataDialog = dynamic(() => import("./metadata-dialog").then((module) =
 type AssetsFiltersProps = {
   place: PlaceOf<AssetsQuery>;
   connectionId: string | undefined;
-  /** Tags of the assets at hand, asked for when somebody looks for one. */
+  /** Tags of the assets at hand, asked for when a person looks for one. */
   seenTags: () => string[];
 };
 
@@ -88,7 +88,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
             aria-label={t(`filter.tag.${state}`, { tag })}
             className={chipStyle(
               state === "include",
-              // Where room is short, what filters nothing stands in the dialog alone, once the focus has left it.
+              // Where room is short, what filters nothing is in the dialog alone, once the focus has left it.
               cn("max-w-48", state === "any" && "max-[1399px]:not-focus:hidden", state === "exclude" && "line-through"),
               state === "exclude",
             )}

@@ -114,7 +114,7 @@ function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
 
 type Known = { listed: readonly TagCount[]; refined: readonly TagCount[]; seen: readonly string[]; query: AssetsQuery; wanted: string };
 
-/** What filters now stands first; then the tags of this view, then all others. */
+/** What filters now is first; then the tags of this view, then all others. */
 function offer({ listed, refined, seen, query, wanted }: Known): TagCount[] {
   const found = new Map<string, number | undefined>();
   const counts = new Map(refined.map(({ name, count }) => [name, count]));

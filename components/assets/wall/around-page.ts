@@ -6,7 +6,7 @@ type Page = Pick<AssetsSource, "at" | "indexOf" | "count" | "total">;
 export function aroundPage(page: Page, offset: number, list: AssetsSource): AssetsSource {
   return {
     ...list,
-    // A list that nobody has counted ends with the page.
+    // A list without a total ends with the page.
     count: page.total ?? offset + page.count,
     at: (index) => page.at(index - offset) ?? list.at(index),
     indexOf(id) {

@@ -24,7 +24,7 @@ type AssetTileProps = {
   /** Of the address, where it names one. */
   connection?: string;
   edge: ThumbnailEdge;
-  /** Others have its name: what else it is known by stands beside it. */
+  /** Others have its name: what else it is known by is beside it. */
   isNamesake: boolean;
   fit: "cover" | "contain";
   isOpen: boolean;
@@ -35,7 +35,7 @@ type AssetTileProps = {
   picking: Picking;
 };
 
-/** A plain link: thousands come and go while somebody scrolls, and presses are heard by the wall. */
+/** A plain link: thousands come and go while a person scrolls, and presses are heard by the wall. */
 export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
   const { asset, index, count, locale, connectionId, connection, edge, isNamesake, fit, isOpen, isEarly, isCurrent, motion, picking } =
     props;

@@ -20,7 +20,7 @@ export type AssetsSource = {
   newCount: number;
   /** Why something is not there. */
   failure: ApiFailure | undefined;
-  /** Rows at the top of the list, or on the page, that the service sent in a shape that nobody knows. */
+  /** Rows at the top of the list, or on the page, that the service sent in an unknown shape. */
   unreadable?: number;
   atMs: number | undefined;
   everyMs: number;
@@ -28,7 +28,7 @@ export type AssetsSource = {
   refresh: () => void;
   /** One asset has changed, and stays where it is. */
   patch: (id: string, change: (asset: AssetView) => AssetView) => void;
-  /** Where the first one stands in the whole list. */
+  /** Where the first one is in the whole list. */
   offset: number;
   /** Nothing was read yet. */
   isEmpty: boolean;

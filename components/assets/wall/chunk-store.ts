@@ -1,6 +1,6 @@
 // The rows of a long list, read in chunks by offset, for whatever rests in view.
 // Guarantees: at most MOST_CHUNKS chunks are held, those nearest to the view; a chunk that left the view before it came is given up; a
-// refusal stays known until somebody asks again, and never looks like an end of the list; rows that arrived at the top since the list was
+// refusal stays known until a person asks again, and never looks like an end of the list; rows that arrived at the top since the list was
 // first read do not shift the others (`lead`).
 // Must never: ask twice for a chunk that is on its way.
 
@@ -24,7 +24,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   /** How often it became another: what is drawn reads the rows anew. */
   const version = createStore(() => 0);
   let total: number | undefined;
-  /** The next answer says anew how long the list is; until then the old length stands. */
+  /** The next answer says anew how long the list is; until then the old length holds. */
   let isAnew = true;
   /** Without a total: where the list was seen to end, or how far it goes at least. */
   let seen = 0;
@@ -52,7 +52,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     const usedLead = lead;
     const result = await read({ offset: offset + usedLead, limit }, signal);
     if (result.ok) learn(result.value, offset + result.value.assets.length, limit);
-    // The top grew between the last answer and this one: these rows stand further down than asked for.
+    // The top grew between the last answer and this one: these rows are further down than asked for.
     return result.ok && lead !== usedLead && !signal.aborted ? read({ offset: offset + lead, limit }, signal) : result;
   }
 
@@ -103,7 +103,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     subscribe: version.subscribe,
     version: version.getState,
     at,
-    /** These, read beside what is held where some are not; fewer where the service refuses, or nobody wants them any more. */
+    /** These, read beside what is held where some are not; fewer where the service refuses, or they are not wanted any more. */
     async range(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {
       const held = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
       if (held.length === to - from) return held;
@@ -121,7 +121,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     failure: () => [...failures].find(([number]) => number * CHUNK < wanted.to && (number + 1) * CHUNK > wanted.from)?.[1],
     held: () => chunks.size,
     want,
-    /** A page that somebody else read, such as the server for the first paint. `offset` begins a chunk. */
+    /** A page that was read elsewhere, such as by the server for the first paint. `offset` begins a chunk. */
     seed(page: AssetPage, offset: number): void {
       learn(page, offset + page.assets.length);
       // An answer without rows is an answer too: what it says of the list is held.
@@ -130,7 +130,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       tell();
     },
-    /** The list as it stands now: what else is held is read anew when it comes into view. `offset` begins a chunk. */
+    /** The list as it is now: what else is held is read anew when it comes into view. `offset` begins a chunk. */
     adopt(page: AssetPage, offset = 0): void {
       for (const { reading } of chunks.values()) reading?.abort();
       for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });

@@ -1,5 +1,5 @@
-// Which rows of a wall stand where in the page. Pure arithmetic.
-// Guarantees: a page is never longer than browsers bear (scroll-map.ts); rows that stand there already are known again.
+// Which rows of a wall are where in the page. Pure arithmetic.
+// Guarantees: a page is never longer than browsers bear (scroll-map.ts); rows that are there already are known again.
 
 import { pagePx, type Position } from "./scroll-map";
 import { type Rows } from "./wall-layout";
@@ -27,7 +27,7 @@ export function covers(a: Drawn<Shape>, b: Drawn<Shape>): boolean {
   return isAlike && Math.abs(movedPx) < 0.01 && a.from <= b.from && a.to >= b.to;
 }
 
-/** Rows that come and go above move none of the others, for the page nor for the browser that paints it: room above them grows, and their box stands still. */
+/** Rows that come and go above move none of the others, for the page nor for the browser that paints it: room above them grows, and their box does not move. */
 export function standAt(topPx: number): { paddingTop: number; marginTop: number } {
   return { paddingTop: Math.max(0, topPx), marginTop: Math.min(0, topPx) };
 }

@@ -162,7 +162,7 @@ export function useWanted(
   const to = drawn && Math.min(count, drawn.to * drawn.columns);
   useEffect(() => {
     if (from === undefined || to === undefined) return;
-    // What is missing at first is asked for at once; while somebody scrolls, when it rests.
+    // What is missing at first is asked for at once; while a person scrolls, when it rests.
     return motion.onRest(() => want(from, to));
   }, [from, to, want, motion]);
 }

@@ -6,7 +6,7 @@
 import { createStore } from "zustand/vanilla";
 
 export const REST_MS = 100;
-/** Slower than this, in pixels a millisecond, somebody looks while they scroll. */
+/** Slower than this, in pixels a millisecond, a person looks while they scroll. */
 const SLOW = 0.6;
 
 export type Motion = ReturnType<typeof createMotion>;
@@ -46,7 +46,7 @@ export function createMotion({ now, nextFrame }: Clock = ofThePage) {
   return {
     isFlying: flying.getState,
     subscribe: flying.subscribe,
-    /** The list stands at `px` now. */
+    /** The list is at `px` now. */
     moved(px: number): void {
       const ms = now();
       const isFast = Math.abs(px - last.px) > SLOW * Math.max(8, ms - last.ms);

@@ -19,7 +19,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
   let source: AssetsSource | undefined;
   const known = new Map<string, AssetView>();
   let anchor: number | undefined;
-  /** What is chosen beside the last range, as long as nobody has chosen anything since. */
+  /** What is chosen beside the last range, as long as nothing has been chosen since. */
   let beside: ReadonlySet<string> = new Set();
   let written: ReadonlySet<string> | undefined;
   let reading: AbortController | undefined;
@@ -67,7 +67,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
   });
 
   return {
-    /** The list as it stands. */
+    /** The list as it is. */
     follow: (next: AssetsSource) => void (source = next),
     /** One more, or one less; one less than all that match leaves all others. */
     toggle(index: number): void {

@@ -23,7 +23,7 @@ export function toScroll(atPx: number, fullPx: number): number {
   return PLAIN_PX + (atPx - PLAIN_PX) / stretch(fullPx);
 }
 
-/** Where the page is scrolled to, and which place of the list stands there. */
+/** Where the page is scrolled to, and which place of the list is there. */
 export type Position = { scrollPx: number; atPx: number };
 
 export function follow(before: Position, scrollPx: number, extent: { fullPx: number; screenPx: number }): Position {

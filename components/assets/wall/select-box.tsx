@@ -10,7 +10,7 @@ export function SelectBox({ id, name, index, picking, className }: SelectBoxProp
   const isOn = useChosen(picking.store, () => picking.store.has(id));
   return (
     <label className={className} onClick={(event) => event.stopPropagation()}>
-      {/* The plain element, named as what it chooses: hundreds come and go while somebody scrolls. */}
+      {/* The plain element, named as what it chooses: hundreds come and go while a person scrolls. */}
       <input
         type="checkbox"
         tabIndex={-1}

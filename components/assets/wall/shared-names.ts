@@ -1,6 +1,6 @@
 import { type AssetView } from "@/lib/contract/asset-view";
 
-/** Names that tell nobody which one it is: jobs of one workflow call their outputs alike. */
+/** Names that do not tell which one it is: jobs of one workflow call their outputs alike. */
 export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const shared = new Set<string>();

@@ -13,7 +13,7 @@ import { readAssets } from "../read-assets";
 import { type AssetsSource } from "./assets-source";
 import { CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
 
-// The rows of the last few lists that somebody looked at, so that the way back shows them at once.
+// The rows of the last few lists that a person looked at, so that the way back shows them at once.
 // Must never: keep anything on the server, where every member would share it.
 type Kept = { store: ChunkStore; atMs: number };
 const MOST = 3;
@@ -39,7 +39,7 @@ type EndlessOptions = {
 
 const still = () => "still" as const;
 
-/** The whole list, read where somebody looks. Its top is asked again like every list; what is new waits above. */
+/** The whole list, read where a person looks. Its top is asked again like every list; what is new waits above. */
 export function useEndless({ query, connectionId, first, isOn }: EndlessOptions): AssetsSource {
   const question = questionOf(query);
   const store = useStore(question, { query, connectionId, first, isOn });
@@ -91,7 +91,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   );
 }
 
-/** Drawn in slices: rows come by the hundred, often while somebody still scrolls. */
+/** Drawn in slices: rows come by the hundred, often while a person still scrolls. */
 function useVersion(store: ChunkStore): number {
   const [version, setVersion] = useState(store.version);
   useEffect(() => {

@@ -78,7 +78,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     asked.current = next;
     setDrawn(next);
   }, [placed]);
-  /** In this frame, or a fast move would show an empty page for one; nothing, where all that is in view stands there already. */
+  /** In this frame, or a fast move would show an empty page for one; nothing, where all that is in view is there already. */
   const drawInView = useCallback(() => {
     const bare = placed((view) => rowsAround({ ...view, isBare: true }));
     if (!bare || (shown.current && covers(shown.current, bare))) return;
@@ -87,7 +87,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     flushSync(() => setDrawn(next));
   }, [placed]);
 
-  /** Scrolls so that `atPx` of the list stands at the upper edge of the screen. */
+  /** Scrolls so that `atPx` of the list is at the upper edge of the screen. */
   const scrollTo = useCallback((atPx: number) => {
     const now = shape.current;
     if (!now || !container.current) return;
@@ -158,7 +158,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     function settle() {
       const now = shape.current;
       if (!now) return;
-      // Small steps in the mapped middle have left the scroll bar a little behind: nobody sees it put right.
+      // Small steps in the mapped middle have left the scroll bar a little behind: it is put right unseen.
       if (Math.abs(toScroll(place.current.atPx, fullPx(now, size.current)) - place.current.scrollPx) >= 1) {
         scrollTo(place.current.atPx);
         drawInView();

@@ -61,7 +61,7 @@ export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = fals
   return { from, to: Math.min(rows, Math.max(from, last + margin)) };
 }
 
-/** What must be drawn in this very frame: what is in view, beside what stands there already. The rest of `wanted` can follow in slices. */
+/** What must be drawn in this very frame: what is in view, beside what is there already. The rest of `wanted` can follow in slices. */
 export function rowsAtOnce(inView: Rows, wanted: Rows, drawn: Rows | undefined): Rows {
   if (!drawn || drawn.to < inView.from || drawn.from > inView.to) return inView;
   return {

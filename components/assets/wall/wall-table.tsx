@@ -21,7 +21,7 @@ const FIRST_ROWS = 40;
 const layoutOf = () => ({ columns: 1, rowPx: ROW_PX });
 const rowId = (row: AssetRow) => row.id;
 
-/** The same list as rows: the part of it that is near the view is a table, which stands where its rows belong. */
+/** The same list as rows: the part of it that is near the view is a table, which is where its rows belong. */
 export function WallTable({
   source,
   picking,
@@ -53,7 +53,7 @@ export function WallTable({
       <div
         ref={container}
         style={{ marginTop: HEAD_PX, ...(drawn && { height: drawn.heightPx }) }}
-        // The head stands above it, also before anything is measured: what is measured must not move afterwards.
+        // The head is above it, also before anything is measured: what is measured must not move afterwards.
         className="relative"
       >
         <div style={drawn && standAt(drawn.topPx)} className={drawn ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>

@@ -9,7 +9,7 @@ export type PaletteItem = {
   note?: string;
   /** Found by these too, though they are not shown. */
   also?: string;
-  /** Stands only where something was typed: there are too many of them for a list nobody asked for. */
+  /** Shown only where something was typed: there are too many of them for a list that was not asked for. */
   onDemand?: boolean;
   run: () => void;
 };

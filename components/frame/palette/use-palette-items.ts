@@ -26,7 +26,7 @@ const themes = ["system", "light", "dark"] as const;
 
 type Ports = {
   jobs: readonly JobListItem[];
-  /** By what they hold; what was typed need not stand in a row. */
+  /** By what they hold; what was typed need not be adjacent. */
   found: FoundJobs | undefined;
   /** Named as what was typed. */
   assets: readonly AssetView[];

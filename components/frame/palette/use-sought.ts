@@ -5,7 +5,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 
-/** Nobody is asked for each letter that is being typed. */
+/** No question is sent for each letter that is being typed. */
 const PAUSE_MS = 200;
 
 /** What the answer to `path` is read as, a moment after the typing rests. What was found stays while the next is looked for; without a path there is nothing. */

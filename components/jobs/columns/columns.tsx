@@ -29,7 +29,7 @@ type SelectColumn = {
   isEmpty?: boolean;
 };
 
-/** Stands for a job's id in a sentence. */
+/** In place of a job's id in a sentence. */
 const HERE = "\u0001";
 
 /** The boxes to select by. */

@@ -80,7 +80,7 @@ const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as 
 /** `total`: of the list that is shown. */
 type StatusFilterProps = { state: ListState; total?: number };
 
-/** Each chip adds its state or takes it away. Counts stand where they are known without asking for them. */
+/** Each chip adds its state or takes it away. Counts are shown where they are known without asking. */
 export function StatusFilter({ state: list, total }: StatusFilterProps) {
   const t = useTranslations("jobs");
   const states = useTranslations("frame.states");

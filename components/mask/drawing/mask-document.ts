@@ -31,7 +31,7 @@ export type MaskDocument = ReturnType<typeof createMaskDocument>;
 const SLICE_MS = 12;
 /** Pieces of an ending stroke that never wait: a small one has ended when the hand is off. */
 const AT_ONCE = 16;
-/** Of one move of the pointer: beyond it, what nobody sees yet waits for the next. */
+/** Of one move of the pointer: beyond it, what is not seen yet waits for the next. */
 const MOVE_MS = 8;
 /** Of a copy, bytes at a time. */
 const COPIED = 4_000_000;
@@ -148,7 +148,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     lastDone: () => done,
     heldBytes: () => history.heldBytes(),
 
-    /** False where something else is under way. `isFar`: nobody looks at single pixels. */
+    /** False where something else is under way. `isFar`: single pixels are not seen. */
     begin(brush: Brush, point: BrushPoint, isFar = false): boolean {
       if (isBusy || stroke) return false;
       finish();

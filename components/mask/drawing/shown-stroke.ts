@@ -12,7 +12,7 @@ import { beginStroke, type Brush, type BrushPoint, type StrokeWork } from "./str
 import { tileRect } from "./tiles";
 
 export type ShownStroke = {
-  /** What is to be drawn anew. `isLate`: the pixels that nobody sees yet may wait for the next point. */
+  /** What is to be drawn anew. `isLate`: the pixels that are not seen yet may wait for the next point. */
   to: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
   end: () => Generator<Rect, KeptTiles>;
   drop: () => Rect[];
@@ -33,10 +33,10 @@ export function beginShownStroke(
   const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, smaller(first)) : undefined;
   /** What the means do not know yet. */
   let stale: Rect | undefined;
-  /** Pixels that nobody sees yet, in order. */
+  /** Pixels that are not seen yet, in order. */
   const waiting: StrokeWork[] = [];
 
-  /** Where nobody sketches, the means have to keep up while they are looked at. */
+  /** Where nothing is sketched, the means have to keep up while they are looked at. */
   function seen(changed: Rect, isLookedAtFromAfar: boolean): Rect {
     stale = joined(stale, changed);
     if (!isLookedAtFromAfar) return changed;

@@ -1,7 +1,7 @@
 // A stroke as the area that a round brush sweeps, exact between two points: no row of dabs, so no gaps and no beads.
 // Guarantees: however often it crosses itself, a stroke paints a pixel once; only squares that it reaches are held. Of a brush under way
 // each part is a strip and, at a bend, the wedge outside it: the disc at its tip, which a large brush would paint over and over, is drawn
-// once for all the points that came together, or, when nobody looks at single pixels, once at the end. All of it comes square by square, so
+// once for all the points that came together, or, when single pixels are not seen, once at the end. All of it comes square by square, so
 // that whoever shows it may stop in between: a disc of 2,000 pixels is more than a frame's work.
 
 import { type Coverage } from "./coverage";
@@ -26,7 +26,7 @@ export type Stroke = {
 };
 
 const LEAST_RADIUS = 0.5;
-/** Shorter moves are added up: at this share of the radius nobody sees a difference. */
+/** Shorter moves are added up: at this share of the radius no difference is seen. */
 const SPACING = 0.08;
 
 export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint): Stroke {

@@ -1,4 +1,4 @@
-// Which part of the picture the frame shows: pixel (0, 0) of the picture stands at (x, y) of the frame, and a pixel is `scale` wide.
+// Which part of the picture the frame shows: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
 // Guarantees: a part of the picture stays in the frame, whatever is zoomed or panned.
 
 import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/viewport";

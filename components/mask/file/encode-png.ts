@@ -33,7 +33,7 @@ export async function encodeMask(coverage: Coverage, onProgress: (share: number)
 /** Where the pixels of a picture lie in the upright coverage: the first one, and how far it is to the next one across and down. */
 type Grid = Size & { first: number; across: number; down: number };
 
-/** Of pixels that have to be turned as `orientation` says to stand upright. */
+/** Of pixels that have to be turned as `orientation` says to be upright. */
 function gridOf({ width, height }: Size, orientation: number): Grid {
   const last = width * height - 1;
   const [right, below] = [width - 1, last - width + 1];

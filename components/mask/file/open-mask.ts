@@ -81,7 +81,7 @@ async function openOriginal(source: MaskSource, filename: string, options: Fetch
   const ref = { filename, subfolder: "", type: "input" };
   const original = await fetchFile(viewUrl({ ...ref, connection: source.connection }), options);
   const size = original.ok ? await naturalSize(original.value) : undefined;
-  // A layer stands upright; an original that is not shown so would lie across it.
+  // A layer is upright; an original that is not shown so would lie across it.
   if (!original.ok || !size || tooLarge(size) || (await holdOf(original.value, false))) return undefined;
   const coverage = await readLayer(layer, size, source, options);
   const picture = coverage && (await showPicture(original.value, size));
@@ -103,7 +103,7 @@ async function openFile(
   if (why) return failed({ kind: "too-large", why });
   const earlier = await earlierMask(source, file, size, options);
   const hold = await holdOf(file, source.keepsPixels === true);
-  // What a service makes of it stands upright, and this does not.
+  // What a service makes of it is upright, and this does not.
   const beneath = earlier.coverage && !hold ? await withoutMask(source, refs, size, options) : undefined;
   const picture = await showPicture(beneath?.file ?? file, size);
   if (!picture) return failed({ kind: "broken" });

@@ -12,7 +12,7 @@ export type Hold = {
 
 const PNG = 0x89504e47;
 const MOST_PARTS = 1_000;
-/** The block's first directory: the orientation stands among its first entries. */
+/** The block's first directory: the orientation is among its first entries. */
 const MOST_EXIF = 4_096;
 const ORIENTATION = 0x0112;
 

@@ -26,7 +26,7 @@ export type SaveFailure =
 export type SaveStep = { kind: "packing"; share: number } | { kind: "sending"; share: number; bytes: number } | { kind: "storing" };
 
 export type SavePorts = {
-  /** Takes the coverage over: nobody else may use its pixels afterwards. */
+  /** Takes the coverage over: its pixels must not be used elsewhere afterwards. */
   encode: (coverage: Coverage, onProgress: (share: number) => void, hold?: Hold) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };

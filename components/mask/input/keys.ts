@@ -1,5 +1,5 @@
 // What each key means in the editor, as data: the list that people read and the keys that work are one.
-// Must never: take a key of the browser, nor a letter that somebody types into a field (the caller asks for that).
+// Must never: take a key of the browser, nor a letter that a person types into a field (the caller asks for that).
 
 export const tools = ["brush", "eraser", "rectangle", "lasso", "fill", "hand"] as const;
 export type Tool = (typeof tools)[number];

@@ -27,7 +27,7 @@ export function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: bo
       aria-label={t("title")}
       onSubmit={(event: SubmitEvent) => {
         event.preventDefault();
-        // It may stand over a form that would be sent.
+        // It may be over a form that would be sent.
         event.stopPropagation();
         draw(false);
       }}

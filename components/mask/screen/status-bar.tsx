@@ -64,7 +64,7 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
   );
 }
 
-/** Where the keyboard's cursor stands, read out as it moves. */
+/** Where the keyboard's cursor is, read out as it moves. */
 function Place({ painter }: { painter: Painter }) {
   const t = useTranslations("masks.status");
   const cursor = useSyncExternalStore(painter.subscribe, painter.cursor, () => undefined);

@@ -12,7 +12,7 @@ import { deviceRatio, type ViewStore } from "./view-store";
 type Canvases = { picture: HTMLCanvasElement; mask: HTMLCanvasElement; marks: HTMLCanvasElement };
 export type Surface = { setLook: (look: Look) => void; setMarks: (marks: Marks) => void; close: () => void };
 
-/** A part in full is asked for when the view has stood still so long. */
+/** A part in full is asked for when the view has not changed so long. */
 const STILL_MS = 200;
 const SHARP_FROM = 3;
 
@@ -49,7 +49,7 @@ export function createSurface(
   }
   function draw(): void {
     frame = 0;
-    // Nobody has to have told of another screen: what is drawn for one would lie askew on the other.
+    // Another screen may come without word of it: what is drawn for one would lie askew on the other.
     isMoved ||= ratio !== deviceRatio();
     ratio = deviceRatio();
     const view = onDevice();

@@ -9,7 +9,7 @@ type Parts = {
   root: RefObject<HTMLElement | null>;
   frame: RefObject<HTMLElement | null>;
   painter: Painter;
-  /** False where it did nothing, so that the key is somebody else's. */
+  /** False where it did nothing, so that the key is left to others. */
   onCommand: (command: Command) => boolean;
 };
 

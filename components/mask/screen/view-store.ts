@@ -9,7 +9,7 @@ export type ViewStore = ReturnType<typeof createViewStore>;
 
 const STEP = 1.25;
 
-/** Pixels of the screen to one of the page; more than two nobody tells apart, and they cost. */
+/** Pixels of the screen to one of the page; more than two cannot be told apart, and they cost. */
 export function deviceRatio(): number {
   return Math.min(2, globalThis.devicePixelRatio || 1);
 }
@@ -32,7 +32,7 @@ export function watchRatio(listener: () => void): () => void {
 export function createViewStore(picture: Size) {
   let frame: Size = { width: 1, height: 1 };
   let view: View = fitted(picture, frame);
-  /** Until somebody moves it, the picture fits its frame, whatever its size becomes. */
+  /** Until a person moves it, the picture fits its frame, whatever its size becomes. */
   let isFitted = true;
   const changes = createStore(() => 0);
   const tell = () => changes.setState((count) => count + 1);

@@ -25,7 +25,7 @@ type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; 
 
 const SHOWN_AT_FIRST = 20;
 
-/** The copies of a run: how far they are, what became of each and where its job stands, and what can still be done. */
+/** The copies of a run: how far they are, what became of each and where its job is, and what can still be done. */
 export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps) {
   const t = useTranslations("run.copies");
   const hrefs = useJobHrefs(set.connection);

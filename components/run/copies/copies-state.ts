@@ -1,5 +1,5 @@
 // The copies of one run: what was sent, what became of each, and every change they can go through. Pure.
-// Guarantees: an outcome is never overwritten by a later guess; what nobody can tell stays told as that.
+// Guarantees: an outcome is never overwritten by a later guess; what cannot be told stays told as that.
 
 import { type Failure } from "@/lib/contract/failure";
 import { type JobState } from "@/lib/contract/states";
@@ -12,7 +12,7 @@ export type CopyOutcome =
 /** `isBegun`: it may have reached the service, whatever is known of it. */
 export type Copy = { key: string; label: string; isBegun?: boolean; outcome?: CopyOutcome };
 
-/** Where a job stands, by its id. `isGone`: the service has no trace of it any more. */
+/** Where a job is, by its id. `isGone`: the service has no trace of it any more. */
 export type CopyJob = { word: string; state: JobState; hasEnded: boolean; isGone?: boolean; createdAtMs?: number; progress?: number };
 export type CopyJobs = ReadonlyMap<string, CopyJob>;
 
@@ -92,7 +92,7 @@ const tallied = [
 ] as const;
 export type Tally = readonly { kind: (typeof tallied)[number]; count: number }[];
 
-/** Each copy counts once: by where its job stands, where that is known, else by what became of sending it. Kinds without one are left out. */
+/** Each copy counts once: by where its job is, where that is known, else by what became of sending it. Kinds without one are left out. */
 export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): Tally {
   const kinds = copies.map(({ outcome }) => {
     if (!outcome) return "left";

@@ -57,7 +57,7 @@ export function waysOf({ name, control }: FormField): readonly Way[] {
     case "switch":
       return ["chosen"];
     case "choice":
-      // Those would run with values that nobody has seen.
+      // Those would run with values that were never seen.
       return control.bringsInputs ? [] : ["chosen"];
     case "image":
       return ["pictures", "list"];
@@ -123,7 +123,7 @@ function numbersOf(list: string): Literal[] | VariationProblem {
   return values;
 }
 
-/** A line each; where a line is ---, what stands between two of them is one value. */
+/** A line each; where a line is ---, what is between two of them is one value. */
 function textsOf(list: string): Literal[] {
   const parts = /^---$/m.test(list) ? list.split(/^---$/m).map((part) => part.replace(/^\n|\n$/g, "")) : list.split("\n");
   return parts.filter((part) => part.trim() !== "");
