@@ -17,7 +17,7 @@ import { searchLedger } from "./job-search";
 
 const PAGE = 1000;
 
-/** `unreadable`: how many of the page have a shape that nobody knows, and are not in `jobs`. */
+/** `unreadable`: how many of the page have an unknown shape, and are not in `jobs`. */
 export type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: number; isLast: boolean };
 type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 

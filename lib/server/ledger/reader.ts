@@ -1,8 +1,8 @@
 // Fills the ledger in idle time: reads a service's list of jobs backwards, page by page, and the details of jobs whose inputs are not known.
-// Guarantees: one reader a connection, while somebody uses it; each step waits several times as long as the one before took; a failure
+// Guarantees: one reader a connection, while it is used; each step waits several times as long as the one before took; a failure
 // makes it wait ever longer, and as long as the service says; it ends at the end of the list or where the ledger is full. Jobs that a page
 // should hold and does not are forgotten. What it reads passes the same masking as everything else.
-// Must never: call with rights that nobody has any more: each read is made for whoever used the connection last.
+// Must never: call with rights that were lost: each read is made for whoever used the connection last.
 
 import "server-only";
 import { setMaxListeners } from "node:events";
@@ -26,7 +26,7 @@ const PAGE = 200;
 /** So that jobs that left the list between two pages are noticed. */
 const OVERLAP = 10;
 const DETAILS_A_PAGE = 4;
-/** The page that somebody opens comes first. */
+/** The page that is opened comes first. */
 const FIRST_WAIT_MS = 2000;
 const SHORTEST_WAIT_MS = 100;
 const WAITS_FOR_WORK = 4;
@@ -267,7 +267,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
   }
 
   return {
-    /** Somebody works with a connection; `read` is made with their rights. */
+    /** A person works with a connection; `read` is made with their rights. */
     used(id: string, read: LedgerRead): void {
       if (ending.signal.aborted) return;
       const used = connections.get(id) ?? {
@@ -306,7 +306,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       used.wake?.();
     },
 
-    /** Somebody has read the newest page of the list. */
+    /** The newest page of the list was read. */
     async sawNewest(id: string, answer: JobsAnswer): Promise<void> {
       const used = connections.get(id);
       if (used) await join(id, used, pageOf(answer, 0));

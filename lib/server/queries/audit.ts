@@ -1,5 +1,5 @@
 // The audit log for pages and handlers: a page of it, and the whole of it as a file.
-// Guarantees: for admins only; a name of a connection that somebody else keeps for themselves is not told; the file is read a page at a
+// Guarantees: for admins only; a name of a connection that another member keeps for themselves is not told; the file is read a page at a
 // time, as fast as it is taken.
 
 import "server-only";
@@ -110,7 +110,7 @@ async function connectionNames({ memberId }: Viewer): Promise<ReadonlyMap<string
   return new Map((await composition().store.connections.listFor(memberId)).map(({ id, name }) => [id, name]));
 }
 
-/** The name that somebody gave a connection of their own, in rows from before it was left out. */
+/** The name that a member gave a connection of their own, in rows from before it was left out. */
 function isPrivateName({ action, connectionId }: KeptEntry, names: ReadonlyMap<string, string>): boolean {
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !names.has(connectionId));
 }

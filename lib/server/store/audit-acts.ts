@@ -1,4 +1,4 @@
-// The ids under which the entries of one act stand together in the audit log: made here, so that nobody chooses where theirs will be read.
+// The ids under which the entries of one act are joined in the audit log: made here, so that no client chooses where its own are read.
 // Guarantees: an id is for one member, one connection and one family of acts, for so many entries, and for no longer than the act goes on.
 // Must never: outlive the process; what goes on after a restart is a second row.
 

@@ -44,7 +44,7 @@ export function createAuditStore(database: Database) {
     return rows.map(toEntry);
   };
 
-  /** The newest entries that no newer one of their act stands for, and with each what else its act did. */
+  /** The newest entries that no newer one of their act replaces, and with each what else its act did. */
   const listActs = async (search: AuditSearch, limit: number): Promise<KeptEntry[][]> => {
     const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matching("newer", search)}`;
     const rows = await database
@@ -131,7 +131,7 @@ export function createAuditStore(database: Database) {
       return row?.name ?? undefined;
     },
 
-    /** Everybody and every act that stands in it; a member under the name of their last entry. */
+    /** Every member and every act in it; a member under the name of their last entry. */
     async choices(): Promise<{ members: { id: string; name: string }[]; actions: string[] }> {
       const last = database
         .selectFrom("audit")

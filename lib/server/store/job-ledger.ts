@@ -203,7 +203,7 @@ export function createJobLedgerStore(database: Database) {
       return rows.map((row) => row.connection_id);
     },
 
-    /** Everything of a connection: what the service has is read anew. Its rows are nobody's from now on, and are swept. */
+    /** Everything of a connection: what the service has is read anew. Its rows belong to no connection from now on, and are swept. */
     async restart(connectionId: string): Promise<void> {
       await database.deleteFrom("ledger_connections").where("connection_id", "=", connectionId).execute();
     },
@@ -242,7 +242,7 @@ function merged(before: Known | undefined, note: LedgerNote): Known {
 
 const isOver = (word: string | undefined) => word !== undefined && isTerminalWord(word);
 
-/** Returns where it stands now. */
+/** Returns how far it is now. */
 async function put(trx: Kysely<Tables>, number: number, before: KnownRow | undefined, after: Known): Promise<bigint> {
   const row = rowOf(after);
   const body = indexed(after);
@@ -289,7 +289,7 @@ function indexed({ item, memberId, kinds, inputs = "" }: Known): string {
   return bodyOf(marks, [...(said ? [said] : []), inputs]);
 }
 
-/** Jobs of one moment stand side by side. */
+/** Jobs of one moment are side by side. */
 async function freeKey(trx: Kysely<Tables>, first: bigint): Promise<bigint> {
   for (let key = first; ; key += 1n) {
     const { rows } = await sql`SELECT 1 FROM ledger_jobs WHERE key = ${key}`.execute(trx);

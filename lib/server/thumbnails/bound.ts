@@ -1,5 +1,5 @@
 // Keeps a folder of files within a bound: the least recently used go.
-// Guarantees: nobody waits for it, and nothing it meets there is an error; what an earlier process left is counted.
+// Guarantees: no request waits for it, and nothing it meets there is an error; what an earlier process left is counted.
 
 import "server-only";
 import { readdir, rm, stat } from "node:fs/promises";

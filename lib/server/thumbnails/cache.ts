@@ -1,6 +1,6 @@
 // Thumbnails on disk, bounded: one file each, the least recently used go first. And one making for many askers.
 // Guarantees: a file is whole or absent (written aside, then renamed), and damaged ones are made again; a full disk, a lost file or a
-// folder that cannot be written costs speed, not an answer; a making ends when nobody waits for it any more, and not before.
+// folder that cannot be written costs speed, not an answer; a making ends when it is not waited for any more, and not before.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -16,7 +16,7 @@ type Wanted = {
   name: readonly string[];
   /** What is under this name may change: it is shared by those who ask now, and not kept. */
   isPassing?: boolean;
-  /** One who leaves ends nothing for the others. The request itself: its signal is silent once nobody holds the request. */
+  /** One who leaves ends nothing for the others. The request itself: its signal is silent once the request is not held any more. */
   asker: { signal: AbortSignal };
 };
 export type ThumbnailCache = {
@@ -48,7 +48,7 @@ export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { 
     return entry;
   }
 
-  /** One that is given up is nobody's: who asks now has it made anew. */
+  /** One that is given up is shared with none: who asks now has it made anew. */
   function leave(key: string, entry: Making): void {
     if (making.get(key) === entry) making.delete(key);
   }

@@ -26,7 +26,7 @@ const types: ReadonlySet<string> = new Set([
   // An AVIF whose major brand is the general one.
   "image/heif",
 ]);
-/** Both orders of bytes, plain and of 64 bits. The recogniser goes on to a TIFF's directory, which mostly stands behind the pixels. */
+/** Both orders of bytes, plain and of 64 bits. The recogniser goes on to a TIFF's directory, which is mostly behind the pixels. */
 const tiffs: ReadonlySet<string> = new Set(["II*\0", "MM\0*", "II+\0", "MM\0+"]);
 const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 
@@ -43,7 +43,7 @@ type Made = {
   wantedEdge?: number;
 };
 
-/** `signal`: nobody waits for it any more, and what is not begun is not drawn. */
+/** `signal`: it is not waited for any more, and what is not begun is not drawn. */
 type Wanted = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
 /** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not drawn, as of too many pixels. */

@@ -29,7 +29,7 @@ const LIMIT_MS = 15_000;
 /** Without a byte. A few that wait longer would hold up whoever waits for anything else. */
 const SILENT_MS = 3_000;
 const MADE_AT_ONCE = 16;
-/** For each connection its own: a service that hangs holds up nobody else's pictures. */
+/** For each connection its own: a service that hangs holds up no other's pictures. */
 const turnsOf = new Map<string, Turns>();
 /** Each holds one file whole while it is made: this bounds the memory, however many connections there are. */
 const large = createTurns(12);
@@ -86,7 +86,7 @@ type Opening = Wanted & { patience: Patience; found: { source?: PictureSource } 
 
 /** Unless the service is left alone at this moment. */
 async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<Result<Uint8Array, Failure>> {
-  // Nobody waits for it any more: its turn is the next one's.
+  // It is not waited for any more: its turn is the next one's.
   if (wanted.signal.aborted) return failed(callerWentAway());
   const { id } = access.connection;
   const waitMs = breaker.enterMs(id);
@@ -206,7 +206,7 @@ async function shrunk(access: Access, wanted: Opening, opened: Result<Response, 
     // A page in the place of a file is an outage's, and says nothing of the file.
     if (/^\s*(?:text\/html|application\/json)\b/i.test(headers.get("content-type") ?? ""))
       return failed(unreadable(baseUrl, status, "it answers a page in the place of a file"));
-    // Of what ends with its connection nobody knows whether it was whole.
+    // Whether what ends with its connection was whole is not known.
     const isWhole = length !== null || headers.has("transfer-encoding") || isEmbedded(baseUrl);
     return failed(isWhole ? noPicture : nothing);
   };

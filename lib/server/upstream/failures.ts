@@ -67,7 +67,7 @@ export function refusal(answer: Response, body: string, { operation, now }: { op
   if (status === 404 && operation && coreListIn(operation)) return { ...failure, code: "UPSTREAM_NOT_FOUND" };
   if (operation && saysAbsent(operation, status)) return { ...failure, code: "NOT_IMPLEMENTED" };
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
-  // What was sent stands in the body, so the address is not at fault, whatever the service calls it.
+  // What was sent is in the body, so the address is not at fault, whatever the service calls it.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
   return failure;
 }

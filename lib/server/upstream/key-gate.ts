@@ -8,7 +8,7 @@ import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
 import { MASK, spellingsOf } from "@/lib/contract/secret-texts";
 import { type Send } from "./send";
 
-/** `text`: what came as text, JSON too. `has`: for a header, of which nothing is kept where the key stands in it. */
+/** `text`: what came as text, JSON too. `has`: for a header, of which nothing is kept where the key is in it. */
 export type KeyGate = { text(raw: string): Promise<string>; has(value: string): boolean };
 
 /** Beginnings that many keys share, and names of packages too: they give nothing away. */
@@ -23,7 +23,7 @@ const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false };
 export function keyGate(apiKey: string | undefined): KeyGate {
   const [plain] = apiKey === undefined ? [] : spellingsOf([apiKey]);
   if (apiKey === undefined || plain === undefined) return open;
-  // Of the gates that a request stands before, few are gone through.
+  // Of the gates that a request could pass, few are gone through.
   let spelt: readonly string[] | undefined;
   const spellings = () => (spelt ??= everySpelling(apiKey));
   const cut = (sharedBeginning.exec(apiKey)?.[0].length ?? 0) + SHORTEST_CUT;
@@ -42,7 +42,7 @@ export function keyGate(apiKey: string | undefined): KeyGate {
   };
 }
 
-/** No header of an answer holds the key. Where a redirect leads is followed and shown to nobody. */
+/** No header of an answer holds the key. Where a redirect leads is followed and never shown. */
 export function withoutKeyInHeaders(send: Send, apiKey: string | undefined): Send {
   const { has } = keyGate(apiKey);
   return async (request) => {

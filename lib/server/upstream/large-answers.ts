@@ -1,4 +1,4 @@
-// Large answers of services are parsed, put into the interface's words, searched for keys, checked and written in a thread, so that nobody
+// Large answers of services are parsed, put into the interface's words, searched for keys, checked and written in a thread, so that no other request
 // else waits for one of them.
 // Guarantees: one at a time, in the order in which they came; what waits is bounded in bytes; bytes are handed over and not copied; whoever
 // gives up, by their own will or a time limit, ends the work; what comes back is masked, and is known again by it.
@@ -23,7 +23,7 @@ const MOST_ROWS = 2000;
 
 /** What this process learns of an answer whose parts it does not read. */
 export type Told = { notes: readonly LedgerNote[]; workflowName?: string };
-/** `isPassedOn`: nobody reads it here, so that its large parts come written. */
+/** `isPassedOn`: it is not read here, so that its large parts come written. */
 export type Reading = ToRead & { isPassedOn: boolean };
 /** `name`: of a wording of the local dialect. */
 export type ToWord = { name: string; args: unknown };
@@ -109,7 +109,7 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
 
   /** Undefined: whoever would wait behind so much is better told than kept. */
   async function bounded<T>(given: readonly Uint8Array[], signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
-    // Afterwards they are somebody else's and have no length.
+    // Afterwards they belong to the thread and have no length.
     const size = given.reduce((sum, { byteLength }) => sum + byteLength, 0);
     if (waitingBytes + size > MOST_WAITING_BYTES) return undefined;
     waitingBytes += size;

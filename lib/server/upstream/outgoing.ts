@@ -1,5 +1,5 @@
 // From an operation and its values to the request that goes out.
-// Guarantees: the key stands in one header and nowhere else; a body is sent as the contract's schema made it.
+// Guarantees: the key is in one header and nowhere else; a body is sent as the contract's schema made it.
 // Must never: put an Origin on a request (a local server refuses one) or a header that came from a browser.
 
 import "server-only";

@@ -24,7 +24,7 @@ type Context = {
   now: number;
   mostRows: number | undefined;
   signal: AbortSignal;
-  /** Nobody reads it here: large parts of it may come written. */
+  /** It is not read here: large parts of it may come written. */
   isPassedOn: boolean;
   /** Without it large answers are read on the spot. */
   largeAnswers: LargeAnswers | undefined;

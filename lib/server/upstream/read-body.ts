@@ -1,5 +1,5 @@
 // The JSON of an answer, from its bytes to what the contract's schema makes of it; the key of the connection is taken out on the way.
-// Guarantees: runs as it stands, on the event loop or in the thread for large answers; an answer with more values than can be handed
+// Guarantees: runs as it is, on the event loop or in the thread for large answers; an answer with more values than can be handed
 // over in a moment is refused. Must never: pass on what was not parsed.
 
 import "server-only";
@@ -69,7 +69,7 @@ function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
   return path ? ` at ${path}` : "";
 }
 
-/** A key of digits alone may stand in a number, which no text can replace: then it is taken out of the texts one by one. */
+/** A key of digits alone may be in a number, which no text can replace: then it is taken out of the texts one by one. */
 function parseAfter(raw: string, clean: string, apiKey: string | undefined): ReturnType<typeof parseJson> {
   const json = parseJson(clean);
   if (json.ok || clean === raw || apiKey === undefined) return json;

@@ -1,4 +1,4 @@
-// Opens addresses that somebody else named (previews, signed URLs): https on the public internet only, or a host that the
+// Opens addresses that others named (previews, signed URLs): https on the public internet only, or a host that the
 // configuration trusts.
 // Guarantees: the address is judged after resolution and again on the connected socket, so a name that changes its mind gains nothing.
 // Must never: be given a key or a cookie; the connection's own origin does not go through here.

@@ -1,5 +1,5 @@
 // The WebSocket of a service (GET /ws), listened to for one person.
-// Guarantees: the key stands in a header, and travels to the base URL's own host only; what is not of the family's size ends the socket; a
+// Guarantees: the key is in a header, and travels to the base URL's own host only; what is not of the family's size ends the socket; a
 // service that does not answer a ping is ended; whatever happens, the target hears of one end at most, in words of the console's own.
 // Must never: follow a redirect, send an Origin (a local server refuses one), or open a link-local or metadata address.
 

@@ -12,7 +12,7 @@ export type Silences = {
   /** Returns how to end it, which must follow. */
   begin(service: string, silentMs: number, giveUp: GiveUp): () => void;
 };
-/** For how long there was no answer, in ms; or that there is one again, to somebody else. */
+/** For how long there was no answer, in ms; or that there is one again, to another request. */
 export type GiveUp = (why: { quietMs: number } | "heard") => void;
 
 /** The patient one, and one that finds out whether the service is back; others get only as long as that takes. */

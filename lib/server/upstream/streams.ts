@@ -3,7 +3,7 @@
 
 import "server-only";
 
-/** Tells of each chunk that passes. Nothing is read before somebody asks: a sender may be waiting to hear whether it has to send at all. */
+/** Tells of each chunk that passes. Nothing is read before it is asked for: a sender may be waiting to hear whether it has to send at all. */
 export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return new ReadableStream<Uint8Array>(
@@ -28,7 +28,7 @@ export async function readBytes(
 ): Promise<Uint8Array | undefined> {
   if (source === null) return new Uint8Array(0);
   const reader = source.getReader();
-  // The signal of a request is silent once nobody holds the request: the body is left by hand.
+  // The signal of a request is silent once the request is not held any more: the body is left by hand.
   const leave = () => void reader.cancel(signal?.reason).catch(() => undefined);
   signal?.addEventListener("abort", leave, { once: true });
   if (signal?.aborted) leave();

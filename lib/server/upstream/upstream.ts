@@ -24,7 +24,7 @@ export type UpstreamLimits = {
   readMs: number;
   /** Until a read that a page waits for is given up. */
   pageMs: number;
-  /** Until a read that somebody waits for is given up, of a service that answers nothing else meanwhile. */
+  /** Until a read that is waited for is given up, of a service that answers nothing else meanwhile. */
   silentMs: number;
   /** Until a change has been answered; for uploads, without a byte moving. */
   writeMs: number;
@@ -126,7 +126,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
       let result = await once(operation, input, isPassedOn);
-      // Its line may be one that nobody answers any more; it is a read, and the service is back.
+      // Its line may be one that is not answered any more; it is a read, and the service is back.
       if (result === "again") result = await once(operation, input, isPassedOn);
       if (result === "again") return failed(timedOut(baseUrl, limits.silentMs));
       if (result.ok) options.onAnswer?.(operation, result.value.value);

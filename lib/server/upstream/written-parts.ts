@@ -1,6 +1,6 @@
 // An answer that is only passed on, in two halves: the little that has names to be put on, and its large parts, written already.
 // Guarantees: what is put together again is what was taken apart; a part is neither parsed nor copied until the answer is written.
-// Must never: be asked for what stands inside a part.
+// Must never: be asked for what is inside a part.
 
 import "server-only";
 import { randomBytes } from "node:crypto";

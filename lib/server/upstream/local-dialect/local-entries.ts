@@ -1,4 +1,4 @@
-// What stands in a local server's queue and history, and the interface's jobs made of it, as newer versions make them themselves.
+// What is in a local server's queue and history, and the interface's jobs made of it, as newer versions make them themselves.
 // Guarantees: an entry of another shape is refused by its schema; a job tells no time and no output that its entry does not.
 
 import "server-only";

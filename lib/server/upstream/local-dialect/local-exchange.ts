@@ -18,7 +18,7 @@ const MOST_LEARNT_BYTES = 8 * 1024 ** 2;
 export type LocalExchange = {
   request: Request;
   url: URL;
-  /** What the pattern of the path caught, as it stands in the path. */
+  /** What the pattern of the path caught, as it is in the path. */
   caught: readonly string[];
   /** Where the server is: what comes before /api. */
   base: string;

@@ -45,7 +45,7 @@ export async function listOlderJobs(exchange: LocalExchange): Promise<Response> 
   const wantsEnded = ["completed", "failed", "cancelled"].some(wants);
   const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: [] };
   if (!ended.ok) return ended.answer;
-  // A job that ended between the two readings stands in both.
+  // A job that ended between the two readings is in both.
   const over = new Set(ended.value.map(({ id }) => id));
   const jobs = [...moving.filter(({ id }) => !over.has(id)), ...ended.value]
     .filter(({ status, workflow_id }) => wants(status) && (query.workflow_id === undefined || workflow_id === query.workflow_id))

@@ -1,5 +1,5 @@
 // The dialect of a plain local server: one user, no key, other words for the same things (wire facts, section 5).
-// Guarantees: what stands here looks like the interface to every caller, so that no page knows; what a local server lacks is answered as
+// Guarantees: what is here looks like the interface to every caller, so that no page knows; what a local server lacks is answered as
 // an absent operation, with a sentence; an answer of another shape than a local server's fails as unreadable and never as empty.
 // Must never: be used for a service that has keys.
 
@@ -18,7 +18,7 @@ import { type AnyWording, wording } from "./wording";
 
 const LARGEST_EDGE = "res";
 
-/** The name under which the console submits. Nobody listens under it, but without one a job that was cached tells nothing of its outputs. */
+/** The name under which the console submits. No listener uses it, but without one a job that was cached tells nothing of its outputs. */
 const CLIENT_ID = "lightdesk";
 const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
 

@@ -1,5 +1,5 @@
 // A local server's words put into the interface's: each a function of what the server said and of nothing else.
-// Guarantees: runs as it stands, on the event loop or, for what is large, in a thread, where it is found by its name.
+// Guarantees: runs as it is, on the event loop or, for what is large, in a thread, where it is found by its name.
 // Must never: keep anything, or ask anybody.
 
 import "server-only";
