@@ -14,7 +14,7 @@ import { type Poll } from "@/lib/browser/use-poll";
 type PartProps<T> = {
   title: string;
   note?: ReactNode;
-  /** Where all of it stands, where there is such a page. */
+  /** Where all of it is, where there is such a page. */
   all?: { href: `/${string}`; text: string };
   poll: Poll<T>;
   skeleton: ReactNode;
