@@ -8,8 +8,9 @@ import { headCellStyle } from "./cell-style";
 import { ownWidth } from "./drawn-columns";
 import { type Features, type Sizing, type Sorting } from "./features";
 
-// Fetched once the page works: before that nothing can be dragged.
-const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle), { ssr: false });
+// Fetched once the page works: before that nothing can be dragged. A list without handles is still a list.
+const noHandle = () => () => null;
+const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, noHandle), { ssr: false });
 
 type TableHeadProps<Row extends RowData> = {
   table: ReactTable<Features, Row>;

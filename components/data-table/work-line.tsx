@@ -1,10 +1,11 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode } from "react";
 import { Button } from "@/components/ui/button";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
+import { useFocusWhenLost } from "@/components/ui/use-focus-when-lost";
 
 /** Over the list's lower edge: what is done and what became of it, above what can be done with the chosen rows. */
 export function LowerEdge({ children }: { children: ReactNode }) {
@@ -28,11 +29,7 @@ type WorkLineProps = { tone: Tone; text: string; children?: ReactNode; onDismiss
 
 export function WorkLine({ tone, text, children, onDismiss }: WorkLineProps) {
   const common = useTranslations("common");
-  const line = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    // The button that was pressed is gone: the next key would begin at the top of the page.
-    if (document.activeElement === document.body) line.current?.focus({ preventScroll: true });
-  }, []);
+  const line = useFocusWhenLost<HTMLDivElement>();
   return (
     <div
       ref={line}

@@ -1,5 +1,6 @@
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
+import { boxEdges } from "./input-spec";
 import { type Problem } from "./node-problems";
 import { problemSentence } from "./problem-sentence";
 
@@ -7,13 +8,19 @@ type ProblemListProps = { id?: string; problems: readonly Problem[]; className?:
 
 export function ProblemList({ id, problems, className }: ProblemListProps) {
   const t = useTranslations("run.problem");
+  const edges = useTranslations("run.field.box");
+  /** One edge of a box is named with it, as its field is. */
+  const sentenceOf = (problem: Problem) => {
+    const { key, values } = problemSentence(problem);
+    const edge = boxEdges.find((each) => each === problem.extra.edge);
+    return t(key, edge && "input" in values ? { ...values, input: `${values.input} ${edges(edge)}` } : values);
+  };
   if (problems.length === 0) return null;
   return (
     <ul id={id} className={cn("flex flex-col gap-0.5 text-bad", className)}>
-      {problems.map((problem, index) => {
-        const { key, values } = problemSentence(problem);
-        return <li key={index}>{t(key, values)}</li>;
-      })}
+      {problems.map((problem, index) => (
+        <li key={index}>{sentenceOf(problem)}</li>
+      ))}
     </ul>
   );
 }

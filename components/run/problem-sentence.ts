@@ -30,8 +30,7 @@ export type ProblemSentence =
 const LONGEST_VALUE = 80;
 
 export function problemSentence({ type, message, details, extra }: Problem): ProblemSentence {
-  // One edge of a box is named with it.
-  const input = [shown(extra.input_name), shown(extra.edge)].filter(Boolean).join(" ");
+  const input = shown(extra.input_name);
   const received = shown(extra.received_value ?? extra.received_type);
   const options = Array.isArray(extra.input_config) && isObject(extra.input_config[1]) ? extra.input_config[1] : {};
   const [min, max] = [limitOf(options.min), limitOf(options.max)];

@@ -16,6 +16,7 @@ type DialogProps = {
 /** The platform's modal dialog: it keeps the focus, closes on Esc and gives the focus back, and costs no script. */
 export function Dialog({ isOpen, onClose, title, children, actions, className }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const isBeside = useRef(false);
   const id = useId();
   useEffect(() => {
     const element = dialog.current;
@@ -28,9 +29,10 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
       ref={dialog}
       aria-labelledby={id}
       onClose={onClose}
+      // A press beside the panel lands on the dialog element itself. One that began inside, such as to select a text, closes nothing.
+      onPointerDown={(event) => void (isBeside.current = event.target === dialog.current)}
       onClick={(event) => {
-        // A press beside the panel lands on the dialog element itself.
-        if (event.target === dialog.current) onClose();
+        if (event.target === dialog.current && isBeside.current) onClose();
       }}
       className={cn(
         "dialog m-auto flex-col overflow-hidden rounded-lg border border-line bg-surface p-0 text-ink shadow-xl open:flex",
@@ -39,7 +41,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
     >
       {isOpen ? (
         // Title and actions stay in reach however long the rest is; what is scrolled is that, and never the page behind.
-        <>
+        <div className="flex min-h-0 flex-col">
           <h2 id={id} className={cn("px-4 pt-4 text-lg font-semibold", !children && !actions && "pb-4")}>
             {title}
           </h2>
@@ -54,7 +56,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
             </div>
           ) : null}
           {actions ? <div className="flex shrink-0 flex-wrap justify-end gap-2 px-4 pt-2 pb-4">{actions}</div> : null}
-        </>
+        </div>
       ) : null}
     </dialog>
   );

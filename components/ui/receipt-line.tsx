@@ -3,6 +3,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { useFocusWhenLost } from "./use-focus-when-lost";
 import { ToneIcon } from "./tone-icon";
 import { type Tone } from "./tone";
 
@@ -11,8 +12,14 @@ type ReceiptLineProps = { tone: Tone; text: string; children?: ReactNode; onDism
 /** The truth after the act, or that it can still be undone, in the tool bar, where it moves nothing. It stays until it is dismissed or the next act begins. */
 export function ReceiptLine({ tone, text, children, onDismiss }: ReceiptLineProps) {
   const t = useTranslations("common");
+  const line = useFocusWhenLost<HTMLDivElement>();
   return (
-    <div role="status" className="ml-auto flex shrink-0 items-center gap-1.5 rounded-md bg-off-soft py-0.5 pr-1 pl-2">
+    <div
+      ref={line}
+      tabIndex={-1}
+      role="status"
+      className="ml-auto flex shrink-0 items-center gap-1.5 rounded-md bg-off-soft py-0.5 pr-1 pl-2"
+    >
       <ToneIcon tone={tone} />
       <span>{text}</span>
       {children}

@@ -21,6 +21,9 @@ export type KeptAlarm = {
 export const ALARMS_KEY = "lightdesk.uploads.alarms";
 const MOST = 100;
 
+/** The same one always, on the server too. */
+export const noAlarms: readonly KeptAlarm[] = [];
+
 export function createAlarmBook(keptIn: KeptIn = ofBrowser) {
   const kept = persisted(ALARMS_KEY, readAlarms, keptIn);
   return {
@@ -35,7 +38,7 @@ export function createAlarmBook(keptIn: KeptIn = ofBrowser) {
 }
 
 function readAlarms(kept: unknown): readonly KeptAlarm[] {
-  return Array.isArray(kept) ? kept.flatMap(toAlarm).slice(-MOST) : [];
+  return Array.isArray(kept) ? kept.flatMap(toAlarm).slice(-MOST) : noAlarms;
 }
 
 export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefined {

@@ -35,7 +35,7 @@ test("a fraction or letters are told at the number, the box and the colour, and 
   for (const [field, wrong, right, told] of [
     [page.getByRole("textbox", { name: "width" }).first(), "12.5", "640", "width takes whole numbers only, and 12.5 is not one."],
     [crop.getByRole("textbox", { name: "crop X" }), "12.5", "12", "crop x takes whole numbers only, and 12.5 is not one."],
-    [crop.getByRole("textbox", { name: "Height" }), "1.5", "48", "crop height takes whole numbers only, and 1.5 is not one."],
+    [crop.getByRole("textbox", { name: "Height" }), "1.5", "48", "crop Height takes whole numbers only, and 1.5 is not one."],
   ] as const) {
     await field.fill(wrong);
     await expect(page.getByText(told)).toBeVisible();

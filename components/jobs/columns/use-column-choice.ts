@@ -5,12 +5,14 @@ import { useTranslations } from "next-intl";
 import { persisted, type Persisted } from "@/lib/browser/persisted";
 import { type ColumnChoice, type ColumnId, isValueId, readChoice, usualChoice, valueOf } from "./column-choice";
 
-/** One for each connection, shared by all who ask. */
+/** One for each connection, shared by all who ask. Empty on the server. */
 const choices = new Map<string, Persisted<ColumnChoice>>();
 
 function choiceOf(connection: string): Persisted<ColumnChoice> {
-  const kept = choices.get(connection) ?? persisted(`lightdesk:jobs-columns:${connection}`, readChoice);
-  choices.set(connection, kept);
+  // Without a choice it is the very object that the server drew with, or every row would be drawn again.
+  const read = (stored: unknown) => (stored === undefined ? usualChoice : readChoice(stored));
+  const kept = choices.get(connection) ?? persisted(`lightdesk:jobs-columns:${connection}`, read);
+  if (typeof window !== "undefined") choices.set(connection, kept);
   return kept;
 }
 

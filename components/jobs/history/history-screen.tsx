@@ -98,10 +98,12 @@ export function HistoryScreen({ query: asRead, linked, canRemove, history }: His
         total={total}
         connection={connection}
         canRun={canRemove}
+        onBegun={clearing.dismiss}
         onDone={() => void refresh()}
         onBusy={onBusy}
       />
-      <ListPages {...shown} total={total && Math.max(total, query.offset + rows.length)} />
+      {/* Counted in the list of jobs, which some services keep shorter than their history: what is seen already disproves it. */}
+      <ListPages {...shown} total={total !== undefined && total < query.offset + rows.length ? undefined : total} />
     </ListFrame>
   );
 }

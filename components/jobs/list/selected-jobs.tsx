@@ -19,6 +19,8 @@ type SelectedJobsProps = {
   total?: number;
   connection?: string;
   canRun: boolean;
+  /** An act began. */
+  onBegun?: () => void;
   onDone: () => void;
   onBusy: (ids: ReadonlySet<string>) => void;
 };

@@ -111,14 +111,21 @@ type OwnBulkProps = Omit<SelectionActionsProps, "bulk"> & {
   onBack: (ids: readonly string[]) => void;
   /** On which jobs an act is about to begin or under way. A stable function. */
   onBusy: (ids: ReadonlySet<string>) => void;
+  onBegun?: () => void;
 };
 
+const noIds: ReadonlySet<string> = new Set();
+
 /** With the acts in it, so that both are fetched only when something is selected. */
-export function OwnSelectionActions({ onBack, onBusy, ...props }: OwnBulkProps) {
+export function OwnSelectionActions({ onBack, onBegun, onBusy, ...props }: OwnBulkProps) {
   const { connection, onDone, onClear } = props;
-  const bulk = useBulk({ connection, onDone, onBegun: onClear, onBack: (back) => onBack(back.map(({ id }) => id)) });
+  const begin = () => {
+    onClear();
+    onBegun?.();
+  };
+  const bulk = useBulk({ connection, onDone, onBegun: begin, onBack: (back) => onBack(back.map(({ id }) => id)) });
   const busy = [...bulk.pendingIds, ...bulk.busyIds].join("\n");
-  useEffect(() => onBusy(new Set(busy.split("\n"))), [busy, onBusy]);
+  useEffect(() => onBusy(busy === "" ? noIds : new Set(busy.split("\n"))), [busy, onBusy]);
   return <SelectionActions {...props} bulk={bulk} />;
 }
 

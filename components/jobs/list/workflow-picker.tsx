@@ -77,7 +77,7 @@ export function WorkflowPicker({ state, rows, connection, onClose }: WorkflowPic
               onClick={() => pick(id)}
               className="flex w-full items-baseline gap-2 rounded-md px-2 py-1.5 text-left text-ink hover:bg-sunken"
             >
-              {id.startsWith(name) ? (
+              {name === namelessWorkflow(id) ? (
                 <span className="min-w-0 flex-1 truncate font-mono text-sm">{id}</span>
               ) : (
                 <>

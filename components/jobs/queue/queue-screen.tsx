@@ -26,7 +26,9 @@ import { type QueueList, toQueueList } from "./queue-list";
 import { useStarts } from "./use-starts";
 
 const loadActions = () => import("../list/selection-actions");
-const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions), { ssr: false });
+// A queue whose bar could not be fetched is still a queue: each row has its own Cancel and Undo.
+const noActions = () => () => null;
+const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions, noActions), { ssr: false });
 
 type QueueScreenProps = {
   /** `?connection=` of the address, where it has one. */
