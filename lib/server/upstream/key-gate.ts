@@ -45,8 +45,8 @@ export function keyGate(apiKey: string | undefined): KeyGate {
 /** No header of an answer holds the key. Where a redirect leads is followed and never shown. */
 export function withoutKeyInHeaders(send: Send, apiKey: string | undefined): Send {
   const { has } = keyGate(apiKey);
-  return async (request) => {
-    const answer = await send(request);
+  return async (request, onHead) => {
+    const answer = await send(request, onHead);
     for (const [name, value] of [...answer.headers]) if (name !== "location" && has(value)) answer.headers.delete(name);
     return answer;
   };

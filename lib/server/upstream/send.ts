@@ -3,7 +3,8 @@
 
 import "server-only";
 
-export type Send = (request: Request) => Promise<Response>;
+/** `onHead`: where one request takes several to the service, the head of each answer is told of at once. */
+export type Send = (request: Request, onHead?: () => void) => Promise<Response>;
 
 /** The address of the service inside this process; it exists nowhere else. */
 export const EMBEDDED_BASE_URL = "http://embedded.invalid";

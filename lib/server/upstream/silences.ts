@@ -1,7 +1,7 @@
 // Services that do not answer, by connection and address: what pages wait for ends soon then, so that a browser's few connections to the
 // console stay free for what needs no service.
 // Guarantees: one read, the patient one, is left its full time; any answer ends the silence, and with it what has waited through it: its
-// line may be dead, and it is asked again; reads beside others that are answered are left alone.
+// line may be dead, and it is asked again, once; reads beside others that are answered are left alone.
 // Must never: end a change, or a read that no page waits for.
 
 import "server-only";

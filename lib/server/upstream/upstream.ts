@@ -73,30 +73,37 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const now = options.now ?? Date.now;
   const { baseUrl, apiKey } = options;
 
-  async function once(operation: Operation, input: CallInput, isPassedOn: boolean): Promise<Result<Answered, Failure> | "again"> {
+  /** `wait`: it may be given up for a silence, and is told when that was because another request was answered. */
+  async function once(
+    operation: Operation,
+    input: CallInput,
+    isPassedOn: boolean,
+    wait?: { isHeard: boolean },
+  ): Promise<Result<Answered, Failure>> {
     const reads = isRead(operation);
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
-    let isHeard = false;
-    let isAnswered = false;
     const giveUp: GiveUp = (why) => {
-      // Its own answer is what was heard.
-      if (why === "heard" && isAnswered) return;
-      if (why === "heard") isHeard = true;
-      else quietMs = why.quietMs;
+      if (why !== "heard") quietMs = why.quietMs;
+      else if (wait) wait.isHeard = true;
       deadline.expire();
     };
     const { silences } = options;
-    const endWait = reads && input.waits ? silences?.of.begin(silences.service, limits.silentMs, giveUp) : undefined;
+    let endWait = wait && silences?.of.begin(silences.service, limits.silentMs, giveUp);
+    // What follows the head has the full time: the service is not silent.
+    const answered = () => {
+      endWait?.();
+      endWait = undefined;
+      silences?.of.heard(silences.service);
+    };
     const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
       const request = toRequest(toUrl(baseUrl, operation, input), operation, moving ?? input, apiKey, deadline.signal);
-      const answer = await options.send(request);
-      isAnswered = true;
+      const answer = await options.send(request, answered);
+      answered();
       options.learn?.(operation, answer.status);
-      silences?.of.heard(silences.service);
       const { signal } = deadline;
       const { largeAnswers } = options;
       const how = {
@@ -112,7 +119,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       };
       return await readAnswer(answer, how);
     } catch (error) {
-      if (deadline.expired) return isHeard ? "again" : failed(timedOut(baseUrl, quietMs));
+      if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
       if (input.signal?.aborted) return failed(callerWentAway());
       return failed(unreachable(baseUrl, error));
     } finally {
@@ -125,10 +132,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!isAddressable(input)) return failed(notAddressable());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
-      let result = await once(operation, input, isPassedOn);
-      // Its line may be one that is not answered any more; it is a read, and the service is back.
-      if (result === "again") result = await once(operation, input, isPassedOn);
-      if (result === "again") return failed(timedOut(baseUrl, limits.silentMs));
+      const wait = isRead(operation) && input.waits ? { isHeard: false } : undefined;
+      let result = await once(operation, input, isPassedOn, wait);
+      // Its line may be one that is not answered any more; it is a read, and the service is back. Or it is slow: then this one has its full time.
+      if (!result.ok && wait?.isHeard) result = await once(operation, input, isPassedOn);
       if (result.ok) options.onAnswer?.(operation, result.value.value);
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));

@@ -1,6 +1,10 @@
 // When reads of a service that does not answer are given up, by a clock of the test's own.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { operations } from "@/lib/contract/operations";
+import { speakLocal } from "@/lib/server/upstream/local-dialect/speak-local";
+import { type Send } from "@/lib/server/upstream/send";
 import { createSilences } from "@/lib/server/upstream/silences";
+import { createUpstream } from "@/lib/server/upstream/upstream";
 
 const SILENT_MS = 5_000;
 beforeEach(() => void vi.useFakeTimers());
@@ -69,4 +73,61 @@ test("services know nothing of each other, and a silence is over when nobody wai
   begin("and this");
   pass(SILENT_MS - 1);
   expect(givenUp).toEqual(["second"]);
+});
+
+/** Reads of one service, by this clock. */
+function asking(send: Send) {
+  const silences = { of: createSilences(() => Date.now()), service: "studio" };
+  const upstream = createUpstream({ baseUrl: "http://studio.test", apiKey: undefined, send, silences, limits: { attempts: 1 } });
+  return {
+    read: (operation: typeof operations.getObjectInfo | typeof operations.listQueue) => upstream.exchange(operation, { waits: "poll" }),
+    poll: () => upstream.call(operations.getUser, { waits: "poll" }),
+  };
+}
+const after = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
+/** As the port does: a request that is given up fails. */
+const unlessGivenUp = <T>(request: Request, work: Promise<T>) =>
+  Promise.race([work, new Promise<never>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("given up"))))]);
+
+test("an operation that takes longer than a silence is answered although polls are answered beside it", async () => {
+  const { read, poll } = asking((request) =>
+    unlessGivenUp(
+      request,
+      request.url.endsWith("/object_info") ? after(12_000, Response.json({})) : Promise.resolve(Response.json({ status: "active" })),
+    ),
+  );
+  const slow = read(operations.getObjectInfo);
+  for (let times = 0; times < 5; times += 1) {
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect(await poll()).toMatchObject({ ok: true });
+  }
+  expect(await slow).toMatchObject({ ok: true, value: { status: 200 } });
+});
+
+test("a local server's answer whose bytes are on their way is asked for once", async () => {
+  const asked: string[] = [];
+  const slowBody = (signal: AbortSignal) =>
+    new ReadableStream<Uint8Array>({
+      async start(controller) {
+        signal.addEventListener("abort", () => controller.error(signal.reason));
+        await after(9_000, undefined);
+        if (signal.aborted) return;
+        controller.enqueue(new TextEncoder().encode(JSON.stringify({ queue_running: [], queue_pending: [] })));
+        controller.close();
+      },
+    });
+  const server: Send = (request) => {
+    const { pathname } = new URL(request.url);
+    asked.push(pathname);
+    const answer = pathname === "/api/queue" ? after(1_000, new Response(slowBody(request.signal))) : Promise.resolve(Response.json({}));
+    return unlessGivenUp(request, answer);
+  };
+  const noThread = { word: () => Promise.reject(new Error("nothing here is large")) };
+  const { read, poll } = asking(speakLocal(server, Date.now, noThread));
+  const slow = read(operations.listQueue);
+  await vi.advanceTimersByTimeAsync(7_000);
+  expect(await poll()).toMatchObject({ ok: true });
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await slow).toMatchObject({ ok: true, value: { value: { queue_running: [], queue_pending: [] } } });
+  expect(asked.filter((path) => path === "/api/queue")).toHaveLength(1);
 });

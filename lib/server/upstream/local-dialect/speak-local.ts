@@ -88,8 +88,14 @@ export const wordings: readonly AnyWording[] = [
 ];
 
 export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<LargeAnswers, "word">): Send {
-  const tools = { send, ended: createEndedMemory(now), largeAnswers };
-  return async (request) => {
+  const ended = createEndedMemory(now);
+  return async (request, onHead) => {
+    const sendAndTell: Send = async (one) => {
+      const answer = await send(one);
+      onHead?.();
+      return answer;
+    };
+    const tools = { send: sendAndTell, ended, largeAnswers };
     const { pathname } = new URL(request.url);
     for (const { method, path, speak } of translations) {
       const caught = method === "*" || method === request.method ? path.exec(pathname) : null;
