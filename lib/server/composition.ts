@@ -91,6 +91,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       capabilities.learn(connectionId, operation, status);
       if (!answersBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
     },
+    isSecond: (operation, item) => capabilities.isSecondRefused(connectionId, operation, item),
     largeAnswers,
     silences: isEmbedded(baseUrl) ? undefined : { of: silences, service: `${connectionId} ${baseUrl}` },
   });

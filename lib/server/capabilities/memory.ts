@@ -11,6 +11,8 @@ const REMEMBERED_MS = 10 * 60_000;
 
 export type CapabilityMemory = {
   learn(connectionId: string, operation: Operation, status: number): void;
+  /** Notes that the operation refused this item, which is there; true where it refused another one before and took none. */
+  isSecondRefused(connectionId: string, operation: Operation, item: string): boolean;
   /** Undefined: not known. */
   knows(connectionId: string, capability: Capability): boolean | undefined;
   forget(connectionId: string): void;
@@ -18,7 +20,14 @@ export type CapabilityMemory = {
 
 export function createCapabilityMemory(now: () => number): CapabilityMemory {
   const seen = new Map<string, Map<Capability, { present: boolean; at: number }>>();
+  /** By operation: the first item that it refused; none where it took one. */
+  const refused = new Map<string, Map<string, { item?: string; at: number }>>();
   const out = new Set<string>();
+  function note(connectionId: string, { name }: Operation, item?: string): void {
+    const known = refused.get(connectionId) ?? new Map<string, { item?: string; at: number }>();
+    known.set(name, { item, at: now() });
+    refused.set(connectionId, known);
+  }
   function forgetAbsent(connectionId: string): void {
     const known = seen.get(connectionId);
     for (const [capability, { present }] of known ?? []) if (!present) known?.delete(capability);
@@ -30,10 +39,17 @@ export function createCapabilityMemory(now: () => number): CapabilityMemory {
         if (present === false) out.add(connectionId);
         else if (present === true && out.delete(connectionId)) forgetAbsent(connectionId);
       }
+      if (status < 300 && !isRead(operation)) note(connectionId, operation);
       if (operation.capability === undefined || present === undefined) return;
       const known = seen.get(connectionId) ?? new Map<Capability, { present: boolean; at: number }>();
       known.set(operation.capability, { present, at: now() });
       seen.set(connectionId, known);
+    },
+    isSecondRefused(connectionId, operation, item) {
+      const first = refused.get(connectionId)?.get(operation.name);
+      if (first && now() - first.at < REMEMBERED_MS) return first.item !== undefined && first.item !== item;
+      note(connectionId, operation, item);
+      return false;
     },
     knows(connectionId, capability) {
       const entry = seen.get(connectionId)?.get(capability);
@@ -41,6 +57,7 @@ export function createCapabilityMemory(now: () => number): CapabilityMemory {
     },
     forget(connectionId) {
       seen.delete(connectionId);
+      refused.delete(connectionId);
     },
   };
 }

@@ -3,9 +3,10 @@
 
 import "server-only";
 import { isObject, textOf } from "@/lib/contract/json";
-import { coreListIn, type Operation } from "@/lib/contract/operation";
+import { answersBytes, coreListIn, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/states";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { type CallInput } from "./outgoing";
 
@@ -14,20 +15,27 @@ export function saysAbsent(operation: Operation, status: number): boolean {
   return status === 405 || status === 501 || (status === 404 && operation.item === undefined && !coreListIn(operation));
 }
 
-type Lookup = { operation: Operation; input: CallInput; finds(answer: unknown): boolean };
+/** `only`: this item may be somebody else's, or damaged, which nothing tells: its refusal decides only together with another one's. */
+type Lookup = { operation: Operation; input: CallInput; only?: string; finds(answer: unknown): boolean };
 
-/** The read that tells whether the item is there which a refused extension was asked about; undefined where there is none. */
-export function lookupOf({ item, capability }: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
+/**
+ * The read that tells whether the item is there which a refused extension was asked about, and such that the operation would have taken it;
+ * undefined where there is none. Content may be gone though its item is there.
+ */
+export function lookupOf(asked: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
+  const { item, capability } = asked;
   const how = { signal, limits };
   const jobId = params.job_id ?? (isObject(json) ? textOf(json.prompt_id) : undefined);
   const { id, task_id, file } = params;
-  const any = () => true;
-  if (capability === undefined) return undefined;
-  if (item === "asset" && id !== undefined) return { operation: operations.getAsset, input: { ...how, params: { id } }, finds: any };
-  if (item === "job" && jobId !== undefined)
-    return { operation: operations.getJob, input: { ...how, params: { job_id: jobId } }, finds: any };
+  if (capability === undefined || answersBytes(asked)) return undefined;
+  if (item === "asset" && id !== undefined)
+    return { operation: operations.getAsset, input: { ...how, params: { id } }, only: id, finds: mayChange };
+  if (item === "job" && jobId !== undefined) {
+    const finds = isRead(asked) ? isObject : asked === operations.interrupt ? isIn("in_progress") : isIn("pending", "in_progress");
+    return { operation: operations.getJob, input: { ...how, params: { job_id: jobId } }, finds };
+  }
   if (item === "task" && task_id !== undefined)
-    return { operation: operations.getTask, input: { ...how, params: { task_id } }, finds: any };
+    return { operation: operations.getTask, input: { ...how, params: { task_id } }, finds: goesOn };
   if (item !== "file" || file === undefined) return undefined;
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
   const query = { dir: folder || TOP, recurse: false, split: false, full_info: true };
@@ -35,5 +43,17 @@ export function lookupOf({ item, capability }: Operation, { params = {}, json, s
   const names = [file, file.slice(folder.length)];
   const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));
   const finds = (answer: unknown) => operations.listUserdata.answers[200].schema.safeParse(answer).data?.some(isFile) ?? false;
-  return { operation: operations.listUserdata, input: { ...how, query }, finds };
+  return { operation: operations.listUserdata, input: { ...how, query }, only: file, finds };
+}
+
+function mayChange(asset: unknown): boolean {
+  return isObject(asset) && asset.is_immutable !== true;
+}
+
+function isIn(...states: readonly KnownJobState[]) {
+  return (job: unknown) => isObject(job) && states.some((state) => state === toJobState(textOf(job.status) ?? ""));
+}
+
+function goesOn(task: unknown): boolean {
+  return isObject(task) && !isTerminalWord(textOf(task.status) ?? "");
 }

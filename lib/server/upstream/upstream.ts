@@ -54,6 +54,8 @@ export type UpstreamOptions = {
   now?: () => number;
   limits?: Partial<UpstreamLimits>;
   learn?: (operation: Operation, status: number) => void;
+  /** Whether another item than this one was refused by the operation before, and none was taken. */
+  isSecond?: (operation: Operation, item: string) => boolean;
   onAnswer?: (operation: Operation, answer: unknown) => void;
   largeAnswers?: LargeAnswers;
   /** `service`: one that all calls of a connection at one address share. */
@@ -157,13 +159,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
   }
 
-  /** A 404 of an extension speaks of the operation where the item that it was asked about is there. */
-  async function decided<T>(operation: Operation, input: CallInput, result: Result<T, Failure>): Promise<Result<T, Failure>> {
+  /** A 404 of an extension speaks of the operation where the item that it was asked about is there and could be acted on. */
+  async function decided(operation: Operation, input: CallInput, result: Result<Answered, Failure>): Promise<Result<Answered, Failure>> {
     if (result.ok || result.failure.status !== 404 || lacksOperation(result.failure)) return result;
     const lookup = isAddressable(input) ? lookupOf(operation, input) : undefined;
     if (!lookup) return result;
     const found = await exchange(lookup.operation, lookup.input);
     if (!found.ok || !lookup.finds(found.value.value)) return result;
+    if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
     // One item that cannot be read says nothing of the others.
     if (!isRead(operation)) options.learn?.(operation, 501);
     return failed(lacksIt(result.failure));
@@ -181,8 +184,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     exchange: (operation, input = {}) => confirmed(operation, input, true),
     forward: async (operation, input = {}) => {
       if (!isAddressable(input)) return failed(notAddressable());
-      const opened = await openBytes({ ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now }, operation, input);
-      return decided(operation, input, opened);
+      return openBytes({ ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now }, operation, input);
     },
   };
 }

@@ -8,9 +8,12 @@ let server: LittleServer;
 let connection: string;
 /** What is there, by path. Everything else is a 404 in words that say nothing of what is missing. */
 let there: Record<string, unknown>;
+/** The one change that is done. */
+let takes: string | undefined;
 beforeAll(async () => {
   harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
   server = await startLittleServer(({ method, url }, response) => {
+    if (method === "DELETE" && url === takes) return void response.writeHead(204).end();
     const found = method === "GET" ? there[url.split("?")[0] ?? ""] : undefined;
     answerJson(response, found ?? { code: "NOT_FOUND", message: "404" }, found === undefined ? 404 : 200);
   });
@@ -21,23 +24,17 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   there = {};
+  takes = undefined;
   server.seen.length = 0;
   connection = await harness.connect(server.url, "k");
 });
 
 const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
 const cases: [string, string, unknown, Record<string, unknown>][] = [
-  ["DELETE", "/api/assets/a", undefined, { "/api/assets/a": { id: "a" } }],
-  ["PUT", "/api/assets/a", { name: "b" }, { "/api/assets/a": { id: "a" } }],
-  ["DELETE", "/api/assets/a/tags", { tags: ["x"] }, { "/api/assets/a": { id: "a" } }],
-  ["GET", "/api/assets/a/content", undefined, { "/api/assets/a": { id: "a" } }],
   ["POST", "/api/jobs/j/cancel", undefined, { "/api/jobs/j": { id: "j", status: "pending" } }],
   ["POST", "/api/interrupt", { prompt_id: "j" }, { "/api/jobs/j": { id: "j", status: "in_progress" } }],
   ["GET", "/api/jobs/j/assets", undefined, { "/api/jobs/j": { id: "j", status: "completed" } }],
   ["DELETE", "/api/tasks/t", undefined, { "/api/tasks/t": { id: "t", status: "running" } }],
-  ["DELETE", "/api/userdata/x%2Fy.json", undefined, { "/api/userdata": [{ path: "y.json" }] }],
-  ["GET", "/api/userdata/y.json", undefined, { "/api/userdata": ["/y.json"] }],
-  ["POST", "/api/userdata/x%2Fy.json/move/z.json", undefined, { "/api/userdata": ["x/y.json"] }],
 ];
 
 async function ask(method: string, path: string, json?: unknown) {
@@ -52,13 +49,69 @@ test.each(cases)("%s %s of what is there is an operation that is not; of what is
   expect(await ask(method, path, json)).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
-test("a change that was found to be absent is not sent again, and a read of one item says nothing of others", async () => {
-  there = { "/api/assets/a": { id: "a" }, "/api/jobs": jobs };
-  const asked = (path: string) => server.seen.filter(({ url }) => url.startsWith(path)).length;
-  for (const id of ["a", "b"]) expect(await ask("DELETE", `/api/assets/${id}`)).toEqual([501, "NOT_IMPLEMENTED"]);
-  expect(asked("/api/assets/b")).toBe(0);
-  expect(await ask("GET", "/api/assets/a/content")).toEqual([501, "NOT_IMPLEMENTED"]);
-  expect(await ask("GET", "/api/assets/b/content")).toEqual([404, "NOT_FOUND"]);
+const asked = (path: string) => server.seen.filter(({ url }) => url.startsWith(path)).length;
+
+test("a change that was found to be absent is not sent again", async () => {
+  there = { "/api/jobs/a": { id: "a", status: "pending" }, "/api/jobs/b": { id: "b", status: "pending" }, "/api/jobs": jobs };
+  for (const id of ["a", "b"]) expect(await ask("POST", `/api/jobs/${id}/cancel`)).toEqual([501, "NOT_IMPLEMENTED"]);
+  expect(asked("/api/jobs/b")).toBe(0);
+});
+
+const changes: [string, string, unknown][] = [
+  ["DELETE", "", undefined],
+  ["PUT", "", { name: "b" }],
+  ["DELETE", "/tags", { tags: ["x"] }],
+];
+test.each(changes)("%s of an asset%s is absent once two assets were refused that are there and may change", async (method, under, json) => {
+  const change = (id: string) => ask(method, `/api/assets/${id}${under}`, json);
+  there = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
+  // It may be somebody else's, which nothing tells.
+  for (const _ of ["once", "again"]) expect(await change("a")).toEqual([404, "NOT_FOUND"]);
+  expect(await change("b")).toEqual([501, "NOT_IMPLEMENTED"]);
+  const before = asked("/api/assets");
+  expect([await change("a"), asked("/api/assets")]).toEqual([[501, "NOT_IMPLEMENTED"], before]);
+});
+
+test.each([
+  ["DELETE", ""],
+  ["POST", "/move/z.json"],
+])("%s of a file%s is absent once two files were refused that are listed", async (method, under) => {
+  const change = (file: string) => ask(method, `/api/userdata/${encodeURIComponent(file)}${under}`);
+  there = { "/api/userdata": ["x/a.json", { path: "b.json" }] };
+  for (const file of ["x/a.json", "x/gone.json", "x/a.json"]) expect(await change(file)).toEqual([404, "NOT_FOUND"]);
+  expect(await change("x/b.json")).toEqual([501, "NOT_IMPLEMENTED"]);
+});
+
+test.each(changes)("%s of an asset%s that may not change, and of one that is gone, says nothing of others", async (method, under, json) => {
+  there = Object.fromEntries(["a", "b", "c"].map((id) => [`/api/assets/${id}`, { id, is_immutable: true }]));
+  for (const id of ["a", "b", "c", "gone", "gone too"])
+    expect(await ask(method, `/api/assets/${encodeURIComponent(id)}${under}`, json)).toEqual([404, "NOT_FOUND"]);
+});
+
+test("an operation that went through once is not taken for absent by what it refuses afterwards", async () => {
+  there = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
+  takes = "/api/assets/mine";
+  expect((await harness.request(`/api/assets/mine?connection=${connection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  for (const id of ["a", "b"]) expect(await ask("DELETE", `/api/assets/${id}`)).toEqual([404, "NOT_FOUND"]);
+});
+
+test.each([
+  ["/api/jobs/j/cancel", undefined],
+  ["/api/interrupt", { prompt_id: "j" }],
+])("POST %s of a job that has just ended is a 404, and others are asked for afterwards", async (path, json) => {
+  for (const status of ["completed", "failed", "cancelled", "lost", "dreaming"]) {
+    there = { "/api/jobs/j": { id: "j", status } };
+    expect(await ask("POST", path, json)).toEqual([404, "NOT_FOUND"]);
+  }
+});
+
+test("content that is gone is a 404 as it came, though its asset or its row in the list is there", async () => {
+  there = { "/api/assets/a": { id: "a" }, "/api/userdata": ["/y.json"] };
+  for (const path of ["/api/assets/a/content", "/api/userdata/y.json"]) {
+    server.seen.length = 0;
+    expect(await ask("GET", path)).toEqual([404, "NOT_FOUND"]);
+    expect(server.seen).toHaveLength(1);
+  }
 });
 
 test("ids that a service does not know are no missing operation: others are cancelled afterwards", async () => {

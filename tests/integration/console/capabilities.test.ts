@@ -48,6 +48,12 @@ test("a file that is listed and still cannot be read says that they are not", as
   for (const answered of [404, 405, 501]) expect(await ask(["x.txt"], answered)).toEqual([200, false]);
 });
 
+test("one file that cannot be read says nothing of the others", async () => {
+  let reads = 0;
+  expect(await ask(["x.txt", "y.txt"], 404, () => void (status = ++reads === 2 ? 206 : 404))).toEqual([200, true]);
+  expect(await ask(["x.txt", "y.txt"], 404)).toEqual([200, false]);
+});
+
 test("no file, one that went away meanwhile, and an outage say nothing of the service", async () => {
   expect(await ask([], 200)).toEqual([200, null]);
   expect(await ask(["x.txt"], 404, () => void (files = []))).toEqual([200, null]);
