@@ -7,13 +7,15 @@ import { type StopReceipt } from "@/lib/contract/console";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/submission";
+import { isTerminalWord } from "@/lib/contract/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
+import { type Upstream } from "../upstream/upstream";
 
 const MOST_RUNNING = 1000;
-type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible";
+type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "unsure";
 
 export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopReceipt, Failure>> {
   const query = { status: ["in_progress"], offset: 0, limit: MOST_RUNNING };
@@ -37,7 +39,8 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
     // What was stopped before this one must be told; the rest is as it was.
     if (!outcome.ok && receipt.stopped.length + receipt.stopping.length === 0) return failed(toBrowser(outcome.failure, access));
     const became = outcome.ok ? outcome.value : "impossible";
-    if (became === "stopped" || became === "stopping" || became === "over") receipt[became].push(id);
+    if (became === "unsure") receipt.unsure = [...(receipt.unsure ?? []), id];
+    else if (became === "stopped" || became === "stopping" || became === "over") receipt[became].push(id);
     else receipt.unable.push(id);
     if (became === "not-alone") receipt.together = running.size;
     if (became === "stopped" || became === "over") running.delete(id);
@@ -55,11 +58,24 @@ async function stop(
   if (knows("jobs.cancel") !== false) {
     const said = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
     if (said.ok) return ok(said.value.cancelled === false ? "over" : "stopped");
-    if (!lacksOperation(said.failure)) return said.failure.status === 404 ? ok("over") : said;
+    if (!lacksOperation(said.failure)) {
+      if (said.failure.status !== 404) return said;
+      const outcome = await whetherOver(upstream, id, signal);
+      if (outcome !== "goes-on") return ok(outcome);
+    }
   }
   if (knows("interrupt") === false) return ok("impossible");
   if (howMany > 1 && connection.dialect !== "local") return ok("not-alone");
   const said = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
   if (said.ok) return ok("stopping");
-  return lacksOperation(said.failure) ? ok("impossible") : said;
+  if (lacksOperation(said.failure)) return ok("impossible");
+  const outcome = said.failure.status === 404 ? await whetherOver(upstream, id, signal) : "goes-on";
+  return outcome === "goes-on" ? said : ok(outcome);
+}
+
+/** Of a job that was not found to be stopped. An outage says nothing of it. */
+async function whetherOver(upstream: Upstream, id: string, signal?: AbortSignal): Promise<"over" | "unsure" | "goes-on"> {
+  const job = await upstream.call(operations.getJob, { params: { job_id: id }, signal });
+  if (job.ok) return isTerminalWord(job.value.status) ? "over" : "goes-on";
+  return job.failure.status === 404 && job.failure.code !== "UPSTREAM_NOT_FOUND" ? "over" : "unsure";
 }

@@ -3,16 +3,25 @@
 
 import "server-only";
 import { isObject, textOf } from "@/lib/contract/json";
-import { answersBytes, coreListIn, isRead, type Operation } from "@/lib/contract/operation";
+import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/states";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { type CallInput } from "./outgoing";
 
-/** A core list is on every service: its 404 is an outage or a wrong address. */
 export function saysAbsent(operation: Operation, status: number): boolean {
-  return status === 405 || status === 501 || (status === 404 && operation.item === undefined && !coreListIn(operation));
+  return status === 405 || status === 501 || (status === 404 && operation.item === undefined && mayBeMissing(operation));
+}
+
+/** What every service has was not found: an outage, or a wrong address. */
+export function saysNothingThere(operation: Operation, status: number): boolean {
+  return status === 404 && operation.item === undefined && !mayBeMissing(operation);
+}
+
+/** Of the core only the user: by that a local server is known, which has none. */
+function mayBeMissing(operation: Operation): boolean {
+  return operation.tier === "extension" || operation === operations.getUser;
 }
 
 /** `only`: this item may be somebody else's, or damaged, which nothing tells: its refusal decides only together with another one's. */

@@ -3,8 +3,8 @@
 
 import "server-only";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
-import { coreListIn, type Operation } from "@/lib/contract/operation";
-import { saysAbsent } from "./absence";
+import { type Operation } from "@/lib/contract/operation";
+import { saysAbsent, saysNothingThere } from "./absence";
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
   const message = `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`;
@@ -63,8 +63,7 @@ export function refusal(answer: Response, body: string, { operation, now }: { op
   if (status === 401) return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
-  // Every service has these: a 404 is an outage or a wrong address, never "no such item".
-  if (status === 404 && operation && coreListIn(operation)) return { ...failure, code: "UPSTREAM_NOT_FOUND" };
+  if (operation && saysNothingThere(operation, status)) return nothingThere(failure);
   if (operation && saysAbsent(operation, status)) return { ...failure, code: "NOT_IMPLEMENTED" };
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
   // What was sent is in the body, so the address is not at fault, whatever the service calls it.
@@ -72,7 +71,7 @@ export function refusal(answer: Response, body: string, { operation, now }: { op
   return failure;
 }
 
-/** A folder's 404 while nothing else is found there either. */
+/** What every service has, or an item while nothing else is found there either. */
 export function nothingThere(failure: Failure): Failure {
   return { ...failure, code: "UPSTREAM_NOT_FOUND" };
 }

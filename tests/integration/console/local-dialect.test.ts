@@ -159,6 +159,21 @@ test("assets that the server was not started with are absent, which is no outage
   expect(body.message).toContain("asset library");
 });
 
+test("a local server that downloads nothing lacks that, which is no outage", async () => {
+  const server = await startLittleServer(({ url }, response) => {
+    if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });
+    if (url.startsWith("/api/assets?")) return answerJson(response, { assets: [], total: 0, has_more: false });
+    response.writeHead(404).end("404: Not Found");
+  });
+  const { body } = await call("POST", "/api/console/connections", { name: "Older", baseUrl: server.url });
+  expect(body.connection).toMatchObject({ dialect: "local", hasAssets: true });
+  const { status, body: said } = await call("POST", `/api/assets/download?connection=${body.connection.id}`, {
+    source_url: "https://huggingface.co/a",
+  });
+  expect([status, said.code]).toEqual([501, "NOT_IMPLEMENTED"]);
+  await server.close();
+});
+
 test("a service with users is not taken for a local server, whatever it tells of its system", async () => {
   const service = await startLittleServer(({ url }, response) =>
     answerJson(response, url === "/api/user" ? { status: "active" } : { system: {}, devices: [] }),

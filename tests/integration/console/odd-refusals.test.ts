@@ -16,7 +16,11 @@ async function connect(answer: Parameters<typeof startLittleServer>[0]) {
   servers.push(server);
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   return (path: string, method = "GET", json?: unknown) =>
-    harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "admin", method, json });
+    harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, {
+      as: "admin",
+      method,
+      ...(json instanceof FormData ? { body: json } : { json }),
+    });
 }
 
 test.each([
@@ -31,6 +35,31 @@ test.each([
   const answer = await ask("/api/jobs");
   expect(answer.status).toBe(told);
   expect(await answer.json()).toMatchObject({ code });
+});
+
+test.each([
+  ["/api/prompt", { prompt: { "1": { class_type: "A", inputs: {} } } }],
+  ["/api/queue", { clear: true }],
+  ["/api/history", { clear: true }],
+  ["/api/assets/download", { source_url: "https://huggingface.co/a" }],
+])("a 404 of %s, which every service has, is the address's fault or an outage's", async (path, json) => {
+  const ask = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
+  const answer = await ask(path, "POST", json);
+  expect([answer.status, (await answer.json()).code]).toEqual([502, "UPSTREAM_NOT_FOUND"]);
+});
+
+test("uploads to what is no service are the address's fault too", async () => {
+  const ask = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
+  for (const [path, part] of [
+    ["/api/upload/image", "image"],
+    ["/api/assets", "file"],
+  ] as const) {
+    const form = new FormData();
+    form.set(part, new File(["x"], "a.png", { type: "image/png" }));
+    form.set("tags", "input");
+    const answer = await ask(path, "POST", form);
+    expect([path, answer.status, (await answer.json()).code]).toEqual([path, 502, "UPSTREAM_NOT_FOUND"]);
+  }
 });
 
 test("a body's fault is not told as one of the address", async () => {

@@ -23,7 +23,7 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
       return answerJson(response, { jobs, pagination: { offset: 0, limit: 1000, total: jobs.length, has_more: false } });
     }
     const job = running.find((id) => path === `/api/jobs/${id}`);
-    if (job && method === "GET") return answerJson(response, { id: job, status: "in_progress" });
+    if (job && method === "GET" && !operations[`GET ${path}`]) return answerJson(response, { id: job, status: "in_progress" });
     const answer = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
     if (answer !== "silent") answerJson(response, answer[1], answer[0]);
   });
@@ -99,6 +99,36 @@ test("after one stop that was never answered the others are not waited for, and 
     together: 0,
   });
   expect(sent("/api/jobs/")).toHaveLength(2);
+  await server.close();
+});
+
+const notFound: [number, unknown] = [404, { code: "NOT_FOUND", message: "no" }];
+const cancelled = { "POST /api/jobs/a/cancel": notFound };
+const jobA = (status: number, body: unknown = {}) => ({ ...cancelled, "GET /api/jobs/a": [status, body] as [number, unknown] });
+
+test("a job that the service cannot find to cancel is over only where its state says so, or it is not found itself", async () => {
+  for (const operations of [jobA(404), jobA(200, { id: "a", status: "completed" }), jobA(200, { id: "a", status: "lost" })]) {
+    const { server, stop } = await connect(operations, ["a"]);
+    expect(await stop(["a"])).toMatchObject({ stopped: [], over: ["a"], unable: [] });
+    await server.close();
+  }
+});
+
+test("whether a job is over is not known while its state cannot be read", async () => {
+  for (const status of [403, 429, 500, 503]) {
+    const { server, sent, stop } = await connect(jobA(status, { code: "NO", message: "no" }), ["a"]);
+    expect([status, await stop(["a"])]).toEqual([status, { stopped: [], stopping: [], over: [], unable: [], unsure: ["a"], together: 0 }]);
+    expect(sent("/api/interrupt")).toEqual([]);
+    await server.close();
+  }
+});
+
+test("a job that has ended before it is interrupted is over", async () => {
+  let reads = 0;
+  const job = { id: "a", toJSON: () => ({ id: "a", status: ++reads === 1 ? "in_progress" : "completed" }) };
+  const { server, sent, stop } = await connect({ ...jobA(200, job), "POST /api/interrupt": notFound }, ["a"]);
+  expect(await stop(["a"])).toMatchObject({ over: ["a"], unable: [] });
+  expect(sent("/api/interrupt")).toHaveLength(1);
   await server.close();
 });
 

@@ -33,6 +33,8 @@ export const assetTranslations: readonly Translation[] = [
       const isRoot = caught[1] === undefined;
       if (answer.status === 503 || (isRoot && (isNoRoute(answer) || answer.status === 405)))
         return notThere("This local server runs without its asset library (--enable-assets).");
+      // Only newer versions have it.
+      if (caught[1] === "/download" && isNoRoute(answer)) return notThere("This local server does not download models.");
       if (answer.status === 400 && url.searchParams.has("metadata_filter")) return refusedFilter(answer);
       const tellsAssets = caught[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
       return tellsAssets && /\bjson\b/i.test(answer.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(caught[1] ?? "")
