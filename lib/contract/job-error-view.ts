@@ -4,6 +4,7 @@
 
 import { type Failure, parseLateValidation } from "./failure";
 import { isObject, objectOf, parseJson, textOf } from "./json";
+import { type ExecutionError } from "./schemas/execution";
 
 export type JobErrorView = {
   nodeId?: string;
@@ -38,6 +39,23 @@ export function errorLine({ nodeType, type, message, lateValidation }: JobErrorV
   const said = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
   const line = [nodeType, said].filter(Boolean).join(": ");
   return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line;
+}
+
+const LONGEST_FIELD = 500;
+const LONGEST_LISTED = 2000;
+
+/** For a list, and bounded: without the traceback and the inputs at failure, which only a job's own page shows. */
+export function toListedError(said: unknown): ExecutionError | undefined {
+  const error = toJobErrorView(said);
+  return (
+    error && {
+      node_id: error.nodeId?.slice(0, LONGEST_FIELD),
+      node_type: error.nodeType?.slice(0, LONGEST_FIELD),
+      exception_type: error.type.slice(0, LONGEST_FIELD),
+      exception_message: (error.lateValidation?.message ?? error.message).slice(0, LONGEST_LISTED),
+      traceback: [],
+    }
+  );
 }
 
 /** error_message of the status view: plain, or the JSON of an execution error or of a refusal. */

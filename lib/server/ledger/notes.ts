@@ -6,7 +6,7 @@ import "server-only";
 import { jobOfEntry, previewOf } from "@/lib/contract/history-entry";
 import { isObject, objectOf, textOf } from "@/lib/contract/json";
 import { type Subject } from "@/lib/contract/operation";
-import { toJobErrorView } from "@/lib/contract/job-error-view";
+import { toListedError } from "@/lib/contract/job-error-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/outputs-view";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
@@ -24,7 +24,6 @@ export type Answered =
 
 export type About = { sent?: unknown; memberId?: string; atMs?: number };
 
-const LONGEST_ERROR = 2000;
 const LONGEST_TEXT = 500;
 
 /** Undefined of an answer that tells of no job. */
@@ -61,7 +60,7 @@ export function notesOf(answered: Answered): LedgerNote[] {
     }
     case "jobStatus": {
       const { id, status, error_message: message } = answered.value;
-      const error = toJobState(status) === "failed" ? errorTold(toJobErrorView(message)) : undefined;
+      const error = toJobState(status) === "failed" ? toListedError(message) : undefined;
       return [{ jobId: id, isAside: true, item: { status, ...(error && { execution_error: error }) } }];
     }
     case "submission":
@@ -90,7 +89,7 @@ function noteOf(job: JobListItem | JobDetail): LedgerNote {
       execution_start_time: job.execution_start_time,
       execution_end_time: job.execution_end_time,
       preview_output: previewTold(preview),
-      execution_error: errorTold(toJobErrorView(job.execution_error)),
+      execution_error: toListedError(job.execution_error),
     },
   };
 }
@@ -101,18 +100,6 @@ function previewTold(preview: OutputView | undefined): JobListItem["preview_outp
   const { filename, subfolder, type } = preview.file;
   if (filename.length > LONGEST_TEXT || subfolder.length > LONGEST_TEXT) return undefined;
   return { filename, subfolder, type, nodeId: preview.nodeId, mediaType: preview.key, display_name: preview.name.slice(0, LONGEST_TEXT) };
-}
-
-/** Without the traceback and the inputs at failure, which only a job's own page shows. */
-function errorTold(error: ReturnType<typeof toJobErrorView>): JobListItem["execution_error"] {
-  if (!error) return undefined;
-  return {
-    node_id: error.nodeId?.slice(0, LONGEST_TEXT),
-    node_type: error.nodeType?.slice(0, LONGEST_TEXT),
-    exception_type: error.type.slice(0, LONGEST_TEXT),
-    exception_message: (error.lateValidation?.message ?? error.message).slice(0, LONGEST_ERROR),
-    traceback: [],
-  };
 }
 
 function kindsOf(outputs: readonly OutputView[]): string[] {

@@ -28,6 +28,13 @@ export function unreadable(baseUrl: string, status: number, why: string): Failur
   return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${why}.`, status };
 }
 
+/** Thrown where an answer that came cannot be used. `why`: the end of a sentence. */
+export class UnreadableAnswer extends Error {
+  constructor(readonly why: string) {
+    super(why);
+  }
+}
+
 export function callerWentAway(): Failure {
   return { code: "CLIENT_GONE", message: "The request was given up before its end.", status: 0 };
 }

@@ -27,7 +27,8 @@ export type Told = { notes: readonly LedgerNote[]; workflowName?: string };
 export type Reading = ToRead & { isPassedOn: boolean };
 /** `name`: of a wording of the local dialect. */
 export type ToWord = { name: string; args: unknown };
-export type Worded = { ok: true; json: Uint8Array | undefined } | { ok: false; isJson: boolean };
+/** `isJson`: of what is no local server's. `why`: it was not looked at; the end of a sentence. */
+export type Worded = { ok: true; json: Uint8Array | undefined } | { ok: false; isJson: boolean } | { ok: false; why: string };
 
 export type Task =
   | { kind: "read"; bytes: Uint8Array; operationName: string; how: Omit<Reading, "operation"> }
@@ -143,7 +144,7 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
       const done = await bounded([whole], signal, () =>
         inThread({ kind: "read", bytes: whole, operationName: operation.name, how }, [whole], signal, unreadable),
       );
-      if (!done) return { ok: false, why: "too many large answers came at once" };
+      if (!done) return { ok: false, why: TOO_MANY };
       const { read, isClean, inParts, told } = done;
       if (!read.ok) return read;
       const value = inParts ? parts.put(read.value, inParts) : read.value;
@@ -154,7 +155,7 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
     async word(said, how, signal) {
       const whole = said.map(own);
       const done = await bounded(whole, signal, () => inThread({ kind: "word", said: whole, ...how }, whole, signal, unworded));
-      return done ?? unworded();
+      return done ?? { ok: false, why: TOO_MANY };
     },
     written: (value) => parts.write(value),
     told: (value) => (typeof value === "object" && value !== null ? toldBy.get(value) : undefined),
@@ -166,18 +167,21 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
 
 /** All of a buffer: else what else is in it would be given away too. */
 function own(bytes: Uint8Array): Uint8Array {
-  return bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
+  // A Buffer's own slice is no copy.
+  return bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);
 }
 
 function unreadable(error: unknown): DoneOf<"read"> {
-  const why = isOutOfMemory(error) ? TOO_LARGE : "its answer could not be read here";
-  return { kind: "read", read: { ok: false, why }, isClean: false };
+  return { kind: "read", read: { ok: false, why: whyLost(error) }, isClean: false };
 }
 
-function unworded(): DoneOf<"word"> {
-  return { kind: "word", ok: false, isJson: true };
+function unworded(error: unknown): DoneOf<"word"> {
+  return { kind: "word", ok: false, why: whyLost(error) };
 }
 
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+const TOO_MANY = "too many large answers came at once";
+
+function whyLost(error: unknown): string {
+  const isOutOfMemory = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+  return isOutOfMemory ? TOO_LARGE : "its answer could not be read here";
 }

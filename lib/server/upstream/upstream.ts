@@ -10,7 +10,7 @@ import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
 import { lookupOf } from "./absence";
-import { callerWentAway, lacksIt, notAddressable, nothingThere, timedOut, unreachable } from "./failures";
+import { callerWentAway, lacksIt, notAddressable, nothingThere, timedOut, unreachable, unreadable, UnreadableAnswer } from "./failures";
 import { type LargeAnswers } from "./large-answers";
 import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
@@ -123,6 +123,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
       if (input.signal?.aborted) return failed(callerWentAway());
+      if (error instanceof UnreadableAnswer) return failed(unreadable(baseUrl, 200, error.why));
       return failed(unreachable(baseUrl, error));
     } finally {
       endWait?.();

@@ -168,7 +168,7 @@ async function connectLocal(answers: Record<string, unknown>) {
     const path = url.split("?")[0] ?? "";
     if (path === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
     // What was written before it is asked for is not written on this thread meanwhile.
-    const text = texts.get(path);
+    const text = texts.get(url) ?? texts.get(path);
     response
       .writeHead(text === undefined ? 404 : 200, { "content-type": text === undefined ? "text/plain" : "application/json" })
       .end(text);
@@ -223,4 +223,71 @@ test("what a local server says at length and is none of its words is told as suc
   expect(await answer.text()).toContain("has another shape");
   const next = await connectLocal({ "/api/queue": { queue_running: [], queue_pending: [item(0, 200_000)] } });
   expect((await next("/api/queue")).status).toBe(200);
+});
+
+const MANY = 1000;
+/** `fill`: how long the words of its failure are. */
+const failedEntry = (index: number, { fill = 0, workflowId = "w" }: { fill?: number; workflowId?: string }) => {
+  const [number, id, , extra, outputs] = item(index, 0);
+  const fault = {
+    node_id: "1",
+    node_type: "SaveImage",
+    exception_type: "ValueError",
+    exception_message: "It broke. " + "m".repeat(fill / 2),
+  };
+  const traceback = ["t".repeat(fill / 2)];
+  const messages = [["execution_error", { timestamp: 1_767_225_600_000 + index, ...fault, traceback, current_inputs: {} }]];
+  return {
+    prompt: [number, id, {}, { ...(typeof extra === "object" && extra), extra_pnginfo: { workflow: { id: workflowId } } }, outputs],
+    outputs: {},
+    status: { status_str: "error", completed: false, messages },
+  };
+};
+const failedHistory = (count: number, how: { fill?: number; workflowId?: string }) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [idOf(index), failedEntry(index, how)]));
+const noQueue = { queue_running: [], queue_pending: [] };
+
+test("jobs of a local server that failed at great length are listed with the beginning of why, and a job's own page has all of it", async () => {
+  const fill = 20_000;
+  const get = await connectLocal({
+    "/api/history": failedHistory(MANY, { fill }),
+    "/api/history/job-3": { "job-3": failedEntry(3, { fill }) },
+    "/api/queue": noQueue,
+  });
+  const answer = await get("/api/jobs");
+  expect(answer.status).toBe(200);
+  const { jobs, pagination } = z.object({ jobs: z.array(z.any()), pagination: z.object({ total: z.number() }) }).parse(await answer.json());
+  expect(pagination.total).toBe(MANY);
+  expect(jobs[0]).toMatchObject({ status: "failed", execution_error: { node_type: "SaveImage", traceback: [] } });
+  expect(jobs[0].execution_error.exception_message).toMatch(/^It broke\. m+$/);
+  expect(await (await get("/api/jobs/job-3")).json()).toMatchObject({ execution_error: { traceback: ["t".repeat(fill / 2)] } });
+});
+
+test("a history that is too much to be listed at once is asked for again with fewer entries", async () => {
+  const long = { workflowId: "w".repeat(10_000) };
+  const get = await connectLocal({
+    "/api/history?max_items=1000": failedHistory(MANY, long),
+    "/api/history?max_items=200": failedHistory(200, long),
+    "/api/queue": noQueue,
+  });
+  const answer = await get("/api/jobs");
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ pagination: { total: 200 } });
+});
+
+test("a job whose details are large and lack its graph has it from the queue of its local server", async () => {
+  const get = await connectLocal({
+    "/api/jobs/job-3": { id: "job-3", status: "pending", note: "x".repeat(2 * MIB) },
+    "/api/queue": { queue_running: [], queue_pending: [item(3, 1)] },
+  });
+  const answer = await get("/api/jobs/job-3");
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: graphOf(1) } });
+});
+
+test("an answer of a local server that is too large is told as that", async () => {
+  const get = await connectLocal({ "/api/queue": { queue_running: ["x".repeat(64 * MIB)], queue_pending: [] } });
+  const answer = await get("/api/queue");
+  expect(answer.status).toBe(502);
+  expect(await answer.text()).toContain("its answer is too large");
 });

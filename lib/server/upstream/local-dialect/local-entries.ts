@@ -4,6 +4,7 @@
 import "server-only";
 import { z } from "zod";
 import { isObject, textOf } from "@/lib/contract/json";
+import { toListedError } from "@/lib/contract/job-error-view";
 import { listOutputs, type OutputView } from "@/lib/contract/outputs-view";
 import { outputsSchema } from "@/lib/contract/schemas/outputs";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -56,10 +57,15 @@ export function toEndedJob(id: string, { prompt: [priority, , , extra], outputs,
     ...factsOf(extra),
     execution_start_time: began,
     execution_end_time: ending?.[1].timestamp,
-    execution_error: ending?.[0] === "execution_error" ? ending[1] : undefined,
+    execution_error: toListedError(errorIn(messages)),
     outputs_count: files.filter(({ file }) => file).length,
     preview_output: toPreview(files),
   };
+}
+
+function errorIn(messages: z.infer<typeof statusSchema>["messages"]) {
+  const ending = messages.findLast(([event]) => endings.includes(event));
+  return ending?.[0] === "execution_error" ? ending[1] : undefined;
 }
 
 export function wholeOf([, , prompt, extra_data]: QueueItem) {
@@ -67,7 +73,8 @@ export function wholeOf([, , prompt, extra_data]: QueueItem) {
 }
 
 export function detailsOf(id: string, entry: HistoryEntry): LocalJob {
-  return { ...toEndedJob(id, entry), outputs: entry.outputs, execution_status: entry.status, ...wholeOf(entry.prompt) };
+  const execution_error = errorIn(statusSchema.parse(entry.status).messages);
+  return { ...toEndedJob(id, entry), execution_error, outputs: entry.outputs, execution_status: entry.status, ...wholeOf(entry.prompt) };
 }
 
 /** A stored picture, film or sound first, then a passing one, then whatever file or text there is. */

@@ -5,7 +5,9 @@
 import "server-only";
 import { z } from "zod";
 import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { UnreadableAnswer } from "../failures";
 import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
+import { TOO_LARGE } from "../read-body";
 import { type Send } from "../send";
 import { oneChunk, readBytes } from "../streams";
 import { type EndedMemory } from "./ended-jobs";
@@ -58,8 +60,8 @@ export function openExchange({ send, ended, largeAnswers }: LocalTools, request:
 
   async function elsewhere(name: string, said: readonly Uint8Array[], args: unknown): Promise<Uint8Array | undefined> {
     const worded = await largeAnswers.word(said, { name, args }, request.signal);
-    if (!worded.ok) throw new Misread(worded.isJson);
-    return worded.json;
+    if (worded.ok) return worded.json;
+    throw "why" in worded ? new UnreadableAnswer(worded.why) : new Misread(worded.isJson);
   }
   const write: LocalExchange["write"] = async (wording, said, args) => {
     if (isLarge(said)) return elsewhere(wording.name, said, args);
@@ -77,7 +79,7 @@ export function openExchange({ send, ended, largeAnswers }: LocalTools, request:
     async learn<Args, T>(wording: Wording<Args, T>, said: readonly Uint8Array[], args: Args) {
       if (!isLarge(said)) return onTheSpot(wording, said, args);
       const json = await elsewhere(wording.name, said, args);
-      if (json && json.byteLength > MOST_LEARNT_BYTES) throw new Misread(true);
+      if (json && json.byteLength > MOST_LEARNT_BYTES) throw new UnreadableAnswer(TOO_LARGE);
       return parseExactJson<T>(json ? toText(json) : "null");
     },
     caught: caught.slice(1),
@@ -103,12 +105,13 @@ export function openExchange({ send, ended, largeAnswers }: LocalTools, request:
   };
 }
 
-export type Read = { ok: true; bytes: Uint8Array } | { ok: false; answer: Response; isTooLarge?: true };
+export type Read = { ok: true; bytes: Uint8Array } | { ok: false; answer: Response };
 
 export async function readLocal(answer: Response): Promise<Read> {
   if (answer.status >= 300 || /^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) return { ok: false, answer };
   const bytes = await readBytes(answer.body, MOST_BYTES);
-  return bytes ? { ok: true, bytes } : { ok: false, answer: translated(null), isTooLarge: true };
+  if (!bytes) throw new UnreadableAnswer(TOO_LARGE);
+  return { ok: true, bytes };
 }
 
 function isLarge(said: readonly Uint8Array[]): boolean {

@@ -3,6 +3,7 @@
 
 import "server-only";
 import { z } from "zod";
+import { UnreadableAnswer } from "../failures";
 import { extraSchema, type QueueItem, queueSchema } from "./local-entries";
 import { type LocalExchange, readLocal, toBytes, type Translation, translated } from "./local-exchange";
 import { wording } from "./wording";
@@ -66,8 +67,14 @@ async function readIds({ ask, learn }: LocalExchange): Promise<{ running: string
 }
 
 async function recentIds({ ask, learn }: LocalExchange): Promise<string[]> {
-  const read = await readLocal(await ask("/api/history", { query: { max_items: RECENT_ENTRIES } }));
-  return read.ok ? learn(historyIds, [read.bytes], undefined) : [];
+  try {
+    const read = await readLocal(await ask("/api/history", { query: { max_items: RECENT_ENTRIES } }));
+    return read.ok ? await learn(historyIds, [read.bytes], undefined) : [];
+  } catch (error) {
+    // It only completes what is told of a change, which must not fail for it.
+    if (error instanceof UnreadableAnswer) return [];
+    throw error;
+  }
 }
 
 function idsOf(items: QueueItem[]): string[] {

@@ -3,6 +3,8 @@
 
 import "server-only";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
+import { UnreadableAnswer } from "../failures";
+import { TOO_LARGE } from "../read-body";
 import { detailsOf, historySchema, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
 import { type LocalExchange, readLocal, translated } from "./local-exchange";
 import { wording } from "./wording";
@@ -83,15 +85,19 @@ async function readEnded(exchange: LocalExchange): Promise<Newest> {
     return { ok: true, value: newestFirst };
   }
   for (const count of READINGS) {
-    const read = await readNewest(exchange, count);
-    if (!read.ok && read.isTooLarge && count !== READINGS.at(-1)) continue;
+    const read = await readNewest(exchange, count).catch(unlessTooLarge);
+    if (!read) continue;
     if (read.ok) ended.keep(base, read.value);
     return read;
   }
-  throw new Error("there is a last reading");
+  throw new UnreadableAnswer(TOO_LARGE);
 }
 
-type Newest = { ok: true; value: readonly LocalJob[] } | { ok: false; answer: Response; isTooLarge?: true };
+function unlessTooLarge(error: unknown): undefined {
+  if (!(error instanceof UnreadableAnswer) || error.why !== TOO_LARGE) throw error;
+}
+
+type Newest = { ok: true; value: readonly LocalJob[] } | { ok: false; answer: Response };
 
 async function readNewest({ ask, learn }: LocalExchange, count: number): Promise<Newest> {
   const read = await readLocal(await ask("/api/history", { query: { max_items: count } }));

@@ -5,6 +5,7 @@
 
 import "server-only";
 import { z } from "zod";
+import { UnreadableAnswer } from "../failures";
 import { type LargeAnswers } from "../large-answers";
 import { type Send } from "../send";
 import { createEndedMemory } from "./ended-jobs";
@@ -27,6 +28,14 @@ const promptWords = wording("prompt", ([body], { create_time }: { create_time: n
   const given = promptSchema.safeParse(body);
   return given.success ? { client_id: CLIENT_ID, ...given.data, extra_data: { ...given.data.extra_data, create_time } } : undefined;
 });
+/** The fault is here and not the server's, which knows nothing of it. */
+const NOT_SENT = "The job was not sent: the console could not prepare a workflow of this size now. Submit it again in a moment.";
+
+function unlessUnreadable(error: unknown): "unreadable" {
+  if (error instanceof UnreadableAnswer) return "unreadable";
+  throw error;
+}
+
 const activeUser = wording("active-user", () => ({ status: "active" }));
 
 const otherTranslations: readonly Translation[] = [
@@ -34,7 +43,9 @@ const otherTranslations: readonly Translation[] = [
     method: "POST",
     path: /\/api\/prompt$/,
     async speak({ request, pass, ask, ended, write }) {
-      const json = await write(promptWords, [new Uint8Array(await request.clone().arrayBuffer())], { create_time: ended.now() });
+      const body = new Uint8Array(await request.clone().arrayBuffer());
+      const json = await write(promptWords, [body], { create_time: ended.now() }).catch(unlessUnreadable);
+      if (json === "unreadable") return translated({ code: "SERVICE_UNAVAILABLE", message: NOT_SENT }, 503);
       return json ? ask("/api/prompt", { json }) : pass();
     },
   },
