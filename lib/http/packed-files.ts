@@ -1,6 +1,7 @@
 // Files that the build packed with Brotli once (bin/finish-pages.mjs): a browser that reads it gets them smaller than gzip makes them, and no
 // answer packs them again.
-// Guarantees: whoever does not read Brotli gets what they got before; an address without a packed file is left alone.
+// Guarantees: whoever does not read Brotli gets what they got before; an address without a packed file is left alone, and so is any
+// answer but the file itself.
 // Must never: answer. Next sends the file, with its caching, its ETag and its 304.
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
@@ -17,14 +18,29 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
       .map((file) => `${prefix}/${file.replaceAll("\\", "/")}`),
   );
   return (request, response) => {
-    const { url = "" } = request;
+    const { url = "", method } = request;
+    if (method !== "GET" && method !== "HEAD") return;
     const path = url.split("?", 1)[0] ?? "";
     const type = types[/\.\w+$/.exec(path)?.[0] ?? ""];
     if (type === undefined || !packed.has(`${path}.br`) || !readsBrotli(String(request.headers["accept-encoding"] ?? ""))) return;
     request.url = `${path}.br${url.slice(path.length)}`;
     response.setHeader("content-encoding", "br");
     response.setHeader("content-type", type);
+    unlessRefused(response, type);
   };
+}
+
+/** A page about a fault is not packed, and no file. */
+function unlessRefused(response: ServerResponse, type: string): void {
+  response.writeHead = new Proxy(response.writeHead, {
+    apply(writeHead, self, head: unknown[]) {
+      if (Number(head[0]) >= 400) {
+        response.removeHeader("content-encoding");
+        if (response.getHeader("content-type") === type) response.removeHeader("content-type");
+      }
+      return Reflect.apply(writeHead, self, head);
+    },
+  });
 }
 
 function readsBrotli(accepted: string): boolean {

@@ -16,19 +16,23 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function asked(path: string, accepted: string | undefined) {
+async function asked(path: string, accepted: string | undefined, { method = "GET", status = 200 } = {}) {
   const prefer = packedFiles(folder, "/static");
   let seen = "";
   const listener: RequestListener = (request, response) => {
     prefer(request, response);
     seen = request.url ?? "";
+    if (status !== 200) response.statusCode = status;
     response.end();
   };
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : 0;
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: accepted === undefined ? {} : { "accept-encoding": accepted } });
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: accepted === undefined ? {} : { "accept-encoding": accepted },
+  });
   await new Promise((resolve) => server.close(resolve));
   return [seen, answer.headers.get("content-encoding"), answer.headers.get("content-type")];
 }
@@ -44,4 +48,13 @@ test("whoever does not read Brotli, and a file that was not packed, are left alo
     expect(await asked("/static/chunks/a.js", accepted)).toEqual(["/static/chunks/a.js", null, null]);
   for (const path of ["/static/chunks/b.js", "/static/chunks/../chunks/b.js", "/chunks/a.js", "/static/chunks"])
     expect((await asked(path, "br"))[1]).toBeNull();
+});
+
+test("what is not the file is not called packed: another method, and every refusal", async () => {
+  const type = "application/javascript; charset=UTF-8";
+  expect(await asked("/static/chunks/a.js", "br", { method: "HEAD" })).toEqual(["/static/chunks/a.js.br", "br", type]);
+  for (const method of ["POST", "PUT", "DELETE", "OPTIONS"])
+    expect(await asked("/static/chunks/a.js", "br", { method })).toEqual(["/static/chunks/a.js", null, null]);
+  for (const status of [404, 405, 416, 500]) expect((await asked("/static/chunks/a.js", "br", { status })).slice(1)).toEqual([null, null]);
+  for (const status of [206, 304]) expect((await asked("/static/chunks/a.js", "br", { status }))[1]).toBe("br");
 });
