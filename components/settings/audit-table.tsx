@@ -69,16 +69,15 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   );
 }
 
-const SHOWN = 200;
-
 /** What one act was done to, thing by thing: by the name that it had then, with its id. */
 function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[] }) {
   const t = useTranslations("settings.audit");
+  const { moreParts = 0 } = entry;
   return (
     <details className="text-sm text-ink-3">
-      <summary className="cursor-pointer rounded-sm">{t("parts", { count: parts.length })}</summary>
+      <summary className="cursor-pointer rounded-sm">{t("parts", { count: parts.length + moreParts })}</summary>
       <ul className="max-h-60 overflow-y-auto py-1">
-        {parts.slice(0, SHOWN).map(({ id, name, isRefused }, at) => {
+        {parts.map(({ id, name, isRefused }, at) => {
           const href = targetHref({ ...entry, target: id });
           return (
             <li key={at} title={id} className="truncate">
@@ -89,7 +88,7 @@ function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[]
           );
         })}
       </ul>
-      {parts.length > SHOWN ? <p>{t("moreParts", { count: parts.length - SHOWN })}</p> : null}
+      {moreParts > 0 ? <p>{t("moreParts", { count: moreParts })}</p> : null}
     </details>
   );
 }

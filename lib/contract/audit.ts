@@ -37,6 +37,8 @@ export type AuditItem = {
   outcome?: string;
   /** What it was done to, one by one, newest first; many requests of one act are one entry. */
   parts?: AuditPart[];
+  /** So many older ones are not told one by one. */
+  moreParts?: number;
   /** So many requests of the act were refused or failed, where others were not. */
   refused?: number;
 };

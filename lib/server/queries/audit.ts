@@ -15,8 +15,10 @@ import { groupAudit, type Logged } from "./group-audit";
 
 const HOUR_MS = 60 * 60_000;
 const EXPORT_PAGE = 100;
+/** The file names every thing, and one entry may name a hundred. */
+const EXPORT_ENTRIES = 1_000;
 const READ_PAGE = 100;
-/** An act on more things than this is more than one row. */
+/** So many entries are read for a page, and for one row of the file: what is more than this is another row. */
 const MOST_READ = 5_000;
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 
@@ -28,12 +30,15 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
   const read: Logged[][] = [];
   let rows: AuditItem[] = [];
   let isOver = false;
+  let isFull = true;
   // One row more than the page holds: the last one may go on in what was not read.
-  while (!isOver && rows.length <= query.limit && read.length < MOST_READ) {
-    const acts = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, READ_PAGE);
-    read.push(...acts.map((act) => act.map((entry) => toItem(entry, names))));
+  while (isFull && rows.length <= query.limit && read.flat().length < MOST_READ) {
+    const most = { acts: READ_PAGE, entries: MOST_READ - read.flat().length };
+    const page = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, most);
+    read.push(...page.acts.map((act) => act.map((entry) => toItem(entry, names))));
     rows = groupAudit(read);
-    isOver = acts.length < READ_PAGE;
+    isOver = page.isOver;
+    isFull = page.acts.length === READ_PAGE;
   }
   return ok({ entries: rows.slice(0, query.limit), hasMore: rows.length > query.limit || !isOver });
 }
@@ -67,16 +72,18 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
   let before: number | undefined;
   let open: Logged[][] = [];
   for (;;) {
-    const page = await composition().store.audit.listActs({ ...search, before }, EXPORT_PAGE);
-    before = page.at(-1)?.[0]?.id;
-    const isLast = page.length < EXPORT_PAGE;
-    const read = [...open, ...page.map((act) => act.map((entry) => toItem(entry, names)))];
-    const rows = groupAudit(read);
+    const { acts, isOver } = await composition().store.audit.listActs(
+      { ...search, before },
+      { acts: EXPORT_PAGE, entries: EXPORT_ENTRIES },
+    );
+    before = acts.at(-1)?.[0]?.id;
+    const read = [...open, ...acts.map((act) => act.map((entry) => toItem(entry, names)))];
+    const rows = groupAudit(read, Number.POSITIVE_INFINITY);
     // The last row may go on in the next page, where it is put together whole.
-    const held = isLast || read.length > MOST_READ ? undefined : rows.pop();
+    const held = isOver || read.length > MOST_READ ? undefined : rows.pop();
     open = held ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
     if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
-    if (isLast) return;
+    if (isOver) return;
   }
 }
 

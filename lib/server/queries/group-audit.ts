@@ -9,6 +9,8 @@ import { familyOf } from "@/lib/contract/audit-acts";
 import { type AuditThing, readThings } from "@/lib/contract/audit-items";
 
 const MOMENT_MS = 10_000;
+/** Told one by one on a page; of the rest it is said how many they are. */
+const MOST_PARTS = 100;
 /** What many are done of at a time without saying so; signing in twice is twice. */
 const ofMany = new Set([
   "manageQueue",
@@ -29,33 +31,33 @@ const ofMany = new Set([
 export type Logged = AuditItem & { actId?: string };
 
 /** Each with the rest of its act, newest first, as they come. A row has the id that the next page begins before. */
-export function groupAudit(acts: readonly (readonly Logged[])[]): AuditItem[] {
+export function groupAudit(acts: readonly (readonly Logged[])[], most = MOST_PARTS): AuditItem[] {
   const rows: AuditItem[] = [];
   let before: Logged | undefined;
   for (const [newest, ...rest] of acts) {
     if (!newest) continue;
     const row = rows.at(-1);
     if (row && before && isSameAct(before, newest)) {
-      rows[rows.length - 1] = { ...together(row), id: newest.id, parts: [...(row.parts ?? []), ...partsOf(newest)] };
-    } else rows.push(rowOf(newest, rest));
+      rows[rows.length - 1] = { ...together(row), id: newest.id, ...partsOf([newest], most, row) };
+    } else rows.push(rowOf([newest, ...rest], most));
     before = newest;
   }
   return rows;
 }
 
-function rowOf(newest: Logged, rest: readonly Logged[]): AuditItem {
-  const entries = [newest, ...rest];
-  const parts = entries.flatMap(partsOf);
+function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem {
+  const [newest, ...rest] = entries;
+  const parts = partsOf(entries, most);
   // What went through says what the act was; where nothing did, the newest refusal.
   const done = entries.filter(isDone);
   const { outcome, actId: _, ...facts } = done[0] ?? newest;
   if (rest.length === 0) {
     const said = readThings(outcome).outcome;
-    return { ...facts, ...(said !== undefined && { outcome: said }), parts };
+    return { ...facts, ...(said !== undefined && { outcome: said }), ...parts };
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);
   const refused = done.length === 0 ? 0 : entries.length - done.length;
-  const row = { ...together(facts), id: newest.id, at: newest.at, parts, ...(refused > 0 && { refused }) };
+  const row = { ...together(facts), id: newest.id, at: newest.at, ...parts, ...(refused > 0 && { refused }) };
   return isMixed ? { ...row, action: familyOf(facts.action) ?? facts.action } : row;
 }
 
@@ -82,7 +84,21 @@ function isSameAct(newer: Logged, older: Logged): boolean {
   );
 }
 
-function partsOf(entry: AuditItem): AuditPart[] {
+type Parts = Pick<AuditItem, "moreParts"> & { parts: AuditPart[] };
+
+/** Added to those of the row that goes on in these entries. */
+function partsOf(entries: readonly AuditItem[], most: number, { parts = [], moreParts: more = 0 }: Partial<Parts> = {}): Parts {
+  let moreParts = more;
+  for (const entry of entries) {
+    const told = partsOfOne(entry);
+    const room = most - parts.length;
+    parts.push(...told.slice(0, room));
+    moreParts += Math.max(0, told.length - room);
+  }
+  return { parts, ...(moreParts > 0 && { moreParts }) };
+}
+
+function partsOfOne(entry: AuditItem): AuditPart[] {
   const { things, outcome } = readThings(entry.outcome);
   const mark = { at: entry.at, ...(!isDone(entry) && { isRefused: true as const }) };
   const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(\S+)/.exec(outcome ?? "")?.[1];

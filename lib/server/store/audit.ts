@@ -25,9 +25,12 @@ export type AuditEntry = {
 };
 export type KeptEntry = Omit<AuditEntry, "act"> & { id: number; actId?: string };
 type AuditSearch = { memberId?: string; action?: string; connectionId?: string; from?: number; to?: number; before?: number };
+type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 const MOST_CHOICES = 500;
+/** One may be a thousand entries, and a query holds up everything else. */
+const ACTS_AT_ONCE = 5;
 
 export function createAuditStore(database: Database) {
   const actIdOf = createActIds();
@@ -45,7 +48,7 @@ export function createAuditStore(database: Database) {
   };
 
   /** The newest entries that no newer one of their act replaces, and with each what else its act did. */
-  const listActs = async (search: AuditSearch, limit: number): Promise<KeptEntry[][]> => {
+  const newestActs = async (search: AuditSearch, limit: number): Promise<KeptEntry[][]> => {
     const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matching("newer", search)}`;
     const rows = await database
       .selectFrom("audit")
@@ -71,6 +74,22 @@ export function createAuditStore(database: Database) {
       if (act && Number(row.id) !== act[0]?.id) act.push(toEntry(row));
     }
     return acts;
+  };
+
+  /** So many acts at most, and no further one once their entries are more than that; each is whole. */
+  const listActs = async (search: AuditSearch, most: { acts: number; entries: number }): Promise<ActsPage> => {
+    const acts: KeptEntry[][] = [];
+    let entries = 0;
+    for (;;) {
+      const wanted = Math.min(ACTS_AT_ONCE, most.acts - acts.length);
+      const some = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, wanted);
+      for (const act of some) {
+        if (acts.length > 0 && entries + act.length > most.entries) return { acts, isOver: false };
+        acts.push(act);
+        entries += act.length;
+      }
+      if (some.length < wanted || acts.length >= most.acts) return { acts, isOver: some.length < wanted };
+    }
   };
 
   return {

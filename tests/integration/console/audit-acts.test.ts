@@ -1,7 +1,9 @@
 // One act on many things is one row of the audit log, whatever happened beside it, and unfolds to the things by their names.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ACT_HEADER } from "@/lib/contract/act-id";
-import { type AuditItem } from "@/lib/contract/audit";
+import { type AuditItem, type AuditPage } from "@/lib/contract/audit";
 import { LABEL_HEADER } from "@/lib/contract/submission";
 import { createHarness, type Harness } from "@/tests/support/harness";
 
@@ -107,4 +109,28 @@ test("an act that goes on after a long pause is a second row, pages neither lose
   }
   expect(paged).toEqual(all);
   expect(await harness.console.store.audit.verify()).toHaveProperty("last");
+});
+
+test("large acts are read a few thousand entries at a time, and each is a row that tells how much it did", async () => {
+  const { audit } = harness.console.store;
+  // As many as nobody waits to write one by one; nothing here reads the chain.
+  const database = new Sqlite(join(harness.console.env.dataDir, "console.sqlite"));
+  database.exec(`
+    WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 7199)
+    INSERT INTO audit (at, request_id, member_id, member_name, action, connection_id, target, status, act_id, hash)
+      SELECT ${now}, 'r', 'm', 'M', 'deleteAsset', 'large', (number / 900) || '-' || (number % 900), 204, 'act ' || (number / 900), '' FROM entry`);
+  database.close();
+  const read = vi.spyOn(audit, "listActs");
+  const page = async (before = ""): Promise<AuditPage> =>
+    (await harness.request(`/api/console/audit?limit=200&on=large${before}`, { as: "admin" })).json();
+  const first = await page();
+  const second = await page(`&before=${first.entries.at(-1)?.id}`);
+  expect([first.entries.length, first.hasMore, second.entries.length, second.hasMore]).toEqual([5, true, 3, false]);
+  for (const { parts, moreParts } of [...first.entries, ...second.entries]) expect([parts?.length, moreParts]).toEqual([100, 800]);
+  const file = await (await harness.request("/api/console/audit/export?on=large", { as: "admin" })).text();
+  const lines = file.trimEnd().split("\r\n");
+  expect(lines).toHaveLength(9);
+  for (const line of lines.slice(1)) expect(line).toMatch(/,900,(\d-\d+; ){899}\d-\d+$/);
+  const sizes = await Promise.all(read.mock.results.map(async ({ value }) => (await value).acts.flat().length));
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
 });

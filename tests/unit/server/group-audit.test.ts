@@ -85,3 +85,19 @@ test("a name cannot pass for another thing, and what was not written here is an 
     ).things,
   ).toHaveLength(100);
 });
+
+test("a row tells a hundred things one by one, and of the rest how many they are", () => {
+  const many = Array.from({ length: 250 }, (_, index) => entry(250 - index, { target: `t${250 - index}` }));
+  for (const rows of [
+    groupAudit([many.map((one) => ({ ...one, actId: "act" }))]),
+    groupAudit(many.map((one) => [{ ...one, at: 1_000 }])),
+  ]) {
+    expect(rows).toHaveLength(1);
+    expect([rows[0]?.parts?.length, rows[0]?.parts?.at(0)?.id, rows[0]?.parts?.at(-1)?.id, rows[0]?.moreParts]).toEqual([
+      100,
+      "t250",
+      "t151",
+      150,
+    ]);
+  }
+});
