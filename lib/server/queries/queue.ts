@@ -16,6 +16,8 @@ import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 import { canStop } from "../capabilities/has-capability";
 import { composition } from "../composition";
+import { unreadable } from "../upstream/failures";
+import { TOO_LARGE } from "../upstream/read-body";
 
 const MOST_ROWS = 1000;
 
@@ -31,10 +33,12 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
   const hasOrder = pending > 1 && knowsQueue() !== false;
   // Of its graphs nothing is read here.
   const queue = hasOrder ? await upstream.exchange(operations.listQueue, { signal }) : undefined;
-  const order = queueListSchema.safeParse(queue?.ok ? queue.value.value : undefined);
+  const order = queue?.ok ? queueListSchema.safeParse(queue.value.value) : undefined;
+  // It was of this shape when it came: its rows were too many to be told apart.
+  if (order?.success === false) return failed(toBrowser(unreadable(used.baseUrl, 200, TOO_LARGE), access.value));
   const mayStop = jobs.value.jobs.length > pending && (await canStop(access.value, signal));
   const named = await passOn(operations.listJobs, access.value, jobs.value);
-  const view = toQueueView(named.jobs, order.data);
+  const view = toQueueView(named.jobs, order?.data);
   return ok({ ...view, canStop: mayStop, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable });
 }
 

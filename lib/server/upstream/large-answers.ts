@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/job-ledger";
-import { createWrittenParts, type InParts } from "./written-parts";
+import { createWrittenParts, type InParts, MOST_ROWS } from "./written-parts";
 import { type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
 
 /** Smaller ones take a few milliseconds, and go nowhere. */
@@ -18,8 +18,6 @@ const MOST_WAITING_BYTES = 256 * 1024 ** 2;
 /** An answer of 64 MiB takes ten times as much while it is looked through. */
 const HEAP_MB = 1024;
 const IDLE_MS = 60_000;
-/** Longer lists hold no jobs. */
-const MOST_ROWS = 2000;
 
 /** What this process learns of an answer whose parts it does not read. */
 export type Told = { notes: readonly LedgerNote[]; workflowName?: string };

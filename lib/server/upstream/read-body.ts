@@ -14,7 +14,7 @@ import { keyGate } from "./key-gate";
 /** A hundred graphs of a thousand nodes have fewer. What has more takes too long to hand over, wherever it was read. */
 const MOST_VALUES = 2_000_000;
 /** Different ones: each takes ten times as long as a name that was there before. */
-const MOST_NAMES = 120_000;
+export const MOST_NAMES = 120_000;
 
 export type ToRead = { operation: Operation; status: number; apiKey: string | undefined; mostRows: number | undefined };
 /** `why`: the end of a sentence. */

@@ -6,16 +6,17 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/exact-json";
 import { isObject } from "@/lib/contract/json";
+import { MOST_NAMES } from "./read-body";
 
 /** `end`: where the part ends in `json`; the next one begins there. */
 type Place = { path: readonly (string | number)[]; end: number };
 export type InParts = { json: Uint8Array; places: readonly Place[] };
 
-/** Lists of jobs, and what a row of them holds. What has more is one part. */
-const MOST_ROWS = 2000;
+/** Of a list of jobs, as many as any queue may hold, and what a row holds. What has more is one part. */
+export const MOST_ROWS = 100_000;
 const MOST_FIELDS = 200;
-/** A catalogue of node classes has a few thousand. */
-const MOST_ENTRIES = 5000;
+/** The names of a catalogue of node classes are read, however many an answer may have; an answer that is a list itself is not. */
+const MOST_ITEMS = 5000;
 /** Signed addresses are shorter. */
 const LONGEST_TEXT = 4096;
 const LARGEST_VALUE = 256;
@@ -42,7 +43,7 @@ export function takeApart(value: unknown): { rest: unknown; inParts: InParts } {
     if (!isObject(item) || Object.keys(item).length > most) return write(item, path);
     return Object.fromEntries(Object.entries(item).map(([name, one]) => [name, put(one, [...path, name])]));
   }
-  const rest = mapped(value, [], MOST_ENTRIES, field);
+  const rest = mapped(value, [], Array.isArray(value) ? MOST_ITEMS : MOST_NAMES, field);
   return { rest, inParts: { json: Buffer.concat(pieces), places } };
 }
 
