@@ -7,12 +7,19 @@ import { useFocusWhenLost } from "./use-focus-when-lost";
 import { ToneIcon } from "./tone-icon";
 import { type Tone } from "./tone";
 
-type ReceiptLineProps = { tone: Tone; text: string; children?: ReactNode; onDismiss?: () => void };
+type ReceiptLineProps = {
+  tone: Tone;
+  text: string;
+  children?: ReactNode;
+  /** It appears when an act is answered, and not again when one comes back to the page. */
+  isAnswer?: boolean;
+  onDismiss?: () => void;
+};
 
 /** The truth after the act, or that it can still be undone, in the tool bar, where it moves nothing. It stays until it is dismissed or the next act begins. */
-export function ReceiptLine({ tone, text, children, onDismiss }: ReceiptLineProps) {
+export function ReceiptLine({ tone, text, children, isAnswer = false, onDismiss }: ReceiptLineProps) {
   const t = useTranslations("common");
-  const line = useFocusWhenLost<HTMLDivElement>();
+  const line = useFocusWhenLost<HTMLDivElement>(isAnswer);
   return (
     <div
       ref={line}

@@ -20,6 +20,8 @@ export type Operation = {
   /** From /api on; parameters in braces, in the interface's spelling. */
   path: `/api/${string}`;
   tier: "core" | "extension";
+  /** Core, and yet a plain local server lacks it: that is how such a server is known. */
+  isLackedByLocal?: true;
   /** Of an extension: what a connection must have for it. */
   capability?: Capability;
   /** The weakest role of a team member who may call it through the console. */

@@ -21,6 +21,7 @@ test("a long dialog on a small phone scrolls its body alone, and its actions sta
   }
   await expectAccessible(page);
 
+  await page.setViewportSize({ width: 390, height: 400 });
   await page.goto(`${desk.url}/settings/account`);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(true);

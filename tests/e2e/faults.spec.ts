@@ -128,7 +128,7 @@ test("a filled form outlives every fault of its run, and then runs as it was typ
       await run.click();
       const note = page.getByRole("alert").filter({ hasText: "The job may or may not have been accepted" });
       await expect(note).toContainText("Cause: the service");
-      await expect(note).toContainText("does not send it again by itself");
+      await expect(note).toContainText("before you send it again");
       await expect(width).toHaveValue("72");
       line.spoil();
       await page.getByRole("button", { name: "Dismiss" }).click();

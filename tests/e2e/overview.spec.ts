@@ -81,7 +81,7 @@ test("a picture without a workflow that is dropped on the first page opens in a 
   });
   await drop(page.getByRole("region", { name: "Your own workflow" }), { name: "mine.png", type: "image/png", bytes });
   await expect(page).toHaveURL(`${freshDesk.url}/run`);
-  await expect(page.getByText("mine.png carries no workflow, so it opened in a sample.")).toBeVisible();
+  await expect(page.getByText("mine.png has no workflow, so it was opened in a sample.")).toBeVisible();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Poster from a photo");
   await expect(page.getByRole("textbox", { name: "Picture name" })).toHaveValue("mine.png");
   await expectDrawn(page.getByRole("img", { name: "Picture of Photo" }));

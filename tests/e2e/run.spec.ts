@@ -158,5 +158,5 @@ test("a photograph on its way into a sample says so and can be stopped, and is n
   await page.unrouteAll({ behavior: "wait" });
   await drop(page.getByText("Drop a workflow file here"), photo);
   await expect(page.getByRole("textbox", { name: "Picture name" })).toHaveValue(photo.name);
-  await expect(page.getByText(`${photo.name} carries no workflow, so it opened in a sample.`)).toBeVisible();
+  await expect(page.getByText(`${photo.name} has no workflow, so it was opened in a sample.`)).toBeVisible();
 });

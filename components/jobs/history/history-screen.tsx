@@ -66,6 +66,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, history }: His
           <span className="text-ink-3">{canRemove ? t("stays") : t("readOnly")}</span>
           {clearing.cleared ? (
             <ReceiptLine
+              isAnswer
               tone={left === 0 ? "ok" : "off"}
               text={left === 0 ? t("cleared") : t("clearLost", { count: left })}
               onDismiss={clearing.dismiss}

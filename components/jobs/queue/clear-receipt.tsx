@@ -21,5 +21,7 @@ export function ClearReceipt({ asked, outcome, waiting, onDismiss }: ClearReceip
   const tooLate = Math.max(0, asked - cancelled);
   const unknown = outcome.kind === "told" ? "untold" : "lost";
   const key = cancelled === 0 ? (`${unknown}${waiting === 0 ? "Gone" : "Waiting"}` as const) : tooLate === 0 ? "all" : "some";
-  return <ReceiptLine tone={cancelled > 0 ? "ok" : "off"} text={t(key, { asked, waiting, cancelled, tooLate })} onDismiss={onDismiss} />;
+  return (
+    <ReceiptLine isAnswer tone={cancelled > 0 ? "ok" : "off"} text={t(key, { asked, waiting, cancelled, tooLate })} onDismiss={onDismiss} />
+  );
 }

@@ -15,6 +15,7 @@ export const serviceOperations = {
     method: "GET",
     path: "/api/user",
     tier: "core",
+    isLackedByLocal: true,
     role: "viewer",
     answers: { 200: json(userSchema) },
   }),

@@ -7,7 +7,7 @@ import { type StopReceipt } from "@/lib/contract/console";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/submission";
-import { isTerminalWord } from "@/lib/contract/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
@@ -15,7 +15,8 @@ import { composition } from "../composition";
 import { type Upstream } from "../upstream/upstream";
 
 const MOST_RUNNING = 1000;
-type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "unsure";
+/** `silent`: unsure, since the service answered nothing for long. */
+type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "unsure" | "silent";
 
 export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopReceipt, Failure>> {
   const query = { status: ["in_progress"], offset: 0, limit: MOST_RUNNING };
@@ -39,7 +40,8 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
     // What was stopped before this one must be told; the rest is as it was.
     if (!outcome.ok && receipt.stopped.length + receipt.stopping.length === 0) return failed(toBrowser(outcome.failure, access));
     const became = outcome.ok ? outcome.value : "impossible";
-    if (became === "unsure") receipt.unsure = [...(receipt.unsure ?? []), id];
+    isSilent = became === "silent";
+    if (became === "unsure" || became === "silent") receipt.unsure = [...(receipt.unsure ?? []), id];
     else if (became === "stopped" || became === "stopping" || became === "over") receipt[became].push(id);
     else receipt.unable.push(id);
     if (became === "not-alone") receipt.together = running.size;
@@ -60,8 +62,8 @@ async function stop(
     if (said.ok) return ok(said.value.cancelled === false ? "over" : "stopped");
     if (!lacksOperation(said.failure)) {
       if (said.failure.status !== 404) return said;
-      const outcome = await whetherOver(upstream, id, signal);
-      if (outcome !== "goes-on") return ok(outcome);
+      const now = await whatBecameOf(upstream, id, signal);
+      if (now !== "running") return ok(now);
     }
   }
   if (knows("interrupt") === false) return ok("impossible");
@@ -69,13 +71,22 @@ async function stop(
   const said = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
   if (said.ok) return ok("stopping");
   if (lacksOperation(said.failure)) return ok("impossible");
-  const outcome = said.failure.status === 404 ? await whetherOver(upstream, id, signal) : "goes-on";
-  return outcome === "goes-on" ? said : ok(outcome);
+  const now = said.failure.status === 404 ? await whatBecameOf(upstream, id, signal) : "running";
+  return now === "running" ? said : ok(now);
 }
 
-/** Of a job that was not found to be stopped. An outage says nothing of it. */
-async function whetherOver(upstream: Upstream, id: string, signal?: AbortSignal): Promise<"over" | "unsure" | "goes-on"> {
+/** Of a job that was not found to be stopped. An outage says nothing of it; one that is being cancelled is not interrupted as well. */
+async function whatBecameOf(
+  upstream: Upstream,
+  id: string,
+  signal?: AbortSignal,
+): Promise<"over" | "stopping" | "running" | "unsure" | "silent"> {
   const job = await upstream.call(operations.getJob, { params: { job_id: id }, signal });
-  if (job.ok) return isTerminalWord(job.value.status) ? "over" : "goes-on";
-  return job.failure.status === 404 && job.failure.code !== "UPSTREAM_NOT_FOUND" ? "over" : "unsure";
+  if (!job.ok) {
+    if (job.failure.code === "UPSTREAM_TIMEOUT") return "silent";
+    return job.failure.status === 404 && job.failure.code !== "UPSTREAM_NOT_FOUND" ? "over" : "unsure";
+  }
+  if (isTerminalWord(job.value.status)) return "over";
+  const state = toJobState(job.value.status);
+  return state === "cancelled" ? "stopping" : state === "in_progress" ? "running" : "unsure";
 }

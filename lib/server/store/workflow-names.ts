@@ -3,6 +3,7 @@
 
 import "server-only";
 import { type Database } from "./database";
+import { inPieces } from "./in-pieces";
 
 const MOST_LISTED = 2_000;
 
@@ -49,13 +50,14 @@ export function createWorkflowNameStore(database: Database) {
 
     /** Names by workflow id; what has none is absent. */
     async list(connectionId: string, workflowIds: readonly string[]): Promise<Map<string, string>> {
-      if (workflowIds.length === 0) return new Map();
-      const rows = await database
-        .selectFrom("workflow_names")
-        .select(["workflow_id", "name"])
-        .where("connection_id", "=", connectionId)
-        .where("workflow_id", "in", workflowIds)
-        .execute();
+      const rows = await inPieces(workflowIds, (ids) =>
+        database
+          .selectFrom("workflow_names")
+          .select(["workflow_id", "name"])
+          .where("connection_id", "=", connectionId)
+          .where("workflow_id", "in", ids)
+          .execute(),
+      );
       return new Map(rows.map((row) => [row.workflow_id, row.name]));
     },
   };

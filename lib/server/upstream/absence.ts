@@ -21,7 +21,7 @@ export function saysNothingThere(operation: Operation, status: number): boolean 
 
 /** Of the core only the user: by that a local server is known, which has none. */
 function mayBeMissing(operation: Operation): boolean {
-  return operation.tier === "extension" || operation === operations.getUser;
+  return operation.tier === "extension" || operation.isLackedByLocal === true;
 }
 
 /** `only`: this item may be somebody else's, or damaged, which nothing tells: its refusal decides only together with another one's. */
@@ -40,7 +40,7 @@ export function lookupOf(asked: Operation, { params = {}, json, signal, limits }
   if (item === "asset" && id !== undefined)
     return { operation: operations.getAsset, input: { ...how, params: { id } }, only: id, finds: mayChange };
   if (item === "job" && jobId !== undefined) {
-    const finds = isRead(asked) ? isObject : asked === operations.interrupt ? isIn("in_progress") : isIn("pending", "in_progress");
+    const finds = isRead(asked) ? isObject : capability === "interrupt" ? isIn("in_progress") : isIn("pending", "in_progress");
     return { operation: operations.getJob, input: { ...how, params: { job_id: jobId } }, finds };
   }
   if (item === "task" && task_id !== undefined)

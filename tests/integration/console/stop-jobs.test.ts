@@ -123,6 +123,15 @@ test("whether a job is over is not known while its state cannot be read", async 
   }
 });
 
+test("a job that is being cancelled already is stopping, and nothing is interrupted for it", async () => {
+  for (const status of ["cancel_requested", "cancel_pending"]) {
+    const { server, sent, stop } = await connect({ ...jobA(200, { id: "a", status }), "POST /api/interrupt": [200, {}] }, ["a"]);
+    expect(await stop(["a"])).toMatchObject({ stopping: ["a"], over: [], unable: [] });
+    expect(sent("/api/interrupt")).toEqual([]);
+    await server.close();
+  }
+});
+
 test("a job that has ended before it is interrupted is over", async () => {
   let reads = 0;
   const job = { id: "a", toJSON: () => ({ id: "a", status: ++reads === 1 ? "in_progress" : "completed" }) };
