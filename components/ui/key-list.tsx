@@ -6,7 +6,8 @@ type KeyListProps = { rows: readonly { keys: readonly string[]; text: string }[]
 /** Keys as they are on a keyboard, each with what it does. */
 export function KeyList({ rows, className = "gap-y-1.5" }: KeyListProps) {
   return (
-    <dl className={cn("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3", className)}>
+    // In reach of the keys: where it is longer than the window, they scroll it.
+    <dl tabIndex={0} className={cn("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3", className)}>
       {rows.map(({ keys, text }) => (
         <Fragment key={`${keys.join(" ")} ${text}`}>
           <dt className="flex gap-1">
