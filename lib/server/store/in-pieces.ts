@@ -1,5 +1,7 @@
 // Reading the rows of any number of ids. A statement of SQLite holds 32,766 values at most, and a service may list more jobs than that.
 
+import "server-only";
+
 const AT_ONCE = 5000;
 
 /** `read` is called with at most five thousand ids at a time, and never without any. */
