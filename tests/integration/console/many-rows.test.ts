@@ -38,9 +38,9 @@ test("of thousands that wait, each is told its place", async () => {
   expect(pending.map(({ id, position }) => [id, position])).toEqual(jobs.map(({ id }, index) => [id, index + 1]));
 });
 
-test("rows of a list of jobs are named where it is passed on, however long it is", async () => {
+test("rows of a long list of jobs are named where it is passed on", async () => {
   const named = { id: "named", status: "completed", create_time: 1, workflow_id: "w-1" };
-  const jobs = Array.from({ length: 33_000 }, (_, index) => ({ ...named, id: idOf(index) }));
+  const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...named, id: idOf(index), note: "x".repeat(500) }));
   const server = await startLittleServer(({ method }, response) =>
     answerJson(
       response,
@@ -53,7 +53,7 @@ test("rows of a list of jobs are named where it is passed on, however long it is
   expect((await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json })).status).toBe(200);
   const answer = await harness.request(`/api/jobs?connection=${connection}`, { as: "viewer" });
   const told = z.object({ jobs: z.array(z.object({ id: z.string(), workflow_name: z.string().optional() })) }).parse(await answer.json());
-  expect(told.jobs).toHaveLength(33_001);
+  expect(told.jobs).toHaveLength(2_501);
   expect(told.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
 });
 
@@ -65,4 +65,13 @@ test("of a catalogue of many classes, those that it has do not look lacking", as
   const asked = `/api/console/lacking-classes?connection=${connection}&names=Node5999,Node6000`;
   const answer = await harness.request(asked, { as: "viewer" });
   expect(await answer.json()).toEqual({ lacking: ["Node6000"] });
+});
+
+test("labels and names are read of more ids than one statement holds", async () => {
+  const connection = await harness.connect("http://127.0.0.1:9", KEY);
+  const { jobLabels, workflowNames } = harness.console.store;
+  const ids = Array.from({ length: 33_000 }, (_, index) => idOf(index));
+  await jobLabels.remember(connection, { jobId: "job-32999", label: "33,000/33,000", now: Date.now() });
+  expect(await jobLabels.list(connection, ids)).toEqual(new Map([["job-32999", "33,000/33,000"]]));
+  expect(await workflowNames.list(connection, ids)).toEqual(new Map());
 });
