@@ -21,14 +21,14 @@ const config = [
         },
         {
           selector: "MemberExpression[object.name='JSON'][property.name='stringify']",
-          message: "It throws on the BigInt of a seed: use writeExactJson of lib/contract/exact-json.",
+          message: "It throws on the BigInt of a seed: use writeExactJson of lib/contract/json/exact-json.",
         },
       ],
       "no-restricted-imports": [
         "error",
         {
           paths: [
-            { name: "next/image", message: "Use components/ui/picture." },
+            { name: "next/image", message: "Use components/ui/pictures/picture." },
             { name: "next/link", message: "Use components/ui/link." },
           ],
           patterns: [{ group: ["../../*"], message: "Use @/…" }],
@@ -39,7 +39,10 @@ const config = [
     },
   },
   // Plain <img> with width and height, through one component: the optimiser does not serve private bytes.
-  { files: ["components/ui/picture.tsx", "components/ui/plain-picture.tsx"], rules: { "@next/next/no-img-element": "off" } },
+  {
+    files: ["components/ui/pictures/picture.tsx", "components/ui/pictures/plain-picture.tsx"],
+    rules: { "@next/next/no-img-element": "off" },
+  },
   { files: ["components/ui/link.tsx"], rules: { "no-restricted-imports": "off" } },
   // The readers of process.env; instrumentation needs NEXT_RUNTIME literally so the bundler can drop the branch.
   {

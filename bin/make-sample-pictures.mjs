@@ -51,9 +51,9 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** Those that components/frame/samples.ts offers. */
+/** Those that components/frame/samples/samples.ts offers. */
 async function offered() {
-  const list = await readFile(join(root, "components/frame/samples.ts"), "utf8");
+  const list = await readFile(join(root, "components/frame/samples/samples.ts"), "utf8");
   const files = (await readdir(samples)).filter((file) => file.endsWith(".json"));
   return files.map((file) => file.slice(0, -".json".length)).filter((name) => list.includes(`"${name}"`));
 }

@@ -1,7 +1,7 @@
 import { type ReactNode } from "react";
-import { KnownConnection } from "@/components/frame/known-connection";
+import { KnownConnection } from "@/components/frame/connection/known-connection";
 import { Shell } from "@/components/frame/shell";
-import { WaysIn } from "@/components/uploads/ways-in";
+import { WaysIn } from "@/components/transfers/ways-in";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { getFrame } from "@/lib/server/queries/frame";

@@ -1,4 +1,4 @@
-import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 
 export type AssetPage = { assets: AssetView[]; total?: number; hasMore?: boolean; unreadable?: number };

@@ -3,12 +3,12 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Button, buttonStyle } from "@/components/ui/button";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetHref } from "./asset-urls";
 import { AssetActions } from "./detail/asset-actions";
 import { AssetFacts } from "./detail/asset-facts";

@@ -3,9 +3,9 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { Picture } from "@/components/ui/picture";
+import { Picture } from "@/components/ui/pictures/picture";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { pictureUrl } from "./asset-urls";
 import { extensionOf } from "./extension-of";
 import { KindIcon } from "./kind-icon";

@@ -2,17 +2,17 @@
 
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { useConnection } from "@/components/frame/connection-context";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Freshness } from "@/components/frame/freshness";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Freshness } from "@/components/frame/list/freshness";
 import { PageHeader } from "@/components/frame/page-header";
-import { buttonStyle } from "@/components/ui/button";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { type AssetDetail } from "@/lib/contract/asset-view";
+import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { AssetActions } from "./detail/asset-actions";

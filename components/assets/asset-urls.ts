@@ -1,7 +1,7 @@
 // Where an asset's page, bytes and uses are, and what its job is called.
 
 import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
-import { type AssetView, fileOfAsset } from "@/lib/contract/asset-view";
+import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 
 /** An address is bounded: proxies in front of a console refuse longer ones. */
 export const MOST_IN_RUN = 100;

@@ -3,13 +3,13 @@
 import { useTranslations } from "next-intl";
 import { useEffect } from "react";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure-text";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { Compare } from "@/components/viewer/compare";
 import { MOST_COMPARED, type ReadWorkflow } from "@/components/viewer/viewer-item";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { ok, type Result } from "@/lib/shared/result";
 import { assetPath } from "./asset-calls";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
-import { type PlaceOf } from "@/components/frame/use-place";
-import { buttonStyle } from "@/components/ui/button";
+import { type PlaceOf } from "@/components/frame/list/use-place";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";

@@ -3,10 +3,10 @@
 import { useTranslations } from "next-intl";
 import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";
-import { type PlaceOf } from "@/components/frame/use-place";
-import { Button } from "@/components/ui/button";
-import { Input } from "@/components/ui/input";
-import { useNumber } from "@/components/ui/use-numbers";
+import { type PlaceOf } from "@/components/frame/list/use-place";
+import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/input";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetsLook } from "./assets-look";
 import { MOST_AT_ONCE } from "./read-assets";

@@ -4,15 +4,15 @@ import { Expand, Grid2x2, List, Maximize, Minimize } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { type PlaceOf } from "@/components/frame/use-place";
-import { Button } from "@/components/ui/button";
+import { type PlaceOf } from "@/components/frame/list/use-place";
+import { Button } from "@/components/ui/controls/button";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { assetsHref, viewHref } from "./assets-address";
 import { type AssetsLook } from "./assets-look";
 import { SortSelect } from "./filter/sort-select";
 import { tileSizes } from "./wall/wall-layout";
 
-const ViewsDialog = dynamic(() => import("@/components/frame/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
+const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
 
 type AssetsToolsProps = {
   place: PlaceOf<AssetsQuery>;

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useEffect } from "react";
-import { failureText } from "@/components/frame/failure-text";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { type useViewing } from "@/components/viewer/use-viewing";
 import { Viewer } from "@/components/viewer/viewer";

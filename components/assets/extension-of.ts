@@ -1,8 +1,8 @@
 // The ending of an asset's name, where it is one that says a format. "Sofa no.2" and "Portrait of J.Doe" have none:
 // digits alone say nothing, and what a media type says plainly is not denied by an unknown ending.
 
-import { type AssetView } from "@/lib/contract/asset-view";
-import { kindOfName, mediaKindOf } from "@/lib/contract/media-kind";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+import { kindOfName, mediaKindOf } from "@/lib/contract/views/media-kind";
 
 const plain = new Set(["image", "video", "audio", "3d"]);
 

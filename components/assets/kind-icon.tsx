@@ -1,5 +1,5 @@
 import { AudioLines, Box, Film, FileText, File as FileIcon, Image as ImageIcon, type LucideIcon } from "lucide-react";
-import { type FileKind } from "@/lib/contract/media-kind";
+import { type FileKind } from "@/lib/contract/views/media-kind";
 
 const icons: Readonly<Record<FileKind, LucideIcon>> = {
   image: ImageIcon,

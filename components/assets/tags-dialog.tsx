@@ -3,10 +3,10 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { Button } from "@/components/ui/button";
-import { chipStyle } from "@/components/ui/chip";
+import { Button } from "@/components/ui/controls/button";
+import { chipStyle } from "@/components/ui/controls/chip";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
+import { Input } from "@/components/ui/controls/input";
 import { readTags } from "@/lib/shared/read-tags";
 import { onlyTag } from "./only-tag";
 import { useTags } from "./use-tags";

@@ -1,6 +1,6 @@
 "use client";
 
-import { useCapabilities } from "@/components/frame/use-capabilities";
+import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { type AssetChange } from "./asset-calls";
 
 export type AssetRights = {

@@ -3,8 +3,8 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure-text";
-import { useCapabilities } from "@/components/frame/use-capabilities";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { showToast } from "@/components/ui/toast-store";
 import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";

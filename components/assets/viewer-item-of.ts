@@ -1,5 +1,5 @@
 import { type ViewerItem } from "@/components/viewer/viewer-item";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetFileUrl, assetHref, pictureUrl, shortJob } from "./asset-urls";
 
 export function toViewerItem(asset: AssetView, { connectionId, connection }: { connectionId?: string; connection?: string }): ViewerItem {

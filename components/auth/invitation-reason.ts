@@ -1,6 +1,6 @@
 import { type InvitationState } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { isObject } from "@/lib/contract/json";
+import { isObject } from "@/lib/contract/json/json";
 
 const spent = ["used", "expired", "withdrawn", "unknown"] as const satisfies readonly InvitationState[];
 export type InvitationReason = (typeof spent)[number] | "taken" | "noToken";

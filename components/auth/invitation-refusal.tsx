@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { buttonStyle } from "@/components/ui/button";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { type InvitationReason } from "./invitation-reason";

@@ -2,18 +2,18 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
-import { faultyField } from "@/components/frame/faulty-field";
+import { faultyField } from "@/components/frame/failure/faulty-field";
 import { NewPasswordInput } from "@/components/frame/new-password-input";
-import { Button, buttonStyle } from "@/components/ui/button";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
 import { callApi } from "@/lib/browser/api";
 import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
-import { fieldText } from "@/components/ui/field-text";
-import { FailureMessage } from "@/components/frame/failure-message";
+import { fieldText } from "@/components/ui/controls/field-text";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 

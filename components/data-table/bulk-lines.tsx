@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState, useEffect } from "react";
-import { Button } from "@/components/ui/button";
-import { CopyButton } from "@/components/ui/copy-button";
+import { Button } from "@/components/ui/controls/button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
 import { type Tone } from "@/components/ui/tone";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type EntryLook, ReceiptDialog } from "./receipt-dialog";

@@ -1,9 +1,9 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { Input } from "@/components/ui/input";
-import { Select } from "@/components/ui/select";
-import { useNumber } from "@/components/ui/use-numbers";
+import { Input } from "@/components/ui/controls/input";
+import { Select } from "@/components/ui/controls/select";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 
 const sizes = [25, 50, 100, 250, 500, 1000];
 

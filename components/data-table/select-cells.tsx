@@ -1,7 +1,7 @@
 "use client";
 
 import { useSyncExternalStore } from "react";
-import { Checkbox } from "@/components/ui/checkbox";
+import { Checkbox } from "@/components/ui/controls/checkbox";
 import { type SelectionStore } from "./selection-store";
 
 export function useChosen<T extends string | boolean | ReadonlySet<string>>(store: SelectionStore, read: () => T): T {

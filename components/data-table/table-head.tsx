@@ -3,7 +3,7 @@
 import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
 import dynamic from "next/dynamic";
 import { type ReactNode, useId } from "react";
-import { useHydrated } from "@/components/ui/use-now";
+import { useHydrated } from "@/components/ui/time/use-now";
 import { headCellStyle } from "./cell-style";
 import { ownWidth } from "./drawn-columns";
 import { type Features, type Sizing, type Sorting } from "./features";

@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useRef, useState } from "react";
-import { newActKey, usePendingUndo } from "@/components/ui/use-pending-undo";
+import { newActKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { newUuid } from "@/lib/browser/new-uuid";
 import { type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -1,7 +1,7 @@
 "use client";
 
 import { type RefObject, useEffect } from "react";
-import { isFreeKey } from "@/components/ui/free-key";
+import { isFreeKey } from "@/components/ui/hooks/free-key";
 
 /** j and k, and from a row the arrows, move from row to row, with shift they choose on the way; x chooses the row; Enter opens it, since the focus is on its link. Not while a person types. */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {

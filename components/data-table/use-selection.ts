@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useEffectEvent, useState } from "react";
-import { isTyping } from "@/components/ui/free-key";
+import { isTyping } from "@/components/ui/hooks/free-key";
 import { useChosen } from "./select-cells";
 import { createSelection, type SelectionStore } from "./selection-store";
 

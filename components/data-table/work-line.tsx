@@ -2,10 +2,10 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { useFocusWhenLost } from "@/components/ui/use-focus-when-lost";
+import { useFocusWhenLost } from "@/components/ui/hooks/use-focus-when-lost";
 
 /** Over the list's lower edge: what is done and what became of it, above what can be done with the chosen rows. */
 export function LowerEdge({ children }: { children: ReactNode }) {

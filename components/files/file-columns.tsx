@@ -6,7 +6,7 @@ import { columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { Link } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { formatBytes } from "@/lib/shared/format";
 import { fileLooks } from "./file-looks";
 import { type FileRow } from "./files-view";

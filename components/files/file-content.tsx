@@ -2,9 +2,9 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import useSWR from "swr";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { learnAbsence } from "@/components/frame/use-capabilities";
-import { CopyButton } from "@/components/ui/copy-button";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { learnAbsence } from "@/components/frame/connection/use-capabilities";
+import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { formatBytes } from "@/lib/shared/format";

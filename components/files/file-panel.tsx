@@ -3,11 +3,11 @@
 import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { type useCapabilities } from "@/components/frame/use-capabilities";
-import { Button, buttonStyle } from "@/components/ui/button";
-import { CopyableId } from "@/components/ui/copyable-id";
+import { type useCapabilities } from "@/components/frame/connection/use-capabilities";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { Link } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { ContentSkeleton, FileContent } from "./file-content";

@@ -4,7 +4,7 @@
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
-import { learnAbsence } from "@/components/frame/use-capabilities";
+import { learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { newUuid } from "@/lib/browser/new-uuid";
 import { meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";

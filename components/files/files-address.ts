@@ -1,5 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { TOP } from "@/lib/contract/userdata-paths";
 
 export const fileSorts = ["name", "size", "modified"] as const;

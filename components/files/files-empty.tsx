@@ -1,7 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { type Dropped } from "@/lib/browser/dropped-files";

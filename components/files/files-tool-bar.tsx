@@ -2,9 +2,9 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useEffectEvent, useState } from "react";
-import { ToolBar } from "@/components/frame/tool-bar";
-import { chipStyle } from "@/components/ui/chip";
-import { Input } from "@/components/ui/input";
+import { ToolBar } from "@/components/frame/list/tool-bar";
+import { chipStyle } from "@/components/ui/controls/chip";
+import { Input } from "@/components/ui/controls/input";
 import { formatBytes } from "@/lib/shared/format";
 import { type FilesQuery } from "./files-address";
 

@@ -2,12 +2,12 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
-import { learnAbsence } from "@/components/frame/use-capabilities";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Button } from "@/components/ui/button";
+import { learnAbsence } from "@/components/frame/connection/use-capabilities";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";

@@ -2,9 +2,9 @@
 
 import { useTranslations } from "next-intl";
 import { WorkLine, WorkLines } from "@/components/data-table/work-line";
-import { failureText } from "@/components/frame/failure-text";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { type useFileRemoval } from "./use-file-removal";

@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
+import { Button } from "@/components/ui/controls/button";
+import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Dialog } from "@/components/ui/dialog";
 import { type Answer, type FileUpload, type FileUploads, isUnderWay } from "./file-uploads";
 

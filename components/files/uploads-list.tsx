@@ -3,11 +3,11 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useSyncExternalStore } from "react";
-import { failureText } from "@/components/frame/failure-text";
-import { Button } from "@/components/ui/button";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { useCloseWarning } from "@/components/ui/use-close-warning";
+import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
 import { type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";

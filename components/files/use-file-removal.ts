@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useMemo, useSyncExternalStore } from "react";
 import { showToast } from "@/components/ui/toast-store";
-import { usePendingUndo } from "@/components/ui/use-pending-undo";
+import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { type RemovalState } from "./file-removals";
 import { tabFileRemovals } from "./tab-file-removals";
 

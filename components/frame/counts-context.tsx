@@ -6,8 +6,8 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { useConnection } from "./connection-context";
-import { type Heard, statusNow } from "./connection-status";
+import { useConnection } from "./connection/connection-context";
+import { type Heard, statusNow } from "./connection/connection-status";
 
 export const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 const quick = () => "counting" as const;

@@ -1,7 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/controls/select";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useLanguage } from "./use-language";
 

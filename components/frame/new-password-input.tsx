@@ -1,7 +1,7 @@
 "use client";
 
 import { type ComponentProps } from "react";
-import { Input } from "@/components/ui/input";
+import { Input } from "@/components/ui/controls/input";
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "@/lib/contract/passwords";
 
 /** Takes what its form field gives it. */

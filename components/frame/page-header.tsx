@@ -1,5 +1,5 @@
 import { type ReactNode } from "react";
-import { useNumber } from "@/components/ui/use-numbers";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 
 type PageHeaderProps = {
   title: ReactNode;

@@ -2,9 +2,9 @@
 
 import { Search } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
-import { useHydrated } from "@/components/ui/use-now";
+import { useHydrated } from "@/components/ui/time/use-now";
 import { showOverlay } from "./overlay";
 
 /** The way to the commands for a hand without a keyboard, and where their key is learnt. */

@@ -2,9 +2,9 @@
 
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
-import { isFreeKey } from "@/components/ui/free-key";
+import { isFreeKey } from "@/components/ui/hooks/free-key";
 import { showOverlay, useOverlay } from "./overlay";
-import { FILTERS } from "./tool-bar";
+import { FILTERS } from "./list/tool-bar";
 
 const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => module.ShortcutSheet), { ssr: false });
 const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });

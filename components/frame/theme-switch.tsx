@@ -3,8 +3,8 @@
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
-import { Button } from "@/components/ui/button";
-import { useHydrated } from "@/components/ui/use-now";
+import { Button } from "@/components/ui/controls/button";
+import { useHydrated } from "@/components/ui/time/use-now";
 
 const themes = ["system", "light", "dark"] as const;
 const icons = { system: Monitor, light: Sun, dark: Moon };

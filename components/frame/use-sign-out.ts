@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { showToast } from "@/components/ui/toast-store";
-import { leaveUnasked } from "@/components/ui/use-close-warning";
+import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { signOut } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 

@@ -1,8 +1,8 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { Menu } from "@/components/ui/menu";
-import { useConnection } from "./connection-context";
+import { Menu } from "@/components/ui/controls/menu";
+import { useConnection } from "./connection/connection-context";
 import { openWayIn, waysOf } from "./ways-in";
 
 /** Every way in which bytes get into the service, behind one button. */

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { memo } from "react";
 import { cn } from "@/components/ui/cn";
-import { Duration, RunningDuration } from "@/components/ui/duration";
+import { Duration, RunningDuration } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { nodeSize, type PlacedNode } from "./graph-layout";

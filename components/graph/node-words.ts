@@ -1,6 +1,6 @@
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isLink, linksOf } from "@/lib/contract/graph";
-import { MASK } from "@/lib/contract/secret-texts";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 
 export function titleOfNode(node: GraphNode): string {

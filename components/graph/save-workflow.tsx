@@ -3,15 +3,15 @@
 import { Save } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Button, type ButtonProps } from "@/components/ui/button";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button, type ButtonProps } from "@/components/ui/controls/button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
+import { Input } from "@/components/ui/controls/input";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { MASK } from "@/lib/contract/secret-texts";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { fileNameOf, nameOfStored, storedPath, WORKFLOWS } from "./stored-workflow";
 
 type SaveWorkflowProps = {

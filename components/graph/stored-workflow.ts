@@ -1,8 +1,8 @@
 // A workflow as it is stored: the bare graph, which every program of the family opens, or with what came along where something did.
 // Guarantees: what is read back with readWorkflow is the same graph; digits of whole numbers stay. Must never: store a partner's key.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { type JsonObject } from "@/lib/contract/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject } from "@/lib/contract/json/json";
 import { unwrapWorkflow } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 

@@ -1,8 +1,8 @@
 "use client";
 
 import { useCallback } from "react";
-import { usePanZoom } from "@/components/ui/use-pan-zoom";
-import { type Size } from "@/components/ui/viewport";
+import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
+import { type Size } from "@/components/ui/hooks/viewport";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
 import { centredOn, isReadable, started } from "./viewport";
 

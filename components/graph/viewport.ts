@@ -1,4 +1,4 @@
-import { fitted, type Point, type Size, type Viewport } from "@/components/ui/viewport";
+import { fitted, type Point, type Size, type Viewport } from "@/components/ui/hooks/viewport";
 import { type GraphLayout, nodeSize, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;

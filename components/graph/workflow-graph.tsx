@@ -3,11 +3,11 @@
 import { Maximize, Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useMemo, useState } from "react";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
-import { Input } from "@/components/ui/input";
-import { useMedia } from "@/components/ui/use-media";
+import { Input } from "@/components/ui/controls/input";
+import { useMedia } from "@/components/ui/hooks/use-media";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";

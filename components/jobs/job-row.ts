@@ -1,7 +1,7 @@
 import { type JobReach } from "@/lib/contract/console-job-search";
-import { errorLine } from "@/lib/contract/job-error-view";
-import { toJobView } from "@/lib/contract/job-view";
-import { type OutputFile } from "@/lib/contract/outputs-view";
+import { errorLine } from "@/lib/contract/views/job-error-view";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { type JobDetail, type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
 import { workflowName } from "@/lib/contract/workflow-name";

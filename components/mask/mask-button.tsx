@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { createPortal } from "react-dom";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { type FileName } from "@/lib/browser/urls";
 import { type SavedMask } from "./file/save-mask";
 

@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
-import { useConnection } from "@/components/frame/connection-context";
-import { Button } from "@/components/ui/button";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { Button } from "@/components/ui/controls/button";
 import { showToast } from "@/components/ui/toast-store";
 import { type FileName } from "@/lib/browser/urls";
 import { sourceOfFile } from "./file/mask-source";

@@ -3,8 +3,8 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { PageHeader } from "@/components/frame/page-header";
-import { Button } from "@/components/ui/button";
-import { useCloseWarning } from "@/components/ui/use-close-warning";
+import { Button } from "@/components/ui/controls/button";
+import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { rectangle } from "./drawing/shapes";
 import { type OpenSession } from "./file/mask-session";
 import { type SavedMask, type SavePorts } from "./file/save-mask";

@@ -2,10 +2,10 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { useRef } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Button } from "@/components/ui/button";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useNumber } from "@/components/ui/use-numbers";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { formatBytes } from "@/lib/shared/format";
 import { LONGEST_EDGE, MOST_BYTES, MOST_PIXELS } from "./file/limits";
 import { isNotHandedOut, type OpenRefusal } from "./file/open-mask";

@@ -2,10 +2,10 @@
 
 import { useTranslations } from "next-intl";
 import { useActWords } from "@/components/frame/act-words";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
-import { type AuditPage } from "@/lib/contract/audit";
+import { type AuditPage } from "@/lib/contract/audit/audit";
 import { Part, PartNote } from "./part";
 import { RowsSkeleton } from "./skeletons";
 

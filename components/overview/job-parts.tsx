@@ -3,13 +3,13 @@
 import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
+import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { useCounts } from "@/components/frame/counts-context";
 import { JobStatus } from "@/components/frame/job-status";
-import { RunningDuration } from "@/components/ui/duration";
-import { Picture } from "@/components/ui/picture";
+import { RunningDuration } from "@/components/ui/time/duration";
+import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type Poll } from "@/lib/browser/use-poll";
 import { MOST_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";

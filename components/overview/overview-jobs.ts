@@ -1,7 +1,7 @@
 import { withQuery } from "@/lib/browser/urls";
-import { errorLine } from "@/lib/contract/job-error-view";
-import { toJobView } from "@/lib/contract/job-view";
-import { type OutputFile } from "@/lib/contract/outputs-view";
+import { errorLine } from "@/lib/contract/views/job-error-view";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow-name";
 

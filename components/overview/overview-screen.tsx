@@ -2,12 +2,12 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode, use } from "react";
-import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
+import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { countPaths, totalOf, useFollowCounts } from "@/components/frame/counts-context";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Freshness } from "@/components/frame/freshness";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Freshness } from "@/components/frame/list/freshness";
 import { PageHeader } from "@/components/frame/page-header";
-import { RunLink } from "@/components/frame/run-link";
+import { RunLink } from "@/components/frame/samples/run-link";
 import { type Motion } from "@/lib/browser/poll-plan";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";

@@ -3,11 +3,11 @@
 import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { createContext, type ReactNode, use } from "react";
-import { failureText } from "@/components/frame/failure-text";
-import { Freshness } from "@/components/frame/freshness";
-import { Button } from "@/components/ui/button";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Freshness } from "@/components/frame/list/freshness";
+import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
-import { KnownUntil } from "@/components/ui/duration";
+import { KnownUntil } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Poll } from "@/lib/browser/use-poll";
 

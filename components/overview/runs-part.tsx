@@ -3,11 +3,11 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef } from "react";
-import { useConnection, useLinkedConnection } from "@/components/frame/connection-context";
+import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { Skeleton } from "@/components/ui/skeleton";
-import { browserZone, chosenZone } from "@/components/ui/time-zone";
-import { useClock } from "@/components/ui/use-clock";
-import { useNear } from "@/components/ui/use-near";
+import { browserZone, chosenZone } from "@/components/ui/time/time-zone";
+import { useClock } from "@/components/ui/time/use-clock";
+import { useNear } from "@/components/ui/hooks/use-near";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";

@@ -1,6 +1,6 @@
 import { useLocale } from "next-intl";
-import { habitsOf } from "@/components/ui/use-clock";
-import { useHydrated } from "@/components/ui/use-now";
+import { habitsOf } from "@/components/ui/time/use-clock";
+import { useHydrated } from "@/components/ui/time/use-now";
 
 /** "Sat, 22 Nov": the date is already one of the reader's zone. */
 export function useDayName(): (day: string) => string {

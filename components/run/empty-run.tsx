@@ -3,11 +3,11 @@
 import { FileJson2 } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useId, useRef, useState } from "react";
-import { SampleCards } from "@/components/frame/sample-cards";
-import { pictureSamples, samples, type SampleName } from "@/components/frame/samples";
-import { Button } from "@/components/ui/button";
+import { SampleCards } from "@/components/frame/samples/sample-cards";
+import { pictureSamples, samples, type SampleName } from "@/components/frame/samples/samples";
+import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
-import { Textarea } from "@/components/ui/textarea";
+import { Textarea } from "@/components/ui/controls/textarea";
 
 type EmptyRunProps = {
   connectionName?: string;

@@ -3,10 +3,10 @@
 import { FolderOpen } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ComponentProps, useState } from "react";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { EmptyRun } from "./empty-run";
-import { type Refusal } from "./refusal";
+import { type Refusal } from "./workflow/refusal";
 
 export type WaysIn = Omit<ComponentProps<typeof EmptyRun>, "note" | "recent">;
 

@@ -4,11 +4,11 @@ import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo } from "react";
 import { type NodeMarks } from "@/components/graph/node-marks";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type PlacedProblems } from "./node-problems";
+import { type PlacedProblems } from "./form/node-problems";
 import { type Graph as PromptGraph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { titleOf } from "./form-model";
-import { own } from "./own";
+import { titleOf } from "./form/form-model";
+import { own } from "./form/own";
 import { type OpenWorkflow } from "./run-state";
 
 /** The form needs none of it: it comes behind the form, and its code with it. */

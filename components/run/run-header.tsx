@@ -5,12 +5,12 @@ import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { SaveWorkflow } from "@/components/graph/save-workflow";
 import { storedText } from "@/components/graph/stored-workflow";
-import { Button, buttonStyle } from "@/components/ui/button";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { saveFile } from "@/lib/browser/save-file";
 import { OpenAnother, type WaysIn } from "./open-another";
-import { type Refusal } from "./refusal";
-import { RunButton, type RunButtonProps } from "./run-button";
+import { type Refusal } from "./workflow/refusal";
+import { RunButton, type RunButtonProps } from "./submit/run-button";
 import { type OpenWorkflow } from "./run-state";
 
 type RunHeaderProps = {

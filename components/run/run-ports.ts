@@ -5,22 +5,22 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { findKnownContent } from "@/lib/browser/known-content";
 import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Decode } from "./check-picture";
+import { type Decode } from "./form/controls/check-picture";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-import { ACT_HEADER } from "@/lib/contract/act-id";
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop } from "@/lib/contract/userdata-paths";
-import { type ArrivalPorts } from "./arrivals";
-import { contentName } from "./asset-value";
-import { toImageValue } from "./image-ref";
-import { type Attempt } from "./attempt";
-import { createStoredNames } from "./stored-name";
-import { type SendPrompt } from "./submission";
-import { type SendPicture, type UploadAnswer } from "./use-picture-upload";
+import { type ArrivalPorts } from "./workflow/arrivals";
+import { contentName } from "./form/controls/asset-value";
+import { toImageValue } from "./form/controls/image-ref";
+import { type Attempt } from "./submit/attempt";
+import { createStoredNames } from "./form/controls/stored-name";
+import { type SendPrompt } from "./submit/submission";
+import { type SendPicture, type UploadAnswer } from "./form/controls/use-picture-upload";
 
 export type RunPorts = ArrivalPorts & {
   /** Workflow files that lie with the service, newest first. */

@@ -1,31 +1,30 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { lazy, Suspense, useEffect, useEffectEvent, useMemo } from "react";
-import { useConnection } from "@/components/frame/connection-context";
+import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
-import { takeRunRequest } from "@/components/frame/run-request";
+import { takeRunRequest } from "@/components/frame/samples/run-request";
 import { showToast } from "@/components/ui/toast-store";
-import { type Arrival } from "./arrivals";
-import { BroughtNote } from "./brought-note";
+import { type Arrival } from "./workflow/arrivals";
+import { BroughtNote } from "./workflow/brought-note";
 import { EmptyRun } from "./empty-run";
 import { type WaysIn } from "./open-another";
-import { type Placed } from "./picture-inputs";
-import { RecentWorkflows } from "./recent-workflows-list";
-import { RefusalNote } from "./refusal-note";
-import { RunJob, RunNotes, ViewerNote, WayBack } from "./run-notes";
+import { type Placed } from "./workflow/picture-inputs";
+import { RecentWorkflows } from "./workflow/recent-workflows-list";
+import { RefusalNote } from "./workflow/refusal-note";
+import { RunJob, RunNotes, ViewerNote, WayBack } from "./submit/run-notes";
 import { RunSkeleton } from "./run-skeleton";
-import { SendingNote } from "./sending-note";
+import { SendingNote } from "./form/controls/sending-note";
 import { portsOf, type RunPorts } from "./run-ports";
 import { type RunStore, tabRun } from "./run-store";
-import { StoredFiles } from "./stored-files";
-import { useArrival } from "./use-arrival";
-import { useArrivals } from "./use-arrivals";
-import { useDraft } from "./use-draft";
-import { useRecall } from "./use-recall";
-import { useTopOnOpening } from "./use-top-on-opening";
-import { useNotedAttempt } from "./use-noted-attempt";
+import { StoredFiles } from "./workflow/stored-files";
+import { useArrival } from "./workflow/use-arrival";
+import { useArrivals } from "./workflow/use-arrivals";
+import { useDraft } from "./workflow/use-draft";
+import { useRecall } from "./workflow/use-recall";
+import { useNotedAttempt } from "./submit/use-noted-attempt";
 import { useRun } from "./use-run";
 
 /** The form, its controls and its pictures come with the first file; the empty page goes without them. */
@@ -122,4 +121,14 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
       <RunJob run={run} />
     </>
   );
+}
+
+/** What was opened is seen from its beginning, wherever the page before it was scrolled to. One that was open already keeps its place. */
+function useTopOnOpening(serial: number | undefined): void {
+  const seen = useRef(serial);
+  useEffect(() => {
+    if (seen.current === serial) return;
+    seen.current = serial;
+    if (serial !== undefined && document.scrollingElement) document.scrollingElement.scrollTop = 0;
+  }, [serial]);
 }

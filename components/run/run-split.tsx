@@ -3,7 +3,17 @@
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { bounded, keptShare, shares } from "./split-share";
+import { persisted } from "@/lib/browser/persisted";
+
+// How much of the page the drawing takes beside the form, remembered in this browser.
+// Guarantees: always a share that leaves both sides room.
+const shares = { least: 25, most: 65, usual: 46, step: 3 } as const;
+
+function bounded(share: number): number {
+  return Math.min(shares.most, Math.max(shares.least, Math.round(share)));
+}
+
+const keptShare = persisted("lightdesk.run.split", (kept) => (typeof kept === "number" ? bounded(kept) : shares.usual));
 
 type RunSplitProps = {
   isWide: boolean;

@@ -4,20 +4,20 @@
 // ends what was on its way.
 
 import { type Failure } from "@/lib/contract/failure";
-import { type JsonObject } from "@/lib/contract/json";
+import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
-import { type Brought } from "./brought";
-import { type Checked } from "./check";
+import { type Brought } from "./workflow/brought";
+import { type Checked } from "./form/check";
 import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
-import { nameOfFile } from "./file-name";
-import { withChoice } from "./dynamic-inputs";
-import { withInput } from "./form-model";
-import { own } from "./own";
-import { type Attempt } from "./attempt";
-import { type Refusal } from "./refusal";
-import { type RunOutcome } from "./run-outcome";
+import { nameOfFile } from "./workflow/file-name";
+import { withChoice } from "./form/dynamic-inputs";
+import { withInput } from "./form/form-model";
+import { own } from "./form/own";
+import { type Attempt } from "./submit/attempt";
+import { type Refusal } from "./workflow/refusal";
+import { type RunOutcome } from "./submit/run-outcome";
 
 export type OpenWorkflow = {
   /** Tells two openings of the same file apart. */

@@ -1,25 +1,25 @@
 "use client";
 
 import { useMemo, useSyncExternalStore } from "react";
-import { pictureSamples, type SampleName } from "@/components/frame/samples";
-import { checkPicture } from "./check-picture";
-import { toImageValue } from "./image-ref";
-import { openFile, openWorkflow } from "./open-workflow";
-import { type Arrival, bringAssets, openArrival } from "./arrivals";
-import { type BroughtPicture } from "./brought";
+import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
+import { checkPicture } from "./form/controls/check-picture";
+import { toImageValue } from "./form/controls/image-ref";
+import { openFile, openWorkflow } from "./workflow/open-workflow";
+import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals";
+import { type BroughtPicture } from "./workflow/brought";
 import { copiesActs } from "./copies/copies-acts";
 import { ofTab } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
-import { forgetAttempt, noteAttempt, type Attempt } from "./attempt";
-import { askAfter, sendAttempt } from "./attempt-outcome";
-import { onlyPlace, type Placed } from "./picture-inputs";
-import { keepReceipts, keptReceipts } from "./receipts-note";
-import { type Refusal } from "./refusal";
+import { forgetAttempt, noteAttempt, type Attempt } from "./submit/attempt";
+import { askAfter, sendAttempt } from "./submit/attempt-outcome";
+import { onlyPlace, type Placed } from "./workflow/picture-inputs";
+import { keepReceipts, keptReceipts } from "./submit/receipts-note";
+import { type Refusal } from "./workflow/refusal";
 import { type RunPorts } from "./run-ports";
 import { type Arriving, emptyRun, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
-import { toSubmission } from "./submission";
-import { type RunOutcome } from "./run-outcome";
+import { toSubmission } from "./submit/submission";
+import { type RunOutcome } from "./submit/run-outcome";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 

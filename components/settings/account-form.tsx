@@ -2,11 +2,11 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, type ReactNode } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Button } from "@/components/ui/button";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type AccountFormProps = {

@@ -2,9 +2,9 @@
 
 import { useTranslations } from "next-intl";
 import { NewPasswordInput } from "@/components/frame/new-password-input";
-import { fieldText } from "@/components/ui/field-text";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
+import { fieldText } from "@/components/ui/controls/field-text";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
 import { showToast } from "@/components/ui/toast-store";
 import { signIn } from "@/lib/browser/session";
 import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
@@ -12,7 +12,7 @@ import { apiPath } from "@/lib/browser/urls";
 import { AccountForm, PresentPassword } from "./account-form";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { faultyField } from "@/components/frame/faulty-field";
+import { faultyField } from "@/components/frame/failure/faulty-field";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 

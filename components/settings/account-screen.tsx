@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView } from "@/lib/contract/console";
 import { EmailForm, NameForm, PasswordForm } from "./account-forms";
 import { LookCard } from "./look-card";

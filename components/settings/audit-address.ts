@@ -1,4 +1,4 @@
-import { type AuditQuery } from "@/lib/contract/audit";
+import { type AuditQuery } from "@/lib/contract/audit/audit";
 import { withQuery } from "@/lib/browser/urls";
 
 export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before">;

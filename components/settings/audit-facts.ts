@@ -1,5 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
-import { type AuditItem } from "@/lib/contract/audit";
+import { type AuditItem } from "@/lib/contract/audit/audit";
 
 /** What the log calls a thing, and what people call it. */
 const words = {

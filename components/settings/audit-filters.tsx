@@ -3,11 +3,11 @@
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { buttonStyle } from "@/components/ui/button";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/controls/select";
 import { apiPath } from "@/lib/browser/urls";
-import { type AuditChoices } from "@/lib/contract/audit";
+import { type AuditChoices } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { useActWords } from "@/components/frame/act-words";

@@ -3,13 +3,13 @@
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
-import { buttonStyle } from "@/components/ui/button";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
-import { type AuditChoices, type AuditPage } from "@/lib/contract/audit";
+import { type AuditChoices, type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/roles";
 import { type Result } from "@/lib/shared/result";

@@ -1,8 +1,8 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { RelativeTime } from "@/components/ui/relative-time";
-import { type AuditItem, type AuditPart } from "@/lib/contract/audit";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
 import { useActWords } from "@/components/frame/act-words";
 import { factsOf, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";

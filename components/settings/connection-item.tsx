@@ -1,9 +1,9 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { connectionTone, keyWord } from "@/components/frame/connection-status";
+import { connectionTone, keyWord } from "@/components/frame/connection/connection-status";
 import { useConnectionStatus } from "@/components/frame/counts-context";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
 import { Outcome } from "./outcome";

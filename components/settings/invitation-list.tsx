@@ -3,7 +3,7 @@
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";

@@ -1,11 +1,11 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/button";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { Button } from "@/components/ui/controls/button";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
-import { useClock } from "@/components/ui/use-clock";
+import { useClock } from "@/components/ui/time/use-clock";
 import { type InvitationItem } from "@/lib/contract/console";
 
 const tones: Readonly<Record<InvitationItem["state"], Tone>> = { open: "wait", used: "ok", expired: "off", withdrawn: "off" };

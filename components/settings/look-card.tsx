@@ -4,10 +4,10 @@ import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { LanguageSwitch } from "@/components/frame/language-switch";
 import { Card } from "@/components/ui/card";
-import { FormField } from "@/components/ui/form-field";
-import { Select } from "@/components/ui/select";
-import { browserZone, browserZones, chooseZone, chosenZone } from "@/components/ui/time-zone";
-import { useHydrated } from "@/components/ui/use-now";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Select } from "@/components/ui/controls/select";
+import { browserZone, browserZones, chooseZone, chosenZone } from "@/components/ui/time/time-zone";
+import { useHydrated } from "@/components/ui/time/use-now";
 
 const themes = ["system", "light", "dark"] as const;
 

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { connectionTone } from "@/components/frame/connection-status";
+import { connectionTone } from "@/components/frame/connection/connection-status";
 import { cn } from "@/components/ui/cn";
 import { toneStyle } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 
 type RemovalDialogProps<T> = {

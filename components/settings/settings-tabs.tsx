@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { chipStyle } from "@/components/ui/chip";
+import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
 
 const parts = [

@@ -3,7 +3,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { useFocusWhenLost } from "./use-focus-when-lost";
+import { useFocusWhenLost } from "./hooks/use-focus-when-lost";
 import { ToneIcon } from "./tone-icon";
 import { type Tone } from "./tone";
 

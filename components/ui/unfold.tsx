@@ -1,5 +1,5 @@
 import { type ReactNode } from "react";
-import { buttonStyle } from "./button";
+import { buttonStyle } from "./controls/button";
 import { cn } from "./cn";
 
 /** Text that is there for whoever needs it: opens in place, without script. */

@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
-import { whileShown } from "@/components/ui/picture";
-import { type Size, type Viewport } from "@/components/ui/viewport";
+import { whileShown } from "@/components/ui/pictures/picture";
+import { type Size, type Viewport } from "@/components/ui/hooks/viewport";
 import { StandIn } from "./stand-in";
 import { type ViewerItem } from "./viewer-item";
 

@@ -3,7 +3,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { ComparePictures } from "./compare-pictures";
 import { InputDifferences } from "./input-differences";
 import { ViewerDialog } from "./viewer-dialog";

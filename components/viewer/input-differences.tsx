@@ -2,10 +2,10 @@
 
 import { useTranslations } from "next-intl";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure-text";
-import { Button } from "@/components/ui/button";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Button } from "@/components/ui/controls/button";
 import { Skeleton } from "@/components/ui/skeleton";
-import { inputDifferences } from "@/lib/contract/input-differences";
+import { inputDifferences } from "@/lib/contract/views/input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
 
 /** What the jobs were given differently. A picture without a job, or whose job is gone, says so in its column. */

@@ -3,9 +3,9 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
-import { Picture } from "@/components/ui/picture";
+import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
-import { type OutputView } from "@/lib/contract/outputs-view";
+import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { OutputMedia } from "./output-media";
 import { useViewing } from "./use-viewing";
 import { type ViewerItem } from "./viewer-item";

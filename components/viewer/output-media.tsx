@@ -3,12 +3,12 @@
 import { Box, FileDown } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { Button } from "@/components/ui/button";
-import { CopyButton } from "@/components/ui/copy-button";
+import { Button } from "@/components/ui/controls/button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
 import { type Beginning, readBeginning } from "@/lib/browser/read-beginning";
 import { viewUrl } from "@/lib/browser/urls";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { type OutputView } from "@/lib/contract/outputs-view";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type OutputView } from "@/lib/contract/views/outputs-view";
 
 type OutputMediaProps = { view: OutputView; node: string; connection?: string };
 

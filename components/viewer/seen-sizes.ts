@@ -1,7 +1,7 @@
 "use client";
 
 import { create } from "zustand";
-import { type Size } from "@/components/ui/viewport";
+import { type Size } from "@/components/ui/hooks/viewport";
 
 /** In how many pixels files came that were looked at in full, by their address: what else tells of them in this tab says it too. */
 const useSizes = create<ReadonlyMap<string, Size>>(() => new Map());

@@ -2,9 +2,9 @@
 
 import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { Button, buttonStyle } from "@/components/ui/button";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/controls/select";
 import { slideSeconds, type useSlideshow } from "./use-slideshow";
 import { type ViewerItem } from "./viewer-item";
 

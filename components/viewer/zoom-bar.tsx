@@ -2,11 +2,11 @@
 
 import { Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
-import { useNumber } from "@/components/ui/use-numbers";
-import { type usePanZoom } from "@/components/ui/use-pan-zoom";
-import { type Size } from "@/components/ui/viewport";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { type usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
+import { type Size } from "@/components/ui/hooks/viewport";
 
 type ZoomBarProps = {
   zoom: ReturnType<typeof usePanZoom>;

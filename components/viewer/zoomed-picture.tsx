@@ -3,9 +3,9 @@
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState, type PointerEvent } from "react";
 import { cn } from "@/components/ui/cn";
-import { whileShown } from "@/components/ui/picture";
-import { usePanZoom } from "@/components/ui/use-pan-zoom";
-import { pictureScales, type Size } from "@/components/ui/viewport";
+import { whileShown } from "@/components/ui/pictures/picture";
+import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
+import { pictureScales, type Size } from "@/components/ui/hooks/viewport";
 import { noteSize } from "./seen-sizes";
 import { StandIn } from "./stand-in";
 import { ZoomBar } from "./zoom-bar";

@@ -2,7 +2,7 @@
 // Guarantees: whatever goes wrong (no network, a page instead of an answer, an abort) comes back as a Failure.
 // Must never: add a secret, or follow to another origin.
 
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 import { apiPath } from "./urls";

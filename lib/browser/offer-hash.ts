@@ -2,7 +2,7 @@
 // Guarantees: a hash that the service does not know is no failure, so that a browser logs no error for each new file; an offer without a
 // clear answer is looked up among the newest assets. Must never: offer twice.
 
-import { ACT_HEADER } from "@/lib/contract/act-id";
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { mayHaveStarted } from "@/lib/contract/submission";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";

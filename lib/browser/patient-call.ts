@@ -2,7 +2,7 @@
 // Guarantees: what is refused for another reason, or was stopped meanwhile, comes back as it was; nothing that may have been done is sent again.
 
 import { isPlainRateLimit } from "@/lib/contract/failure";
-import { ACT_HEADER } from "@/lib/contract/act-id";
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { type Result } from "@/lib/shared/result";
 import { callApi, type CallInit } from "./api";
 import { type ApiFailure } from "./read-failure";

@@ -2,8 +2,8 @@
 // Guarantees: never throws, since a browser may forbid its storage or have none left: then the value holds until the page goes; what was
 // stored by an older version or by a person's hands goes through `read`. Must never: be read while the page hydrates.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { type JsonObject, objectOf, parseJson } from "@/lib/contract/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject, objectOf, parseJson } from "@/lib/contract/json/json";
 
 /** Asked for only when needed: a browser that forbids it throws at the mere mention. */
 export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;

@@ -3,7 +3,7 @@
 // Must never: show a body as a message when it is markup.
 
 import { type Failure, parseFailure } from "@/lib/contract/failure";
-import { isObject, parseJson } from "@/lib/contract/json";
+import { isObject, parseJson } from "@/lib/contract/json/json";
 
 /** What a browser sees beyond the console's own codes. */
 /** Of a request that arrived nowhere: the network, or a console that does not run. */

@@ -3,7 +3,7 @@
 // Must never: interpret HTML, or pass a body through as a message when it is markup.
 // Free of zod: browsers load it with the first page.
 
-import { isObject, type JsonObject, parseJson, textOf } from "./json";
+import { isObject, type JsonObject, parseJson, textOf } from "./json/json";
 import { readNodeErrors } from "./read-node-errors";
 import { type NodeErrors } from "./schemas/node-errors";
 

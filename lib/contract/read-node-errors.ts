@@ -1,7 +1,7 @@
 // node_errors as any deployment sends them, read without a schema so that browsers can do it with the first page.
 // Guarantees: never throws; what a deployment leaves out is empty; unknown fields and unknown types are kept.
 
-import { isObject, textOf } from "./json";
+import { isObject, textOf } from "./json/json";
 import { type NodeError, type NodeErrors } from "./schemas/node-errors";
 
 /** Undefined where nothing is wrong with any node. */

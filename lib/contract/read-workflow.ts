@@ -3,8 +3,8 @@
 // Guarantees: never throws; bounded in characters, depth and nodes. Must never: hand on a partner key (another person's, or a redacted one).
 // Free of zod: browsers load it with the first page.
 
-import { isObject, type JsonObject, objectOf, parseJson } from "./json";
-import { findJsonError, lineAndColumn } from "./json-position";
+import { isObject, type JsonObject, objectOf, parseJson } from "./json/json";
+import { findJsonError, lineAndColumn } from "./json/json-position";
 import { type Graph } from "./schemas/graph";
 import { nameInExtraData } from "./workflow-name";
 

@@ -1,7 +1,7 @@
 // One submission of a workflow to the console: its idempotency key never reaches a service, and makes one job at most.
 // Free of zod: browsers load it with the first page.
 
-import { objectOf } from "./json";
+import { objectOf } from "./json/json";
 import { type Failure } from "./failure";
 
 export const IDEMPOTENCY_HEADER = "idempotency-key";

@@ -2,7 +2,7 @@
 // Guarantees: never throws, never empty where there is any id. File names and labels given in the console are looked up by the caller first.
 // Free of zod: browsers load it with the first page.
 
-import { isObject, objectOf, textOf } from "./json";
+import { isObject, objectOf, textOf } from "./json/json";
 
 const LONGEST_NAME = 200;
 

@@ -5,7 +5,7 @@
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
-import { objectOf } from "@/lib/contract/json";
+import { objectOf } from "@/lib/contract/json/json";
 import { networkOf } from "@/lib/shared/ip-address";
 
 export type ConnectionBounds = {

@@ -4,7 +4,7 @@
 // own is left alone.
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Refused } from "./refusals";
 
 /** Of an address whose path cannot be read. */

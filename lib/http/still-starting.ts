@@ -1,7 +1,7 @@
 // What a console answers between its first open socket and its first page: 503, to people as a page that asks again by itself.
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isForPeople, plainPage } from "./plain-page";
 
 const AGAIN_SECONDS = 1;

@@ -7,14 +7,13 @@ import { type Feed } from "@/lib/shared/message-feed";
 import { createAccessTimes } from "./assets/access-times";
 import { createBlobStore } from "./assets/blob-store";
 import { collectBlob } from "./assets/change-asset";
-import { makeFolders } from "./assets/folders";
+import { makeFolders, type Folders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
 import { keepSearchIndex } from "./assets/search/full-text";
 import { createAssetMemory } from "./assets/search/memory";
 import { createThumbnails } from "./assets/thumbnails/thumbnails";
-import { serviceChores } from "./chores";
 import { createDownloads } from "./downloads/downloads";
-import { startHousekeeping } from "./housekeeping";
+import { startHousekeeping, type Chore } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { createJobEvents, type Tell } from "./events/job-events";
@@ -30,6 +29,20 @@ import { openDatabase } from "./store/database";
 import { makeDataFolder, requireDatabase } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
 import { createKeys, findUserByKey } from "./users/keys";
+import { type PruneParts, pruneTasks } from "./downloads/prune-tasks";
+import { applyRetention, hasRetention, type RetentionParts } from "./jobs/retention";
+import { trimCache } from "./nodes/trim-cache";
+
+// What the service does on its own, again and again: keeping the history, the ended tasks and the cache of results within their
+// bounds.
+const CACHE_BYTES = 128 * 1024 ** 2;
+
+function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
+  const trim: Chore = { name: "cache", everyMs: 300_000, round: (goOn) => trimCache(parts.folders.nodeCache, CACHE_BYTES, goOn) };
+  const retention: Chore = { name: "retention", everyMs: 2000, round: (goOn) => applyRetention(parts, goOn) };
+  const tasks: Chore = { name: "tasks", everyMs: 60_000, round: (goOn) => pruneTasks(parts, goOn) };
+  return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
+}
 
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;

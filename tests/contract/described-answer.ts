@@ -1,5 +1,5 @@
 // A real answer against the OpenAPI document: its path and method are there, its status is one that they name, its body is as described.
-import { isObject, type JsonObject } from "@/lib/contract/json";
+import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { problemsOf } from "./json-schema";
 
 export type Exchange = { method: string; path: string; status: number; contentType: string; text: string };

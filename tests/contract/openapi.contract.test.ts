@@ -1,7 +1,7 @@
 // The OpenAPI document that the service serves, against the contract it is made from and against what the service really answers.
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isObject } from "@/lib/contract/json";
+import { isObject } from "@/lib/contract/json/json";
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
 import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";

@@ -6,7 +6,7 @@ import { type Desk } from "./support/desk";
 import { answering, startFlakyService } from "./support/flaky-service";
 import { drop, sample } from "./support/files";
 import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
-import { samplePictures } from "@/components/run/sample-pictures";
+import { samplePictures } from "@/components/run/workflow/sample-pictures";
 import { startStandIn } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";

@@ -3,7 +3,7 @@ import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AuditPage } from "@/lib/contract/audit";
+import { type AuditPage } from "@/lib/contract/audit/audit";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { startProcess, type Started } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";

@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
 import { SetUpForm } from "@/components/auth/set-up-form";
 import { PageMessages } from "@/components/frame/page-messages";
-import { buttonStyle } from "@/components/ui/button";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

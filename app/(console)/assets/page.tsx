@@ -5,7 +5,7 @@ import { Suspense } from "react";
 import { toAssetPage } from "@/components/assets/asset-page";
 import { AssetsScreen } from "@/components/assets/assets-screen";
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
-import { IgnoredValues } from "@/components/frame/ignored-values";
+import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { withQuery } from "@/lib/browser/urls";
 import { hasRole } from "@/lib/contract/roles";

@@ -1,8 +1,8 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { isSample } from "@/components/frame/samples";
-import { type Arrival } from "@/components/run/arrivals";
+import { isSample } from "@/components/frame/samples/samples";
+import { type Arrival } from "@/components/run/workflow/arrivals";
 import { RunScreen } from "@/components/run/run-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";

@@ -1,8 +1,8 @@
-import { learnAbsence } from "@/components/frame/use-capabilities";
+import { learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
 import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetPath, requests, type TagsAnswer } from "../asset-calls";
 
 export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };

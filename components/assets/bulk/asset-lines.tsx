@@ -1,10 +1,10 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useConnection } from "@/components/frame/connection-context";
+import { useConnection } from "@/components/frame/connection/connection-context";
 import { BulkLines } from "@/components/data-table/bulk-lines";
-import { failureText } from "@/components/frame/failure-text";
-import { Button } from "@/components/ui/button";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Button } from "@/components/ui/controls/button";
 import { assetLink } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
 import { reverseOf } from "./asset-acts";

@@ -6,7 +6,7 @@ import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-
 import { LowerEdge } from "@/components/data-table/work-line";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { useCopy } from "@/components/ui/use-copy";
+import { useCopy } from "@/components/ui/hooks/use-copy";
 import { MOST_COMPARED } from "@/components/viewer/viewer-item";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
 import { TagsDialog } from "../tags-dialog";
@@ -17,7 +17,7 @@ import { BulkConfirm } from "./bulk-confirm";
 import { AssetLines } from "./asset-lines";
 import { type Selected, useAssetBulk } from "./use-asset-bulk";
 import { useTold } from "./use-told";
-import { failureText } from "@/components/frame/failure-text";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/archive";

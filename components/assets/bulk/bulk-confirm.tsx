@@ -1,8 +1,8 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useConnection } from "@/components/frame/connection-context";
-import { Button } from "@/components/ui/button";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { type Asked } from "./use-asset-bulk";
 import { MOST_IN_ACT } from "./walk-assets";

@@ -3,10 +3,10 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { useConnection } from "@/components/frame/connection-context";
-import { Button, buttonStyle } from "@/components/ui/button";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetFileUrl, maskHref, runHref } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
 import { useFileDownload, useHandsOutFiles } from "../use-file-download";

@@ -3,11 +3,11 @@
 import { useLocale, useTranslations } from "next-intl";
 import { Fragment, type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
-import { CopyButton } from "@/components/ui/copy-button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { withQuery } from "@/lib/browser/urls";
-import { type AssetDetail } from "@/lib/contract/asset-view";
+import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, assetLink, shortJob } from "../asset-urls";
 import { MetadataTable } from "./metadata-table";

@@ -1,11 +1,11 @@
 "use client";
 
 import { useLocale, useTranslations } from "next-intl";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { extensionOf } from "../extension-of";
 import useSWRImmutable from "swr/immutable";
-import { type Size } from "@/components/ui/viewport";
+import { type Size } from "@/components/ui/hooks/viewport";
 import { useSeenSize } from "@/components/viewer/seen-sizes";
 import { readFirstBytes } from "@/lib/browser/first-bytes";
 import { pictureSizeOf } from "@/lib/shared/picture-size";

@@ -3,12 +3,12 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { failureText } from "@/components/frame/failure-text";
-import { chipStyle } from "@/components/ui/chip";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { chipStyle } from "@/components/ui/controls/chip";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { readTags } from "@/lib/shared/read-tags";
 import { type AssetRights } from "../use-asset-rights";
 import { onlyTag } from "../only-tag";

@@ -2,13 +2,13 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { failureText } from "@/components/frame/failure-text";
-import { Button } from "@/components/ui/button";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetEdit } from "../asset-calls";
 import { MetadataEditor } from "../filter/metadata-editor";
 import { fromRows, type ReadRows, toRows } from "../filter/metadata-rows";

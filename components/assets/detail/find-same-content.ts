@@ -3,7 +3,7 @@
 // where that cannot be done (no size, no total, too many of one size) the answer says so and is no number.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type AssetPage } from "../asset-page";

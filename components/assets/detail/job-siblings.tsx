@@ -2,17 +2,17 @@
 
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
-import { failureText } from "@/components/frame/failure-text";
-import { Button } from "@/components/ui/button";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { Picture } from "@/components/ui/picture";
+import { Picture } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
-import { textOf } from "@/lib/contract/json";
-import { mediaKindOf } from "@/lib/contract/media-kind";
-import { listOutputs } from "@/lib/contract/outputs-view";
+import { textOf } from "@/lib/contract/json/json";
+import { mediaKindOf } from "@/lib/contract/views/media-kind";
+import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { assetHref } from "../asset-urls";

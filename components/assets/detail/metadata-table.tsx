@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { toRows } from "../filter/metadata-rows";
 
 /** More letters than this are opened by whoever wants to read them. */

@@ -2,11 +2,11 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { failureText } from "@/components/frame/failure-text";
-import { Button } from "@/components/ui/button";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetHref } from "../asset-urls";
 import { readAssets } from "../read-assets";
 import { bySize, findSameContent, type SameContentFound } from "./find-same-content";

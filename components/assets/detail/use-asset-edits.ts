@@ -2,13 +2,13 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { learnAbsence } from "@/components/frame/use-capabilities";
-import { failureText } from "@/components/frame/failure-text";
+import { learnAbsence } from "@/components/frame/connection/use-capabilities";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
-import { usePendingUndo } from "@/components/ui/use-pending-undo";
+import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetChange, type AssetEdit, assetPath, requests, type TagsAnswer } from "../asset-calls";
 
 type Choices = {

@@ -1,7 +1,7 @@
 "use client";
 
 import { type Stamped, usePoll } from "@/lib/browser/use-poll";
-import { type AssetDetail, type AssetView, toAssetDetail } from "@/lib/contract/asset-view";
+import { type AssetDetail, type AssetView, toAssetDetail } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { assetPath } from "../asset-calls";

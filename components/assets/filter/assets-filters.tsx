@@ -3,15 +3,15 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef, useState, useEffect, useEffectEvent } from "react";
-import { useConnection } from "@/components/frame/connection-context";
-import { type PlaceOf } from "@/components/frame/use-place";
-import { chipStyle } from "@/components/ui/chip";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { type PlaceOf } from "@/components/frame/list/use-place";
+import { chipStyle } from "@/components/ui/controls/chip";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { ownTags, shownTags, tagState, withNextTagState } from "../assets-address";
 import { readFilter } from "./metadata-rows";
-import { Input } from "@/components/ui/input";
+import { Input } from "@/components/ui/controls/input";
 
 const TYPING_MS = 300;
 

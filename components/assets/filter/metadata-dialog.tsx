@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { useConnection } from "@/components/frame/connection-context";
-import { Button } from "@/components/ui/button";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { MetadataEditor } from "./metadata-editor";
 import { fromRows, type MetadataRow, type ReadRows, readFilter, toFilter } from "./metadata-rows";

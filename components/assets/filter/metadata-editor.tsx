@@ -2,9 +2,9 @@
 
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/button";
-import { Input } from "@/components/ui/input";
-import { Select } from "@/components/ui/select";
+import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/input";
+import { Select } from "@/components/ui/controls/select";
 import { type MetadataRow, type RowProblem, valueTypes } from "./metadata-rows";
 
 type MetadataEditorProps = {

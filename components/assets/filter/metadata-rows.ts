@@ -1,8 +1,8 @@
 // Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; a dot that belongs to a name is `\.`.
 // Guarantees: reading what was written gives the same metadata, digits of long numbers included; no name can reach a prototype.
 
-import { isObject } from "@/lib/contract/json";
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { isObject } from "@/lib/contract/json/json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 
 export const valueTypes = ["guess", "text", "number", "truth", "json"] as const;
 export type ValueType = (typeof valueTypes)[number];

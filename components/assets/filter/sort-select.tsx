@@ -1,8 +1,8 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type PlaceOf } from "@/components/frame/use-place";
-import { Select } from "@/components/ui/select";
+import { type PlaceOf } from "@/components/frame/list/use-place";
+import { Select } from "@/components/ui/controls/select";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { sortings } from "../assets-address";
 

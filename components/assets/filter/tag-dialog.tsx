@@ -2,12 +2,12 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Button } from "@/components/ui/button";
-import { chipStyle } from "@/components/ui/chip";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { chipStyle } from "@/components/ui/controls/chip";
 import { Dialog } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { useNumber } from "@/components/ui/use-numbers";
+import { Input } from "@/components/ui/controls/input";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { tagState, type TagState, withTagState } from "../assets-address";
 import { onlyTag } from "../only-tag";

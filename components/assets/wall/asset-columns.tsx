@@ -2,11 +2,11 @@
 
 import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
-import { CopyButton } from "@/components/ui/copy-button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Cut } from "@/components/ui/cut";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath } from "@/lib/browser/urls";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, shortJob } from "../asset-urls";
 import { assetLooks } from "./asset-looks";

@@ -2,9 +2,9 @@
 
 import { memo, type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
-import { RelativeTime } from "@/components/ui/relative-time";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, shortJob } from "../asset-urls";
 import { type Motion } from "./motion";

@@ -1,5 +1,5 @@
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 
 /** What a wall shows, whether it is one page of a list or the whole of it. */
 export type AssetsSource = {

@@ -6,7 +6,7 @@
 
 import { createStore } from "zustand/vanilla";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { type AssetPage } from "../asset-page";
 import { MOST_AT_ONCE } from "../read-assets";

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useSyncExternalStore } from "react";
-import { useNumber } from "@/components/ui/use-numbers";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type AssetsSource } from "./assets-source";
 import { type Wall } from "./use-wall";
 

@@ -3,7 +3,7 @@
 // is given up; what was let go of or taken out while it was read does not come back.
 
 import { type SelectionStore } from "@/components/data-table/selection-store";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsSource } from "./assets-source";
 
 /** What one drag or one range may reach, loaded or not. */

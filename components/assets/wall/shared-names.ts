@@ -1,4 +1,4 @@
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 
 /** Names that do not tell which one it is: jobs of one workflow call their outputs alike. */
 export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {

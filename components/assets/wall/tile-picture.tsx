@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "react";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { AssetPicture } from "../asset-picture";
 import { type Motion } from "./motion";
 

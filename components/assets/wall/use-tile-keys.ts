@@ -2,7 +2,7 @@
 
 import { useEffect, useEffectEvent } from "react";
 import { flushSync } from "react-dom";
-import { isFreeKey } from "@/components/ui/free-key";
+import { isFreeKey } from "@/components/ui/hooks/free-key";
 import { type AssetsSource } from "./assets-source";
 import { nextTile } from "./tile-keys";
 import { useAllTilesKey } from "./use-all-key";

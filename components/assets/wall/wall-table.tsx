@@ -4,7 +4,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { useCallback, useEffect, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { type Sorting } from "@/components/data-table/features";
-import { type PlaceOf } from "@/components/frame/use-place";
+import { type PlaceOf } from "@/components/frame/list/use-place";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { assetColumns, assetRow, type AssetRow } from "./asset-columns";
 import { useWanted, type WallProps } from "./gallery";

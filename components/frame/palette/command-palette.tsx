@@ -3,20 +3,20 @@
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Dialog } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
+import { Input } from "@/components/ui/controls/input";
 import { showToast } from "@/components/ui/toast-store";
-import { failureText } from "../failure-text";
-import { useSwitchConnection } from "../use-switch-connection";
+import { failureText } from "../failure/failure-text";
+import { useSwitchConnection } from "../connection/use-switch-connection";
 import { PaletteList } from "./palette-list";
 import { findItems, type PaletteItem, wholeJobId } from "./palette-items";
 import { usePaletteItems } from "./use-palette-items";
 import { useFoundJobs, useRecentJobs, useSoughtJob } from "./use-recent-jobs";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type AssetView, toAssetView } from "@/lib/contract/asset-view";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
-import { useConnection } from "../connection-context";
+import { useConnection } from "../connection/connection-context";
 import { useSought } from "./use-sought";
 
 const SHORTEST = 2;

@@ -6,7 +6,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobReach, type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
-import { useConnection } from "../connection-context";
+import { useConnection } from "../connection/connection-context";
 import { useSought } from "./use-sought";
 
 const NEWEST = 100;

@@ -2,12 +2,12 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { useConfirmed } from "@/components/frame/use-confirmed";
-import { Button } from "@/components/ui/button";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useConfirmed } from "@/components/frame/list/use-confirmed";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
 import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/clear-all";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 

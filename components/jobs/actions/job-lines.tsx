@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { BulkLines } from "@/components/data-table/bulk-lines";
-import { failureText } from "@/components/frame/failure-text";
-import { useClock } from "@/components/ui/use-clock";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { useClock } from "@/components/ui/time/use-clock";
 import { causeOf, isWorthAgain, toneOf } from "./receipt-entry";
 import { StopTogether } from "./stop-together";
 import { type JobWork, useSummary } from "./use-job-work";

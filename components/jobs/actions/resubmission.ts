@@ -1,8 +1,8 @@
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { unwrapWorkflow } from "@/lib/contract/read-workflow";
-import { isObject, type JsonObject } from "@/lib/contract/json";
+import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { isLink } from "@/lib/contract/graph";
-import { MASK } from "@/lib/contract/secret-texts";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { titleOfNode } from "@/components/graph/node-words";
 

@@ -4,7 +4,7 @@ import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
 import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { objectOf } from "@/lib/contract/json";
+import { objectOf } from "@/lib/contract/json/json";
 import { IDEMPOTENCY_HEADER, mayHaveStarted } from "@/lib/contract/submission";
 import { type Result } from "@/lib/shared/result";
 import { type KnownJob, named } from "./end-jobs";

@@ -2,9 +2,9 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { useConfirmed } from "@/components/frame/use-confirmed";
-import { Button } from "@/components/ui/button";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useConfirmed } from "@/components/frame/list/use-confirmed";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { tellOutcomes } from "@/components/data-table/tell-outcomes";
 import { type Meant, useBulkWork } from "@/components/data-table/use-bulk-work";
-import { failureText } from "@/components/frame/failure-text";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";

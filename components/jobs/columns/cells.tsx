@@ -3,9 +3,9 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { statusBadge } from "@/components/frame/job-status";
-import { durationText, RunningDuration } from "@/components/ui/duration";
+import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/relative-time";
+import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/time/relative-time";
 import { type JobRow } from "../job-row";
 import { rowPart } from "./row-link";
 

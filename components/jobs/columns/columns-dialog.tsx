@@ -1,13 +1,13 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
+import { Button } from "@/components/ui/controls/button";
+import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Dialog } from "@/components/ui/dialog";
 import { alwaysShown, type ColumnChoice, type ColumnId, isValueId, MOST_VALUES, usualChoice, type ValueId } from "./column-choice";
 import { useColumnName } from "./use-column-choice";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
 
 type ColumnsDialogProps = { choice: ColumnChoice; onChoose: (choice: ColumnChoice) => void; onClose: () => void };
 

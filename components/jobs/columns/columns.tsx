@@ -6,7 +6,7 @@ import { type ColumnLook, columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { Cut, cutWhereLong } from "@/components/ui/cut";
-import { plainPicture } from "@/components/ui/plain-picture";
+import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type JobRow } from "../job-row";
 import { type CellWords, ranCell, stateCell, submittedCell, whatCell } from "./cells";

@@ -1,7 +1,7 @@
 // Values out of a job's graph: asked for one job at a time, at most a few at once, kept small.
 
 import { callApi } from "@/lib/browser/api";
-import { isObject, objectOf } from "@/lib/contract/json";
+import { isObject, objectOf } from "@/lib/contract/json/json";
 
 const LONGEST_VALUE = 200;
 const AT_ONCE = 4;

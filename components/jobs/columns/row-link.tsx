@@ -3,7 +3,7 @@
 import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type MouseEvent, type ReactNode, useCallback } from "react";
-import { useCopy } from "@/components/ui/use-copy";
+import { useCopy } from "@/components/ui/hooks/use-copy";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 
 /** `linked`: `?connection=` of the page's own address. */

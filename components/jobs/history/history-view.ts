@@ -1,5 +1,5 @@
 import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
-import { jobOfEntry, previewOf } from "@/lib/contract/history-entry";
+import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { type JobsView, toJobRow, toJobsView } from "../job-row";
 

@@ -3,11 +3,11 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Card } from "@/components/ui/card";
-import { CopyableId } from "@/components/ui/copyable-id";
-import { Duration, durationText, RunningDuration } from "@/components/ui/duration";
-import { RelativeTime } from "@/components/ui/relative-time";
-import { useClock } from "@/components/ui/use-clock";
-import { useNow } from "@/components/ui/use-now";
+import { CopyableId } from "@/components/ui/controls/copyable-id";
+import { Duration, durationText, RunningDuration } from "@/components/ui/time/duration";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { useClock } from "@/components/ui/time/use-clock";
+import { useNow } from "@/components/ui/time/use-now";
 import { toJobState } from "@/lib/contract/states";
 import { namelessWorkflow } from "@/lib/contract/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";

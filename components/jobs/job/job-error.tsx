@@ -1,11 +1,11 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { CopyButton } from "@/components/ui/copy-button";
-import { Duration } from "@/components/ui/duration";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { Duration } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { Unfold } from "@/components/ui/unfold";
-import { Button, buttonStyle } from "@/components/ui/button";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { type JobFacts, type JobFailure } from "./job-facts";
 
 type JobErrorProps = {

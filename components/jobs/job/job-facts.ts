@@ -1,12 +1,12 @@
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { type JobErrorView } from "@/lib/contract/job-error-view";
-import { type JobView, toJobView } from "@/lib/contract/job-view";
-import { listOutputs, type OutputView } from "@/lib/contract/outputs-view";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JobErrorView } from "@/lib/contract/views/job-error-view";
+import { type JobView, toJobView } from "@/lib/contract/views/job-view";
+import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { toMilliseconds } from "@/lib/contract/times";
 import { namelessWorkflow, workflowName } from "@/lib/contract/workflow-name";
-import { textOf } from "@/lib/contract/json";
+import { textOf } from "@/lib/contract/json/json";
 import { countSeeds } from "../actions/resubmission";
 import { nodeNames, type TimelineNode, timelineOf } from "./job-timeline";
 

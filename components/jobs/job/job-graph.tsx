@@ -3,12 +3,12 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useRef } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { storedTextOfJob } from "@/components/graph/stored-workflow";
 import { type NodeAsk } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
 import { Skeleton } from "@/components/ui/skeleton";
-import { useNear } from "@/components/ui/use-near";
+import { useNear } from "@/components/ui/hooks/use-near";
 import { usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { unwrapWorkflow } from "@/lib/contract/read-workflow";

@@ -1,10 +1,10 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Freshness } from "@/components/frame/freshness";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Freshness } from "@/components/frame/list/freshness";
 import { JobStatus } from "@/components/frame/job-status";
-import { KnownUntil } from "@/components/ui/duration";
+import { KnownUntil } from "@/components/ui/time/duration";
 import { Skeleton } from "@/components/ui/skeleton";
 import { usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";

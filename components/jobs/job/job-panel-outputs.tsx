@@ -2,7 +2,7 @@
 
 import { FileDown } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { Picture } from "@/components/ui/picture";
+import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type JobFacts } from "./job-facts";
 

@@ -3,13 +3,13 @@
 import { ChevronLeft, ChevronRight, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useRef, type RefObject, useEffectEvent } from "react";
-import { Button, buttonStyle } from "@/components/ui/button";
-import { CopyableId } from "@/components/ui/copyable-id";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { JobPanelBody } from "./job-panel-body";
 import { JobPanelFrame } from "./job-panel-frame";
-import { isFreeKey } from "@/components/ui/free-key";
+import { isFreeKey } from "@/components/ui/hooks/free-key";
 
 type JobPanelProps = {
   jobId: string;

@@ -1,14 +1,14 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { durationText } from "@/components/ui/duration";
+import { durationText } from "@/components/ui/time/duration";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { toJobView } from "@/lib/contract/job-view";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobState } from "@/lib/contract/states";
 
 const MOST = 20;

@@ -2,15 +2,15 @@
 
 import { useTranslations } from "next-intl";
 import { use, useCallback, useState } from "react";
-import { useConnection } from "@/components/frame/connection-context";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Freshness } from "@/components/frame/freshness";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Freshness } from "@/components/frame/list/freshness";
 import { JobStatus } from "@/components/frame/job-status";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { PageHeader } from "@/components/frame/page-header";
-import { buttonStyle } from "@/components/ui/button";
-import { CopyableId } from "@/components/ui/copyable-id";
-import { KnownUntil } from "@/components/ui/duration";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { CopyableId } from "@/components/ui/controls/copyable-id";
+import { KnownUntil } from "@/components/ui/time/duration";
 import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { withQuery } from "@/lib/browser/urls";
@@ -28,7 +28,7 @@ import { JobTimeline } from "./job-timeline-card";
 import { type JobFacts, toGone, toJobFacts, toStatusFacts, withStatusFacts, ownName } from "./job-facts";
 import { useJobActs } from "./use-job-acts";
 import { Card } from "@/components/ui/card";
-import { useNumber } from "@/components/ui/use-numbers";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { OutputList } from "@/components/viewer/output-list";
 
 type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobFacts>, Failure>> };

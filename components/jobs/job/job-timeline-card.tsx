@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
-import { Duration, useKnownNow } from "@/components/ui/duration";
+import { Duration, useKnownNow } from "@/components/ui/time/duration";
 import { type Bar, barsOf } from "./job-timeline";
 import { type JobFacts } from "./job-facts";
 

@@ -1,6 +1,6 @@
-import { isObject, textOf } from "@/lib/contract/json";
+import { isObject, textOf } from "@/lib/contract/json/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { type JobView } from "@/lib/contract/job-view";
+import { type JobView } from "@/lib/contract/views/job-view";
 import { toMilliseconds } from "@/lib/contract/times";
 
 export type TimelineNode = {

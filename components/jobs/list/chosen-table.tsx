@@ -3,7 +3,7 @@
 import { memo, useEffect, useMemo } from "react";
 import { type Sizing, type Sorting } from "@/components/data-table/features";
 import { type SelectionStore } from "@/components/data-table/selection-store";
-import { type Opened } from "@/components/frame/use-opened";
+import { type Opened } from "@/components/frame/list/use-opened";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { useCellWords } from "../columns/cells";
 import { type ColumnChoice, type ColumnId, isValueId, shownColumns } from "../columns/column-choice";

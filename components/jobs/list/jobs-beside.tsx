@@ -2,8 +2,8 @@
 
 import dynamic from "next/dynamic";
 import { type ReactNode, useDeferredValue } from "react";
-import { type Opened, useOpenedId } from "@/components/frame/use-opened";
-import { useAtFirstMove } from "@/components/ui/use-at-first-move";
+import { type Opened, useOpenedId } from "@/components/frame/list/use-opened";
+import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { JobPanelFrame } from "../job/job-panel-frame";
 import { type JobRow } from "../job-row";
 import { ListRows } from "./list-rows";

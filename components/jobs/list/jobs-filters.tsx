@@ -3,12 +3,12 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
-import { useConnection } from "@/components/frame/connection-context";
+import { useConnection } from "@/components/frame/connection/connection-context";
 import { useCounts } from "@/components/frame/counts-context";
-import { chipStyle } from "@/components/ui/chip";
+import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
-import { Select } from "@/components/ui/select";
-import { useNumber } from "@/components/ui/use-numbers";
+import { Select } from "@/components/ui/controls/select";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { namelessWorkflow } from "@/lib/contract/workflow-name";
 import { isSearch } from "@/lib/contract/job-search";

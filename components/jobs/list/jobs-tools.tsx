@@ -3,14 +3,14 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { type ColumnChoice } from "../columns/column-choice";
 import { listHref, viewHref } from "./list-address";
 import { type ListState } from "./list-state";
 
 const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
 
-const ViewsDialog = dynamic(() => import("@/components/frame/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
+const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
 
 type JobsToolsProps = {
   choice: ColumnChoice;

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { lastOffset } from "@/components/data-table/page-range";
-import { RunLink } from "@/components/frame/run-link";
-import { buttonStyle } from "@/components/ui/button";
+import { RunLink } from "@/components/frame/samples/run-link";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { isSearch } from "@/lib/contract/job-search";

@@ -4,11 +4,11 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { UnreadableRows } from "@/components/data-table/unreadable-rows";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Freshness } from "@/components/frame/freshness";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Freshness } from "@/components/frame/list/freshness";
 import { PageHeader } from "@/components/frame/page-header";
-import { ToolBar } from "@/components/frame/tool-bar";
-import { KnownUntil } from "@/components/ui/duration";
+import { ToolBar } from "@/components/frame/list/tool-bar";
+import { KnownUntil } from "@/components/ui/time/duration";
 import { type Poll } from "@/lib/browser/use-poll";
 import { type JobReach } from "@/lib/contract/console-job-search";
 

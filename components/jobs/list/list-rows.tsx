@@ -5,7 +5,7 @@ import { type ReactNode } from "react";
 import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";
 import { cn } from "@/components/ui/cn";
-import { useLate } from "@/components/ui/use-late";
+import { useLate } from "@/components/ui/hooks/use-late";
 import { type ListState } from "./list-state";
 import { type ShownList } from "./use-job-list";
 import { useMoving } from "./use-list-state";

@@ -5,7 +5,7 @@ import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { useAllRowsKey } from "@/components/data-table/use-selection";
-import { useAtFirstMove } from "@/components/ui/use-at-first-move";
+import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobRow } from "../job-row";
 

@@ -7,17 +7,17 @@ import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-lin
 import { fits, type KnownJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAct } from "../actions/use-job-work";
-import { failureText } from "@/components/frame/failure-text";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
-import { useCopy } from "@/components/ui/use-copy";
+import { useCopy } from "@/components/ui/hooks/use-copy";
 import { type JobRow } from "../job-row";
 import { type ChosenJobs, jobsWith, MOST_AT_ONCE, narrowedTo } from "./chosen-jobs";
 import { type Asked, type Bulk, useBulk } from "./use-bulk";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { saveFile } from "@/lib/browser/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { Button } from "@/components/ui/button";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 
 type ExportFormat = "csv" | "json";

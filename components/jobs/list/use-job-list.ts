@@ -4,7 +4,7 @@ import { useSearchParams } from "next/navigation";
 import { use, useCallback, useEffect, useLayoutEffect, useMemo, useState } from "react";
 import { createSelection } from "@/components/data-table/selection-store";
 import { useHeldRows } from "@/components/data-table/use-held-rows";
-import { useConnection } from "@/components/frame/connection-context";
+import { useConnection } from "@/components/frame/connection/connection-context";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";

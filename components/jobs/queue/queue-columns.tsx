@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { type SelectionStore } from "@/components/data-table/selection-store";
-import { Button } from "@/components/ui/button";
-import { durationText, RunningDuration } from "@/components/ui/duration";
+import { Button } from "@/components/ui/controls/button";
+import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { type CellWords } from "../columns/cells";
 import { column, jobColumns, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";

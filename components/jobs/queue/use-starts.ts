@@ -6,7 +6,7 @@ import { type QueueList } from "./queue-list";
 import { type StartRange, startRanges, type RunTimes, runTimesOf } from "./start-range";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { toJobView } from "@/lib/contract/job-view";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 
 /** No queue that a person reads row by row has more workflows. */

@@ -2,11 +2,11 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
-import { chosenZone } from "@/components/ui/time-zone";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { chosenZone } from "@/components/ui/time/time-zone";
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -3,9 +3,9 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { chipStyle } from "@/components/ui/chip";
-import { Select } from "@/components/ui/select";
-import { useClock } from "@/components/ui/use-clock";
+import { chipStyle } from "@/components/ui/controls/chip";
+import { Select } from "@/components/ui/controls/select";
+import { useClock } from "@/components/ui/time/use-clock";
 import { type JobSearch } from "@/lib/contract/console-job-search";
 
 const DatesDialog = dynamic(() => import("./dates-dialog").then((module) => module.DatesDialog), { ssr: false });

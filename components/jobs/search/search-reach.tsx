@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
-import { useClock } from "@/components/ui/use-clock";
+import { useClock } from "@/components/ui/time/use-clock";
 import { type JobReach } from "@/lib/contract/console-job-search";
 
 /** How far back was searched, and whether the service answers: what is not found may still be there. */

@@ -2,9 +2,9 @@
 
 import { useTranslations } from "next-intl";
 import { type ChangeEvent, useEffect, useRef, useState } from "react";
-import { Input } from "@/components/ui/input";
+import { Input } from "@/components/ui/controls/input";
 import { type JobSearch } from "@/lib/contract/console-job-search";
-import { FILTERS } from "@/components/frame/tool-bar";
+import { FILTERS } from "@/components/frame/list/tool-bar";
 
 const TYPING_MS = 350;
 

@@ -1,7 +1,7 @@
 // Which part of the picture the frame shows: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
 // Guarantees: a part of the picture stays in the frame, whatever is zoomed or panned.
 
-import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/viewport";
+import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/hooks/viewport";
 import { type Point, type Rect, type Size } from "./geometry";
 
 export type View = Viewport;

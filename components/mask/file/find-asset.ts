@@ -3,7 +3,7 @@
 
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { toAssetView } from "@/lib/contract/asset-view";
+import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type SavedMask } from "./save-mask";
 

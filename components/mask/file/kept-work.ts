@@ -2,7 +2,7 @@
 // Guarantees: the latest is kept whatever it weighs, earlier ones within a budget of memory; which had to go is told, never passed over;
 // closing or reloading the tab is warned of while any is kept.
 
-import { askToStay } from "@/components/ui/use-close-warning";
+import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { type OpenSession } from "./mask-session";
 
 type Kept = { session: OpenSession; name: string };

@@ -2,9 +2,9 @@
 // Guarantees: pure; the surest name comes first. It is the name that POST /api/upload/mask is told as original_ref.
 
 import { type FileName } from "@/lib/browser/urls";
-import { type AssetView, fileOfAsset } from "@/lib/contract/asset-view";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { textOf } from "@/lib/contract/json";
+import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { textOf } from "@/lib/contract/json/json";
 
 export type MaskSource = {
   /** The same for the same picture, so that a drawing that was left is found again. */

@@ -2,9 +2,9 @@
 
 import { useTranslations } from "next-intl";
 import { type SubmitEvent, useState } from "react";
-import { Button } from "@/components/ui/button";
-import { FormField } from "@/components/ui/form-field";
-import { Input } from "@/components/ui/input";
+import { Button } from "@/components/ui/controls/button";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
 import { clipped, isEmpty, type Rect, type Size, wholeOf } from "../drawing/geometry";
 
 const fields = ["x", "y", "width", "height"] as const;

@@ -3,8 +3,8 @@
 import { useLocale, useTranslations } from "next-intl";
 import { X } from "lucide-react";
 import useSWR from "swr";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Button, buttonStyle } from "@/components/ui/button";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/tone-icon";

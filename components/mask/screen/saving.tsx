@@ -1,7 +1,7 @@
 "use client";
 
 import { useLocale, useTranslations } from "next-intl";
-import { Button } from "@/components/ui/button";
+import { Button } from "@/components/ui/controls/button";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { formatBytes } from "@/lib/shared/format";
 import { type SaveStep } from "../file/save-mask";

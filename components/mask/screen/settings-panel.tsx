@@ -2,10 +2,10 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useId } from "react";
-import { Checkbox } from "@/components/ui/checkbox";
-import { chipStyle } from "@/components/ui/chip";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { chipStyle } from "@/components/ui/controls/chip";
 import { cn } from "@/components/ui/cn";
-import { Select } from "@/components/ui/select";
+import { Select } from "@/components/ui/controls/select";
 import { type Rect, type Size } from "../drawing/geometry";
 import { RectangleForm } from "./rectangle-form";
 import { type Change, colours, largestBrush, type LookKind, looks, type OverlayColour, type Settings } from "./settings";

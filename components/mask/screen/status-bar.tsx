@@ -3,7 +3,7 @@
 import { Eye, EyeOff, Maximize, ZoomIn, ZoomOut } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useSyncExternalStore } from "react";
-import { useNumber } from "@/components/ui/use-numbers";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type MaskDocument, type MaskState } from "../drawing/mask-document";
 import { type Command } from "../input/keys";
 import { type Painter } from "./painter";

@@ -1,7 +1,7 @@
 "use client";
 
 import { type RefObject, useEffect, useEffectEvent, useRef } from "react";
-import { isTyping } from "@/components/ui/free-key";
+import { isTyping } from "@/components/ui/hooks/free-key";
 import { type Command, commandOf, isForCanvas } from "../input/keys";
 import { type Painter } from "./painter";
 

@@ -2,9 +2,9 @@
 // Guarantees: the work belongs to the tab and not to the page: a look at a job and back finds it going on. What became of each copy is noted
 // as soon as it is known.
 
-import { askToStay } from "@/components/ui/use-close-warning";
+import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
-import { askAfter } from "../attempt-outcome";
+import { askAfter } from "../submit/attempt-outcome";
 import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";
 import { type RunStore } from "../run-store";

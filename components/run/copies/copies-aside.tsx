@@ -1,8 +1,8 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useConnections } from "@/components/frame/connection-context";
-import { Button, buttonStyle } from "@/components/ui/button";
+import { useConnections } from "@/components/frame/connection/connection-context";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type CopiesWork } from "./copies-card";

@@ -2,14 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { Freshness } from "@/components/frame/freshness";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Freshness } from "@/components/frame/list/freshness";
 import { JobLines } from "@/components/jobs/actions/job-lines";
-import { Button, buttonStyle } from "@/components/ui/button";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
 import { Link } from "@/components/ui/link";
-import { useJobHrefs } from "../job-link";
-import { useEndJobs } from "../use-end-jobs";
+import { useJobHrefs } from "../submit/job-link";
+import { useEndJobs } from "../submit/use-end-jobs";
 import { CopiesProgress } from "./copies-progress";
 import { type CopiesSet, type CopyJobs, isOpen } from "./copies-state";
 import { CopyLine } from "./copy-line";

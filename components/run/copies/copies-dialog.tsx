@@ -2,14 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
-import { useConnection } from "@/components/frame/connection-context";
-import { Button } from "@/components/ui/button";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { Select } from "@/components/ui/select";
-import { isEditable } from "../field-row";
-import { type FormField, type FormNode } from "../form-model";
-import { type PictureContext } from "../picture-context";
-import { type FilledText } from "../fill-texts";
+import { Select } from "@/components/ui/controls/select";
+import { isEditable } from "../form/field-row";
+import { type FormField, type FormNode } from "../form/form-model";
+import { type PictureContext } from "../form/controls/picture-context";
+import { type FilledText } from "../form/fill-texts";
 import { type Edit } from "../run-state";
 import { CopiesPreview } from "./copies-preview";
 import { firstStep, type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";

@@ -2,7 +2,7 @@
 // Guarantees: never throws; bounded by the number of copies; another member's is not read. Must never: hold what was sent.
 
 import { type KeptIn, persistedNote } from "@/lib/browser/persisted";
-import { textOf, numberOf, isObject } from "@/lib/contract/json";
+import { textOf, numberOf, isObject } from "@/lib/contract/json/json";
 import { isIdempotencyKey } from "@/lib/contract/submission";
 import { type CopiesSet, type Copy } from "./copies-state";
 import { mostCopies } from "./variation";

@@ -3,12 +3,12 @@
 
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type FilledText } from "../fill-texts";
-import { withInputs } from "../form-model";
-import { own } from "../own";
+import { type FilledText } from "../form/fill-texts";
+import { withInputs } from "../form/form-model";
+import { own } from "../form/own";
 import { type Edit, type OpenWorkflow } from "../run-state";
-import { type SeedEdit } from "../seeds";
-import { type Submitted, toSubmission } from "../submission";
+import { type SeedEdit } from "../form/seeds";
+import { type Submitted, toSubmission } from "../submit/submission";
 import { type Planned } from "./send-copies";
 import { labelOf, type Literal } from "./variation";
 

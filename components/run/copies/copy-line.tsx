@@ -1,10 +1,10 @@
 import { useTranslations } from "next-intl";
 import { JobStatus } from "@/components/frame/job-status";
-import { toSaidCode } from "@/components/frame/whose";
+import { toSaidCode } from "@/components/frame/failure/whose";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
-import { JobLink } from "../job-link";
+import { JobLink } from "../submit/job-link";
 import { type Copy, type CopyJob } from "./copies-state";
 
 type CopyLineProps = { copy: Copy; job: CopyJob | undefined; connection?: string };

@@ -3,10 +3,10 @@
 // Must never: hold what was typed as extra data, which may be a secret. Such copies are not kept.
 
 import { type KeptIn, persistedNote } from "@/lib/browser/persisted";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { isObject } from "@/lib/contract/json";
-import { draftLimit, readEdit } from "../draft";
-import { openWorkflow } from "../open-workflow";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
+import { draftLimit, readEdit } from "../workflow/draft";
+import { openWorkflow } from "../workflow/open-workflow";
 import { type Edit } from "../run-state";
 import { type CopiesPlan } from "./copies-plan";
 import { type CopiesSet } from "./copies-state";

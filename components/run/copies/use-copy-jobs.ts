@@ -7,7 +7,7 @@ import { useCallback, useState } from "react";
 import { type Motion } from "@/lib/browser/poll-plan";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
-import { toJobView } from "@/lib/contract/job-view";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type CopiesSet, type CopyJob, type CopyJobs } from "./copies-state";
 

@@ -2,14 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { AssetPicker } from "../asset-picker";
-import { type FormField } from "../form-model";
-import { own } from "../own";
-import { type PictureContext } from "../picture-context";
-import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
-import { Input } from "@/components/ui/input";
-import { Textarea } from "@/components/ui/textarea";
+import { AssetPicker } from "../form/controls/asset-picker";
+import { type FormField } from "../form/form-model";
+import { own } from "../form/own";
+import { type PictureContext } from "../form/controls/picture-context";
+import { Button } from "@/components/ui/controls/button";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Input } from "@/components/ui/controls/input";
+import { Textarea } from "@/components/ui/controls/textarea";
 import { optionsOf, type Typed, type Way } from "./variation";
 
 type WayFieldsProps = {

@@ -2,7 +2,7 @@
 // Two names exist for two fields (asset_hash or hash, prompt_id or job_id): both are read into the interface's own.
 
 import { z } from "zod";
-import { writeExactJson } from "../exact-json";
+import { writeExactJson } from "../json/exact-json";
 import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText, toldNumber } from "./lenient";
 import { sortOrders } from "./job";
 

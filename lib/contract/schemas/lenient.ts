@@ -2,7 +2,7 @@
 // And for reading query texts: bounded integers, booleans, comma lists.
 
 import { z } from "zod";
-import { isObject, parseJson } from "../json";
+import { isObject, parseJson } from "../json/json";
 
 /** How a value is written in a query, where its schema says how that text is read: for documents made from the contract. */
 export type WireForm =

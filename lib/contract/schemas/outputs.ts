@@ -1,7 +1,7 @@
 // Outputs of a job, by node id and key. Items may be file items, texts, flags, null or anything a custom node sends.
 
 import { z } from "zod";
-import { isObject } from "../json";
+import { isObject } from "../json/json";
 import { loosely, nodeIdText } from "./lenient";
 
 /** A node's output that is no object is kept under one key, so that it is shown as what it is. */

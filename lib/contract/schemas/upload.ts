@@ -1,7 +1,7 @@
 // upload/image, upload/mask, and the names under which bytes are read back (GET /api/view).
 
 import { z } from "zod";
-import { parseJson } from "../json";
+import { parseJson } from "../json/json";
 import { integerText, maybe } from "./lenient";
 
 export const imageUploadFieldsSchema = z.object({

@@ -5,9 +5,9 @@
 import "server-only";
 import { parentPort } from "node:worker_threads";
 import { z } from "zod";
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
-import { objectOf } from "@/lib/contract/json";
-import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf } from "@/lib/contract/json/json";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { nameInExtraData } from "@/lib/contract/workflow-name";

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { runningComposition } from "../running";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 

@@ -3,7 +3,7 @@
 // The bound by account is wide: it stops guessing from many addresses without letting a stranger lock a member out for long.
 
 import "server-only";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { networkOf } from "@/lib/shared/ip-address";
 import { createAttemptLimit } from "../limits/attempt-limit";
 

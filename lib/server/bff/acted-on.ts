@@ -2,7 +2,7 @@
 // Must never: write down a name as a service told it; like all that leaves it is masked first.
 
 import "server-only";
-import { type AuditThing } from "@/lib/contract/audit-items";
+import { type AuditThing } from "@/lib/contract/audit/audit-items";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
 import { toBrowser } from "../answers/to-browser";

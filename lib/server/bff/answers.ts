@@ -2,7 +2,7 @@
 // Guarantees: nothing is stored by a cache unless a route says so; HTML that a service slipped in cannot run.
 
 import "server-only";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorStatus, isErrorCode } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
 import { oneChunk } from "../upstream/streams";

@@ -5,10 +5,10 @@
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { type AuditThing, thingsNamed, writeThings } from "@/lib/contract/audit-items";
-import { objectOf, textOf } from "@/lib/contract/json";
+import { type AuditThing, thingsNamed, writeThings } from "@/lib/contract/audit/audit-items";
+import { objectOf, textOf } from "@/lib/contract/json/json";
 import { answersBytes, type Operation } from "@/lib/contract/operation";
-import { maskText } from "@/lib/contract/secret-texts";
+import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/submission";
 import { nameInExtraData } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";

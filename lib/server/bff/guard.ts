@@ -5,7 +5,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { ACT_HEADER, readActId } from "@/lib/contract/act-id";
+import { ACT_HEADER, readActId } from "@/lib/contract/audit/act-id";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";

@@ -4,9 +4,9 @@
 
 import "server-only";
 import { type ConnectionCheck, isAccepted } from "@/lib/contract/console";
-import { isObject } from "@/lib/contract/json";
+import { isObject } from "@/lib/contract/json/json";
 import { codeByStatus, type Failure, lacksOperation } from "@/lib/contract/failure";
-import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { operations } from "@/lib/contract/operations";
 import { type Result } from "@/lib/shared/result";
 import { composition } from "../composition";

@@ -3,7 +3,7 @@
 // Must never: replace the right to see an asset; the picture itself is always asked of the service, with the key of whoever asks.
 
 import "server-only";
-import { objectOf, textOf } from "@/lib/contract/json";
+import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Asset } from "@/lib/contract/schemas/asset";
 

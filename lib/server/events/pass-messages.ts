@@ -3,8 +3,8 @@
 // in it, is thrown away; bounded in what waits. Must never: be gone around by a message.
 
 import "server-only";
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
-import { isObject } from "@/lib/contract/json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";

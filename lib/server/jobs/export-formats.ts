@@ -3,9 +3,9 @@
 // of the CSV has the same cells. Times are UTC in RFC 3339.
 
 import "server-only";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
-import { toJobView } from "@/lib/contract/job-view";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow-name";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";

@@ -5,7 +5,7 @@
 
 import "server-only";
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Sealed } from "../store/keys";
 import { type KeyRing } from "./key-ring";
 

@@ -3,8 +3,8 @@
 
 import "server-only";
 import { isLink } from "@/lib/contract/graph";
-import { isObject } from "@/lib/contract/json";
-import { MASK } from "@/lib/contract/secret-texts";
+import { isObject } from "@/lib/contract/json/json";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
 
 const LONGEST = 4096;
 const LONGEST_TEXT = 2048;

@@ -3,11 +3,11 @@
 // Must never: be given what has not been masked.
 
 import "server-only";
-import { jobOfEntry, previewOf } from "@/lib/contract/history-entry";
-import { isObject, objectOf, textOf } from "@/lib/contract/json";
+import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
+import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Subject } from "@/lib/contract/operation";
-import { toListedError } from "@/lib/contract/job-error-view";
-import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/outputs-view";
+import { toListedError } from "@/lib/contract/views/job-error-view";
+import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { toJobState } from "@/lib/contract/states";

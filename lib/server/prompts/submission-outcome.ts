@@ -1,8 +1,8 @@
 // What became of a submission, and as what it is told: the first answer again, never a second job.
 
 import "server-only";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { objectOf, parseJson } from "@/lib/contract/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf, parseJson } from "@/lib/contract/json/json";
 import { mayHaveStarted, type SubmissionReport } from "@/lib/contract/submission";
 import { failed, ok } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";

@@ -6,7 +6,7 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
-import { objectOf, parseJson, textOf } from "@/lib/contract/json";
+import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { isIdempotencyKey, LABEL_HEADER, mayHaveStarted, IDEMPOTENCY_HEADER, readLabel } from "@/lib/contract/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -3,7 +3,14 @@
 // time, as fast as it is taken.
 
 import "server-only";
-import { type AuditChoices, type AuditFilter, type AuditItem, type AuditPage, type AuditPart, type AuditQuery } from "@/lib/contract/audit";
+import {
+  type AuditChoices,
+  type AuditFilter,
+  type AuditItem,
+  type AuditPage,
+  type AuditPart,
+  type AuditQuery,
+} from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";

@@ -4,9 +4,9 @@
 // was refused is marked in it.
 
 import "server-only";
-import { type AuditItem, type AuditPart } from "@/lib/contract/audit";
-import { familyOf } from "@/lib/contract/audit-acts";
-import { type AuditThing, readThings } from "@/lib/contract/audit-items";
+import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
+import { familyOf } from "@/lib/contract/audit/audit-acts";
+import { type AuditThing, readThings } from "@/lib/contract/audit/audit-items";
 
 const MOMENT_MS = 10_000;
 /** Told one by one on a page; of the rest it is said how many they are. */

@@ -2,7 +2,7 @@
 // that a browser does not log each new file as an error. Guarantees: every other refusal stays one; who has no connection hears that first.
 
 import "server-only";
-import { writeThings } from "@/lib/contract/audit-items";
+import { writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { familyOf } from "@/lib/contract/audit-acts";
+import { familyOf } from "@/lib/contract/audit/audit-acts";
 
 /** Longer than any wait that a service asks for. */
 const PAUSE_MS = 10 * 60_000;

@@ -6,7 +6,7 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { type Kysely, type Selectable, sql } from "kysely";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AuditRow, type Tables } from "./tables";
 
 type Hashed = Omit<Selectable<AuditRow>, "hash">;

@@ -5,8 +5,8 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { toJobView } from "@/lib/contract/job-view";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { isTerminalWord, toJobState } from "@/lib/contract/states";
 import { bodyOf, markOf } from "./ledger-words";

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { type Tables } from "./tables";
 

@@ -4,12 +4,10 @@ import "server-only";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DiskReserve } from "@/lib/shared/disk-reserve";
-import { createArchiveStore, type ArchiveStore } from "./archives";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
-import { migrate, openDatabase } from "./database";
+import { migrate, openDatabase, type Database, prepareOne } from "./database";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
-import { createEndedSessionStore, type EndedSessionStore } from "./ended-sessions";
 import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createJobLedgerStore, type JobLedgerStore } from "./job-ledger";
 import { createJobLabelStore, type JobLabelStore } from "./job-labels";
@@ -20,6 +18,41 @@ import { createSubmissionStore, type SubmissionStore } from "./submissions";
 import { createSavedViewStore, type SavedViewStore } from "./saved-views";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
+import { randomUUID } from "node:crypto";
+import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/archive";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+
+// Choices of assets that wait to be fetched as one file.
+// Guarantees: found only by the member who made it; gone after an hour.
+type ArchiveStore = ReturnType<typeof createArchiveStore>;
+type KeptArchive = { connectionId: string; choice: ArchiveChoice };
+
+const KEPT_MS = 60 * 60_000;
+
+function createArchiveStore(database: Database) {
+  return {
+    async keep(memberId: string, { connectionId, choice }: KeptArchive, now: number): Promise<string> {
+      await database
+        .deleteFrom("archives")
+        .where("created_at", "<", now - KEPT_MS)
+        .execute();
+      const id = randomUUID();
+      const row = { id, member_id: memberId, connection_id: connectionId, choice: writeExactJson(choice), created_at: now };
+      await database.insertInto("archives").values(row).execute();
+      return id;
+    },
+
+    async find(memberId: string, id: string): Promise<KeptArchive | undefined> {
+      const row = await database
+        .selectFrom("archives")
+        .select(["connection_id", "choice"])
+        .where("id", "=", id)
+        .where("member_id", "=", memberId)
+        .executeTakeFirst();
+      return row && { connectionId: row.connection_id, choice: archiveChoiceSchema.parse(JSON.parse(row.choice)) };
+    },
+  };
+}
 
 export type Store = {
   members: MemberStore;
@@ -72,5 +105,35 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     audit: createAuditStore(database),
     migrate: () => migrate(database, file),
     close: () => database.destroy(),
+  };
+}
+
+// Sessions that were signed out: their cookies are still well made, and must open nothing any more.
+// Guarantees: a session that was to be ended opens nothing from then on in this process, even where the disk did not take it; an entry stays until no cookie of its session can be valid; what has expired is swept at the next sign-out.
+type EndedSessionStore = ReturnType<typeof createEndedSessionStore>;
+
+function createEndedSessionStore(database: Database) {
+  const byId = prepareOne(database, database.selectFrom("ended_sessions").select("id").where("id", "=", ""));
+  /** What is on its way to the disk, or did not get there. */
+  const unstored = new Set<string>();
+  return {
+    async end(id: string, { now, expiresAt }: { now: number; expiresAt: number }): Promise<void> {
+      unstored.add(id);
+      await database.deleteFrom("ended_sessions").where("expires_at", "<=", now).execute();
+      await database
+        .insertInto("ended_sessions")
+        .values({ id, expires_at: expiresAt })
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .execute();
+      unstored.delete(id);
+    },
+
+    async has(id: string): Promise<boolean> {
+      return unstored.has(id) || (await byId(id)) !== undefined;
+    },
+
+    async count(): Promise<number> {
+      return (await database.selectFrom("ended_sessions").select("id").execute()).length;
+    },
   };
 }

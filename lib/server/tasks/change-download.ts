@@ -5,7 +5,7 @@ import "server-only";
 import { operations } from "@/lib/contract/operations";
 import { type DownloadTask } from "@/lib/contract/download-task";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
-import { textOf, objectOf } from "@/lib/contract/json";
+import { textOf, objectOf } from "@/lib/contract/json/json";
 import { taskStartedSchema } from "@/lib/contract/schemas/task";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { idOf } from "../bff/console-route";

@@ -3,8 +3,8 @@
 
 import "server-only";
 import { type z } from "zod";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { parseJson } from "@/lib/contract/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson } from "@/lib/contract/json/json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { seal, unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";

@@ -2,7 +2,7 @@
 // Guarantees: a 404 that may speak of an item counts only where the item itself is found. Must never: change anything to learn it.
 
 import "server-only";
-import { isObject, textOf } from "@/lib/contract/json";
+import { isObject, textOf } from "@/lib/contract/json/json";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";

@@ -4,8 +4,8 @@
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
-import { MASK, spellingsOf } from "@/lib/contract/secret-texts";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { MASK, spellingsOf } from "@/lib/contract/secrets/secret-texts";
 import { type Send } from "./send";
 
 /** `text`: what came as text, JSON too. `has`: for a header, of which nothing is kept where the key is in it. */

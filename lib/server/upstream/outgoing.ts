@@ -3,7 +3,7 @@
 // Must never: put an Origin on a request (a local server refuses one) or a header that came from a browser.
 
 import "server-only";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { fillPath, type Operation } from "@/lib/contract/operation";
 
 export type UploadBody = { stream: ReadableStream<Uint8Array>; contentType: string; contentLength?: number };

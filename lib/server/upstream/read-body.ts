@@ -3,13 +3,13 @@
 // over in a moment is refused. Must never: pass on what was not parsed.
 
 import "server-only";
-import { parseExactJson } from "@/lib/contract/exact-json";
-import { isObject } from "@/lib/contract/json";
-import { maskSecrets } from "@/lib/contract/mask-secrets";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { coreListIn, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { exceededBound } from "@/lib/shared/json-depth";
-import { parseRows } from "./good-rows";
 import { keyGate } from "./key-gate";
+import { type z } from "zod";
 
 /** A hundred graphs of a thousand nodes have fewer. What has more takes too long to hand over, wherever it was read. */
 const MOST_VALUES = 2_000_000;
@@ -85,4 +85,23 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
   } catch {
     return { ok: false };
   }
+}
+
+// A list in which single entries have another shape: the others are read, and how many were left out is said.
+// Guarantees: what is passed on was parsed; `unreadable` is there only where entries were left out; an answer that
+// is at fault elsewhere too is refused whole.
+// Must never: leave an entry out without a word.
+function parseRows(operation: Operation, schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+  const whole = schema.safeParse(value);
+  const name = coreListIn(operation);
+  const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
+  if (whole.success || name === undefined || !isObject(value) || !Array.isArray(rows)) return whole;
+  const bad = new Set<number>();
+  for (const { path } of whole.error.issues) {
+    const [list, at] = path;
+    if (list !== name || typeof at !== "number") return whole;
+    bad.add(at);
+  }
+  const good = rows.filter((_, index) => !bad.has(index));
+  return schema.safeParse({ ...value, [name]: good, unreadable: bad.size });
 }

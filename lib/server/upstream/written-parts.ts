@@ -4,8 +4,8 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { writeExactJson } from "@/lib/contract/exact-json";
-import { isObject } from "@/lib/contract/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
 import { MOST_NAMES } from "./read-body";
 
 /** `end`: where the part ends in `json`; the next one begins there. */

@@ -3,7 +3,7 @@
 // the names are masked by looks, and looked at again when it can. Must never: keep a console from starting that has no room to write.
 
 import "server-only";
-import { maskText } from "@/lib/contract/secret-texts";
+import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { openApiKey } from "../keys/api-keys";
 import { type KeyRing } from "../keys/key-ring";

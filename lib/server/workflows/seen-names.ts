@@ -3,7 +3,7 @@
 // Must never: be more than a name; it is lost with the process, and the log then says the id alone.
 
 import "server-only";
-import { objectOf, textOf } from "@/lib/contract/json";
+import { objectOf, textOf } from "@/lib/contract/json/json";
 
 const MOST = 20_000;
 const LONGEST = 200;

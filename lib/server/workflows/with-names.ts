@@ -4,9 +4,9 @@
 // The fields added are `workflow_name`, `job_label` (of a copy of a run) and, in the details alone, `submitted_by`: the console's own.
 
 import "server-only";
-import { isObject, objectOf, textOf } from "@/lib/contract/json";
+import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
-import { maskText } from "@/lib/contract/secret-texts";
+import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow-name";
 import { composition } from "../composition";
 

@@ -1,6 +1,6 @@
 // An asset as the interface shows it. Every field of the resource is there; times are RFC 3339; URLs are absolute.
 
-import { parseExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { type StoredAsset } from "./asset-row";
 import { extensionOf } from "./file-extension";
 import { isImage } from "./media-type";

@@ -2,7 +2,7 @@
 
 import { type z } from "zod";
 import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";

@@ -1,6 +1,6 @@
 // One new row of an asset with its tags. Inside a commit only; the bytes must be held on disk by the caller. Refuses what the user's quota has no room for.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database, query } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { foldName } from "@/lib/shared/fold-name";

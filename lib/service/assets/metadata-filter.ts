@@ -3,7 +3,7 @@
 // Each condition is both a question to the search index and a test of one row, and the two mean the same.
 
 import { type RawBuilder, sql } from "kysely";
-import { parseExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { ServiceError } from "../service-error";
 import { type Scalar, toScalar, unlistedToken, valueToken } from "./search/tokens";
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database, query } from "../store/database";
 import { type TaskRow } from "../store/schema";
 import { hideSecrets, nameOfSource } from "../store/source-secrets";

@@ -3,7 +3,7 @@
 // when `cancel` resolves, nothing is fetched any more and no file is left; partial files that no unfinished task names are swept at start.
 
 import { readdir } from "node:fs/promises";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createFairQueue } from "../jobs/fair-queue";
 import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";

@@ -3,7 +3,7 @@
 // without one, any other job to all of its user; without listeners nothing is made.
 // Must never: hold a job up: a listener takes a message at once or is ended by whoever brought it.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { newId } from "../new-id";
 
 /** Long enough that a thousand cancelled jobs are one message. */

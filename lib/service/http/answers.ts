@@ -1,7 +1,7 @@
 // The few forms an answer takes. Nothing of an answer may be cached unless it says so itself.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const JSON_TYPE = "application/json; charset=utf-8";

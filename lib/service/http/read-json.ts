@@ -1,7 +1,7 @@
 // A JSON body, bounded in size, depth and time, read with the contract's schema. A refusal names the field.
 
 import { type z } from "zod";
-import { parseExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { ownTurn } from "@/lib/shared/own-turn";
 import { asRefusal, ServiceError } from "../service-error";

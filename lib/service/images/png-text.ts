@@ -3,7 +3,7 @@
 // It must never touch another chunk: the pixels stay byte for byte.
 
 import { crc32 } from "node:zlib";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;

@@ -2,7 +2,7 @@
 // `toStaged` tells what the worker found out of them; `insertOutputs` names them in the commit that ends the job.
 // Guarantees: what the user's quota has no room for is left out, and nothing else is.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { insertAsset } from "../assets/insert-asset";
 import { fileNameOf } from "../assets/asset-view";
 import { insertBlob } from "../assets/create-asset";

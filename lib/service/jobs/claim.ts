@@ -1,6 +1,6 @@
 // Taking one job out of the queue of the store, and what is known of it from then on while it runs.
 
-import { textOf } from "@/lib/contract/json";
+import { textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { query } from "../store/database";
 import { type JobEvents } from "../events/job-events";

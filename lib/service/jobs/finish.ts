@@ -2,7 +2,7 @@
 // Inside a commit. What ends one job answers false when it has already left the state that it is expected in.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asStorageException } from "../storage-failure";
 import { type Database, query } from "../store/database";
 import { numbers } from "../store/statement";

@@ -1,6 +1,6 @@
 // The history: jobs that have ended, newest first. Removing an entry removes the job from every list; its assets stay.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type Database } from "../store/database";
 import { removeEndedByIds } from "./ended-jobs";

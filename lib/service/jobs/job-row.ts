@@ -2,7 +2,7 @@
 
 import { type Selectable } from "kysely";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { parseExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { type JobRow } from "../store/schema";

@@ -1,7 +1,7 @@
 // The queue as its user sees it and manages it: only pending jobs are cancelled here, and the receipt lists what really was.
 
 import { sql } from "kysely";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";

@@ -5,8 +5,8 @@
 
 import { type RunEvent } from "../nodes/run";
 import { type Database, query } from "../store/database";
-import { parseExactJson } from "@/lib/contract/exact-json";
-import { objectOf } from "@/lib/contract/json";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf } from "@/lib/contract/json/json";
 import { resultTexts } from "./stored-texts";
 import { isTerminal } from "./transitions";
 import { type Hearers, type JobEvents } from "../events/job-events";

@@ -1,7 +1,7 @@
 // Keys of partner services ride in `extra_data`. They are taken out before a submission is stored, so no view, file or log can hold
 // them: the fields by their names, at any depth, and their values wherever these are repeated in a text.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
 const REDACTED = "[REDACTED]";

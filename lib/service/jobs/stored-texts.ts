@@ -3,7 +3,7 @@
 // Guarantees: an answer is JSON however damaged its row is, because SQLite looks through every text first (a fifth of the time of reading it).
 
 import { type RawBuilder, sql } from "kysely";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database, query } from "../store/database";
 import { damaged } from "./job-row";
 

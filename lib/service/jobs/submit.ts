@@ -1,7 +1,7 @@
 // Accepting a graph: validated, its files pinned, its secrets dropped, one durable row. An acknowledged job survives kill -9.
 
 import { randomUUID } from "node:crypto";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
 import { findImage } from "../assets/file-names";

@@ -3,7 +3,7 @@
 // The same work has the same name in every worker and after a restart; a name is a safe file name.
 
 import { createHash } from "node:crypto";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { inputOf, unwrapLiteral } from "./link";
 import { readLiteral } from "./literal";
 import { type PlannedNode } from "./plan";

@@ -1,7 +1,7 @@
 // Literals as the nodes want them: numbers may come as text, truths as numbers. What cannot be read says why.
 // The same reading serves the check before queueing and the run itself. Whole numbers keep every digit: seeds have twenty.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Result, failed, ok } from "@/lib/shared/result";
 import { type InputField } from "./definition";
 import { type NodeValue } from "./values";

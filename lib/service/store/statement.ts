@@ -2,7 +2,7 @@
 // ones that the database runs. Values are bound, never joined into the text.
 
 import { CompiledQuery, type RawBuilder, sql } from "kysely";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { query } from "./database";
 
 type Statement<R> = { compile(): CompiledQuery<R> };

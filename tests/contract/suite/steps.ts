@@ -1,5 +1,5 @@
 // A step of the suite: one thing tried of one operation, with what earlier steps have found to work on.
-import { isObject, type JsonObject, numberOf, textOf } from "@/lib/contract/json";
+import { isObject, type JsonObject, numberOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Caller, type CallInput } from "./caller";
 import { NotTried, read } from "./verdict";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AuditPage } from "@/lib/contract/audit";
+import { type AuditPage } from "@/lib/contract/audit/audit";
 import { bytesAnswer } from "@/lib/server/bff/bytes";
 import { sessionCookieName } from "@/lib/server/auth/session-cookie";
 import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";

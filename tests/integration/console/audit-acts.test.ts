@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { ACT_HEADER } from "@/lib/contract/act-id";
-import { type AuditItem, type AuditPage } from "@/lib/contract/audit";
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { type AuditItem, type AuditPage } from "@/lib/contract/audit/audit";
 import { LABEL_HEADER } from "@/lib/contract/submission";
 import { createHarness, type Harness } from "@/tests/support/harness";
 

@@ -1,7 +1,7 @@
 // A plain local server behind the console: recognised when it is saved, and then like any other connection.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getJob } from "@/lib/server/queries/jobs";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { createLocalFiles } from "@/tests/support/local-files";

@@ -7,7 +7,7 @@ import { type EventSocket, openEvents, refusedWith } from "@/tests/support/event
 import { type Client } from "@/tests/support/service";
 import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { canvas, record, submit, waiting } from "./support";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { aroundPage } from "@/components/assets/wall/around-page";
 import { createChunkStore } from "@/components/assets/wall/chunk-store";
 import { type AssetsSource } from "@/components/assets/wall/assets-source";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 

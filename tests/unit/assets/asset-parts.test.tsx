@@ -13,7 +13,7 @@ import { createMotion } from "@/components/assets/wall/motion";
 import { sharedNames } from "@/components/assets/wall/shared-names";
 import { createSelection } from "@/components/data-table/selection-store";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
-import { type AssetDetail } from "@/lib/contract/asset-view";
+import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { messages } from "@/lib/messages/en";
 
 afterEach(cleanup);

@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { AssetPreview } from "@/components/assets/detail/asset-preview";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { standInForSizes } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 

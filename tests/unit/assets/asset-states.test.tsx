@@ -3,7 +3,7 @@ import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { AssetPanel } from "@/components/assets/asset-panel";
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { renderInApp } from "../components/render";
 
 afterEach(cleanup);

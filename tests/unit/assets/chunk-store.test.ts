@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CHUNK, createChunkStore, MOST_CHUNKS, type ReadPage } from "@/components/assets/wall/chunk-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 

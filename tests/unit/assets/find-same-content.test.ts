@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findSameContent, type ReadSorted } from "@/components/assets/detail/find-same-content";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 
 const asset = (id: string, sizeBytes: number | undefined, hash: string): AssetView => ({

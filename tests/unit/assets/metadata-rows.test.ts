@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromRows, readFilter, toFilter, toRows } from "@/components/assets/filter/metadata-rows";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 describe("metadata as rows", () => {
   it("leads into what is nested, and keeps a dot that belongs to a name", () => {

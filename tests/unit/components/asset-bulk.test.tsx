@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
 import { type AssetRights } from "@/components/assets/use-asset-rights";
 import { toastStore, dismissToast } from "@/components/ui/toast-store";
-import { type AssetView } from "@/lib/contract/asset-view";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp, renderInApp } from "./render";
 
 beforeEach(() => {

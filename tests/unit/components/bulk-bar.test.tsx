@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
 import { type JobRow } from "@/components/jobs/job-row";
-import { UNDO_MS } from "@/components/ui/use-pending-undo";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";

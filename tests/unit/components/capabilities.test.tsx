@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, renderHook, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { learnAbsence, useCapabilities } from "@/components/frame/use-capabilities";
+import { learnAbsence, useCapabilities } from "@/components/frame/connection/use-capabilities";
 
 afterEach(cleanup);
 afterEach(() => vi.unstubAllGlobals());

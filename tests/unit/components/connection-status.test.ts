@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { statusNow } from "@/components/frame/connection-status";
+import { statusNow } from "@/components/frame/connection/connection-status";
 
 describe("what the connection card shows", () => {
   it.each([

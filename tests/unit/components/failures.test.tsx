@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { FailureMessage } from "@/components/frame/failure-message";
-import { toSaidCode, whoseFault } from "@/components/frame/whose";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { toSaidCode, whoseFault } from "@/components/frame/failure/whose";
 import { Part } from "@/components/overview/part";
 import { errorStatus } from "@/lib/contract/errors";
 import errors from "@/lib/messages/en/errors.json";

@@ -3,8 +3,8 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection-context";
-import { UNDO_MS } from "@/components/ui/use-pending-undo";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection-context";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { DataTable } from "@/components/data-table/data-table";
 import { columnsFor } from "@/components/data-table/features";
 import { PageControls } from "@/components/data-table/page-controls";

@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection-store";
-import { type Opened } from "@/components/frame/use-opened";
+import { type Opened } from "@/components/frame/list/use-opened";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
 import { createListState } from "@/components/jobs/list/list-state";

@@ -3,8 +3,8 @@
 import { cleanup, screen } from "@testing-library/react";
 import { PathnameContext, SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
 import { afterEach, expect, it } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection-context";
-import { KnownConnection } from "@/components/frame/known-connection";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { KnownConnection } from "@/components/frame/connection/known-connection";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

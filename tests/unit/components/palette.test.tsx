@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection-context";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
 import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/palette-items";

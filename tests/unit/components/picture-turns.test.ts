@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 // How many pictures of a page are fetched at once, and what becomes of the others.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { inTurn } from "@/components/ui/picture-turns";
+import { inTurn } from "@/components/ui/pictures/picture-turns";
 
 beforeEach(() => void vi.useFakeTimers());
 const ends: (() => void)[] = [];

@@ -2,9 +2,9 @@
 // Pictures of a tab: few at a time, dropped with what showed them, and back by themselves after an outage.
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import "@/components/ui/lost-pictures";
-import { Picture } from "@/components/ui/picture";
-import { plainPicture } from "@/components/ui/plain-picture";
+import "@/components/ui/pictures/lost-pictures";
+import { Picture } from "@/components/ui/pictures/picture";
+import { plainPicture } from "@/components/ui/pictures/plain-picture";
 
 let answers: Record<string, () => Response>;
 let asked: string[];

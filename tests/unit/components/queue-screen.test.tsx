@@ -3,9 +3,9 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { type ReactElement, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection-context";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { Toasts } from "@/components/ui/toasts";
-import { UNDO_MS } from "@/components/ui/use-pending-undo";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { type JobRow } from "@/components/jobs/job-row";
 import { toQueueList } from "@/components/jobs/queue/queue-list";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AccountScreen } from "@/components/settings/account-screen";
 import { AuditScreen } from "@/components/settings/audit-screen";
 import { InvitationList } from "@/components/settings/invitation-list";
-import { type AuditItem } from "@/lib/contract/audit";
+import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";

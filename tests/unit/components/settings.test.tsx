@@ -4,7 +4,7 @@ import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared
 import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConnectionForm } from "@/components/settings/connection-form";
-import { faultyField } from "@/components/frame/faulty-field";
+import { faultyField } from "@/components/frame/failure/faulty-field";
 import { Outcome } from "@/components/settings/outcome";
 import { readConnectionForm } from "@/components/settings/read-connection-form";
 import { SettingsScreen } from "@/components/settings/settings-screen";

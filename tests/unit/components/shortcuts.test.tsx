@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { Shortcuts } from "@/components/frame/shortcuts";
-import { ToolBar } from "@/components/frame/tool-bar";
+import { ToolBar } from "@/components/frame/list/tool-bar";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

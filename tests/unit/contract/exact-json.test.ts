@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 
 /** JSON values with whole numbers of any length among them. */
 const anyJson = fc.letrec((tie) => ({

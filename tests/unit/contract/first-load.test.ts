@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import { expect, it } from "vitest";
 
 const promise = /Free of zod/;
-const files = readdirSync("lib/contract")
+const files = readdirSync("lib/contract", { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts"))
   .map((name) => `lib/contract/${name}`);
 const promising = files.filter((file) => promise.test(readFileSync(file, "utf8")));

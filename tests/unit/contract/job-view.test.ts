@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toJobView } from "@/lib/contract/job-view";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { jobDetailSchema, jobListItemSchema, type JobStatus } from "@/lib/contract/schemas/job";
 
 const created = 1767225600000;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { maskSecrets } from "@/lib/contract/mask-secrets";
-import { MASK } from "@/lib/contract/secret-texts";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
 
 const ownKey = "Zq7-connection-key-0815";
 const vendorKey = `comfyui-${"0123456789abcdef".repeat(4)}`;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toAssetView } from "@/lib/contract/asset-view";
-import { listOutputs, toPreviewView } from "@/lib/contract/outputs-view";
+import { toAssetView } from "@/lib/contract/views/asset-view";
+import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow-name";

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { usualQuery } from "@/components/files/files-address";
 import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
-import { ConnectionProvider } from "@/components/frame/connection-context";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ok } from "@/lib/shared/result";
 import { plainRouter } from "../components/plain-router";
 import { renderInApp } from "../components/render";

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { useCapabilities } from "@/components/frame/use-capabilities";
+import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { MoveFile } from "@/components/files/move-file";
 import { renderInApp } from "../components/render";
 

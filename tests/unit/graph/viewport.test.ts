@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { searchNodes, inputsOf } from "@/components/graph/node-words";
 import { callingNode } from "@/components/graph/node-marks";
 import { centredOn, isInView, isReadable, nodeAt, started } from "@/components/graph/viewport";
-import { fitted, zoomed } from "@/components/ui/viewport";
+import { fitted, zoomed } from "@/components/ui/hooks/viewport";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 const size = { width: 800, height: 400 };

@@ -3,7 +3,7 @@
 import { waitFor } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { takeWork } from "@/components/mask/file/kept-work";
-import { leaveUnasked } from "@/components/ui/use-close-warning";
+import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { drawing, prepareEditorPage, press, show } from "./editor-page";
 
 prepareEditorPage();

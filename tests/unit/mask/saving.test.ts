@@ -8,7 +8,7 @@ import { LONGEST_EDGE, MOST_BYTES, tooLarge } from "@/components/mask/file/limit
 import { originalRef, sourceOfAsset, sourceOfFile } from "@/components/mask/file/mask-source";
 import { saveMask, type SavePorts, type SaveStep } from "@/components/mask/file/save-mask";
 import { encodeInWorker } from "@/components/mask/file/worker-client";
-import { toAssetView } from "@/lib/contract/asset-view";
+import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 
 const decoded = async (file: Blob) =>

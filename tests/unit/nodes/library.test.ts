@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { describeLibrary } from "@/lib/service/nodes/library";
 
 const recorded = Object.fromEntries(

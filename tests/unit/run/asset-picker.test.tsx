@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { AssetPicker, type PickedPicture } from "@/components/run/asset-picker";
+import { AssetPicker, type PickedPicture } from "@/components/run/form/controls/asset-picker";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { ok } from "@/lib/shared/result";
 import { portsTo } from "./page";

@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
-import { UNDO_MS } from "@/components/ui/use-pending-undo";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
 import { renderPage } from "./render";
 

@@ -2,12 +2,12 @@
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection-context";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { type RunPorts } from "@/components/run/run-ports";
-import { leaveUnasked } from "@/components/ui/use-close-warning";
-import { type Submission } from "@/components/run/submission";
+import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
+import { type Submission } from "@/components/run/submit/submission";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { sampleText } from "./files";

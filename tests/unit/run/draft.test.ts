@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/draft";
+import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
 import { type KeptIn } from "@/lib/browser/persisted";
-import { openWorkflow } from "@/components/run/open-workflow";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { emptyRun, isUnsent, type OpenWorkflow, type RunAction, runReducer, type RunState } from "@/components/run/run-state";
 import { sampleText } from "./files";
 

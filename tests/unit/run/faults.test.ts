@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { faultsOf, mergedErrors } from "@/components/run/faults";
-import { openWorkflow } from "@/components/run/open-workflow";
+import { faultsOf, mergedErrors } from "@/components/run/workflow/faults";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { catalogue, refusals, sampleGraph } from "./files";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formBuilder, withInput } from "@/components/run/form-model";
-import { missingClassErrors, placeProblems } from "@/components/run/node-problems";
-import { openWorkflow } from "@/components/run/open-workflow";
-import { own } from "@/components/run/own";
+import { formBuilder, withInput } from "@/components/run/form/form-model";
+import { missingClassErrors, placeProblems } from "@/components/run/form/node-problems";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
+import { own } from "@/components/run/form/own";
 import { emptyRun, runReducer } from "@/components/run/run-state";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { MediaControl } from "@/components/run/media-control";
-import { type PictureContext } from "@/components/run/picture-context";
+import { MediaControl } from "@/components/run/form/controls/media-control";
+import { type PictureContext } from "@/components/run/form/controls/picture-context";
 import { failed, ok } from "@/lib/shared/result";
 import { renderPage } from "./render";
 

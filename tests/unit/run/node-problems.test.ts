@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formBuilder } from "@/components/run/form-model";
-import { missingClassErrors, placeProblems } from "@/components/run/node-problems";
-import { problemSentence } from "@/components/run/problem-sentence";
+import { formBuilder } from "@/components/run/form/form-model";
+import { missingClassErrors, placeProblems } from "@/components/run/form/node-problems";
+import { problemSentence } from "@/components/run/form/problem-sentence";
 import { parseFailure } from "@/lib/contract/failure";
 import { topologicalOrder } from "@/lib/contract/graph";
 import { catalogue, refusals } from "./files";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openFile, openWorkflow } from "@/components/run/open-workflow";
+import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
 import { sampleText } from "./files";
 
 function reasonOf(text: string) {

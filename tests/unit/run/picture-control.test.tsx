@@ -2,11 +2,11 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { assetValue } from "@/components/run/asset-value";
-import { checkPicture } from "@/components/run/check-picture";
-import { toFileRef, toImageValue } from "@/components/run/image-ref";
-import { PictureControl } from "@/components/run/picture-control";
-import { type SendPicture, type UploadAnswer } from "@/components/run/use-picture-upload";
+import { assetValue } from "@/components/run/form/controls/asset-value";
+import { checkPicture } from "@/components/run/form/controls/check-picture";
+import { toFileRef, toImageValue } from "@/components/run/form/controls/image-ref";
+import { PictureControl } from "@/components/run/form/controls/picture-control";
+import { type SendPicture, type UploadAnswer } from "@/components/run/form/controls/use-picture-upload";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type RunPorts } from "@/components/run/run-ports";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";

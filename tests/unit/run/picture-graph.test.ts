@@ -1,8 +1,8 @@
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { openFile } from "@/components/run/open-workflow";
-import { pictureTexts } from "@/components/run/picture-graph";
+import { openFile } from "@/components/run/workflow/open-workflow";
+import { pictureTexts } from "@/components/run/workflow/picture-graph";
 import { sampleGraph, sampleText } from "./files";
 
 const pixels = { create: { width: 4, height: 4, channels: 3, background: "#3366cc" } } as const;

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { mergedExtra, readExtra } from "@/components/run/extra-data";
+import { mergedExtra, readExtra } from "@/components/run/form/extra-data";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
 import { openText, portsTo, pressRun, type PromptServer, show } from "./page";

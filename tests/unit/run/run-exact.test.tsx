@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type Submission } from "@/components/run/submission";
+import { type Submission } from "@/components/run/submit/submission";
 import { ok } from "@/lib/shared/result";
 import { field, openText, portsTo, pressRun, show } from "./page";
 import { renderPage } from "./render";

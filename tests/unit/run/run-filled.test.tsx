@@ -2,7 +2,7 @@
 // What is filled in on sending, a new seed, the time and the values of other nodes, is shown before it is sent, and sent as it is shown.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type Submission } from "@/components/run/submission";
+import { type Submission } from "@/components/run/submit/submission";
 import { ok } from "@/lib/shared/result";
 import { field, openText, portsTo, pressRun, show } from "./page";
 

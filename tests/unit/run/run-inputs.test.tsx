@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkGraph, outputNodes } from "@/components/run/check";
-import { randomSeed } from "@/components/run/seeds";
+import { checkGraph, outputNodes } from "@/components/run/form/check";
+import { randomSeed } from "@/components/run/form/seeds";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { until } from "@/tests/support/until";
 import { catalogue, sampleGraph } from "./files";

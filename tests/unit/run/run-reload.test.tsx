@@ -4,7 +4,7 @@ import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { leaveUnasked } from "@/components/ui/use-close-warning";
+import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
 import { field, openText, portsTo, pressRun, show, type PromptServer } from "./page";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openWorkflow } from "@/components/run/open-workflow";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { emptyRun, type RunAction, runReducer, type RunState } from "@/components/run/run-state";
 import { sampleText } from "./files";
 

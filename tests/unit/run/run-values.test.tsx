@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkGraph } from "@/components/run/check";
+import { checkGraph } from "@/components/run/form/check";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { messages } from "@/lib/messages/en";
 import { ok } from "@/lib/shared/result";

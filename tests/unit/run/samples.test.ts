@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { pictureSamples, sampleClasses, samples } from "@/components/frame/samples";
+import { pictureSamples, sampleClasses, samples } from "@/components/frame/samples/samples";
 import { sampleGraph } from "./files";
 
 describe.each(samples)("sample %s", (name) => {

@@ -4,9 +4,9 @@ import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.s
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { countPaths, CountsProvider } from "@/components/frame/counts-context";
-import { ConnectionProvider } from "@/components/frame/connection-context";
-import { NewestJob } from "@/components/run/started-job";
-import { UNDO_MS } from "@/components/ui/use-pending-undo";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { NewestJob } from "@/components/run/submit/started-job";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { inPage, renderPage } from "./render";

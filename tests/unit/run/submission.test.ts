@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, toSubmission } from "@/components/run/submission";
+import { judge, toSubmission } from "@/components/run/submit/submission";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph } from "./files";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { firstStep, labelOf, type Typed, variationOf, type Way, waysOf } from "@/components/run/copies/variation";
-import { type Control, type FormField } from "@/components/run/form-model";
+import { type Control, type FormField } from "@/components/run/form/form-model";
 
 const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
 const field = (control: Control, name = "value"): FormField => ({ name, value: undefined, control });

@@ -1,6 +1,6 @@
 // Which entries of the audit log are one row, and what that row unfolds to.
 import { expect, test } from "vitest";
-import { readThings, writeThings } from "@/lib/contract/audit-items";
+import { readThings, writeThings } from "@/lib/contract/audit/audit-items";
 import { groupAudit, type Logged } from "@/lib/server/queries/group-audit";
 
 const entry = (id: number, extra: Partial<Logged> = {}): Logged => ({

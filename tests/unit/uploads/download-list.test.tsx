@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { DownloadList } from "@/components/uploads/download-list";
+import { DownloadList } from "@/components/transfers/downloads/download-list";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type DownloadTask } from "@/lib/contract/download-task";
 import { renderInApp } from "../components/render";

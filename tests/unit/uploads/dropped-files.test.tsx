@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, render } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
-import { useWindowFiles } from "@/components/uploads/use-window-files";
+import { useWindowFiles } from "@/components/transfers/uploads/use-window-files";
 import { filesOfDrop, filesOfInput, type Dropped } from "@/lib/browser/dropped-files";
 
 afterEach(cleanup);

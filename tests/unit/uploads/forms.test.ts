@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/uploads/about";
-import { MOST_ADDRESSES, readAddresses } from "@/components/uploads/address";
-import { checkStored } from "@/components/uploads/check-hash";
-import { pastedName } from "@/components/uploads/pasted-name";
-import { readHash } from "@/components/uploads/read-hash";
+import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/transfers/uploads/about";
+import { MOST_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address";
+import { checkStored } from "@/components/transfers/uploads/check-hash";
+import { pastedName } from "@/components/transfers/uploads/pasted-name";
+import { readHash } from "@/components/transfers/uploads/read-hash";
 import { maskAddresses, maskedAddress } from "@/lib/contract/download-task";
 import { failed } from "@/lib/shared/result";
 

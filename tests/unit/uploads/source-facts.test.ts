@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Metadata, toCheck } from "@/components/uploads/source-facts";
+import { type Metadata, toCheck } from "@/components/transfers/downloads/source-facts";
 import { failed, ok } from "@/lib/shared/result";
 
 const factsOf = (metadata: Metadata) => {

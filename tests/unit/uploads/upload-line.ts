@@ -1,8 +1,8 @@
 // A service and a worker for the queue of uploads, which answer when the test says so.
-import { type About } from "@/components/uploads/about";
-import { type UploadPorts } from "@/components/uploads/carry";
-import { type StoredAsset, type UploadItem } from "@/components/uploads/upload-item";
-import { createUploadStore } from "@/components/uploads/upload-store";
+import { type About } from "@/components/transfers/uploads/about";
+import { type UploadPorts } from "@/components/transfers/uploads/carry";
+import { type StoredAsset, type UploadItem } from "@/components/transfers/uploads/upload-item";
+import { createUploadStore } from "@/components/transfers/uploads/upload-store";
 import { type PoolOutcome } from "@/lib/browser/hash-pool";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failed, ok } from "@/lib/shared/result";
-import { filterItems, tallyOf } from "@/components/uploads/upload-state";
-import { cannotChange, otherName, toneOf } from "@/components/uploads/upload-words";
+import { filterItems, tallyOf } from "@/components/transfers/uploads/upload-state";
+import { cannotChange, otherName, toneOf } from "@/components/transfers/uploads/upload-words";
 import { until } from "@/tests/support/until";
 import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
 

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { UrlDialog } from "@/components/uploads/url-dialog";
+import { UrlDialog } from "@/components/transfers/downloads/url-dialog";
 import { renderInApp } from "../components/render";
 
 beforeEach(() => {

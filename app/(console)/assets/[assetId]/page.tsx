@@ -5,7 +5,7 @@ import { stamp } from "@/app/(console)/stamp";
 import { AssetScreen } from "@/components/assets/asset-screen";
 import { AssetSkeleton } from "@/components/assets/assets-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
-import { toAssetDetail } from "@/lib/contract/asset-view";
+import { toAssetDetail } from "@/lib/contract/views/asset-view";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

@@ -1,4 +1,4 @@
-import { auditQuerySchema } from "@/lib/contract/audit";
+import { auditQuerySchema } from "@/lib/contract/audit/audit";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";

@@ -4,9 +4,9 @@
 
 import "server-only";
 import { z } from "zod";
-import { isObject, textOf } from "@/lib/contract/json";
-import { mediaKindOf } from "@/lib/contract/media-kind";
-import { type OutputFile } from "@/lib/contract/outputs-view";
+import { isObject, textOf } from "@/lib/contract/json/json";
+import { mediaKindOf } from "@/lib/contract/views/media-kind";
+import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
 import { isNoRoute, type LocalExchange, notThere, readLocal, type Translation, translated } from "./local-exchange";
 import { wording } from "./wording";

@@ -3,9 +3,9 @@
 
 import "server-only";
 import { z } from "zod";
-import { isObject, textOf } from "@/lib/contract/json";
-import { toListedError } from "@/lib/contract/job-error-view";
-import { listOutputs, type OutputView } from "@/lib/contract/outputs-view";
+import { isObject, textOf } from "@/lib/contract/json/json";
+import { toListedError } from "@/lib/contract/views/job-error-view";
+import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { outputsSchema } from "@/lib/contract/schemas/outputs";
 import { toMilliseconds } from "@/lib/contract/times";
 

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { parseExactJson, writeExactJson } from "@/lib/contract/exact-json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { UnreadableAnswer } from "../failures";
 import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
 import { TOO_LARGE } from "../read-body";

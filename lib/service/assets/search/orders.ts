@@ -3,7 +3,7 @@
 // Guarantees: ties are broken by id, as the database breaks them; an order is up to date when it is handed out. One that is not there,
 // or that too much has changed in, is read in the background. Bounded: those that were not asked for lately go first.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Database } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";

@@ -1,7 +1,7 @@
 // What filters look at of every asset, in memory: whose it is, its folded name, its tags. Some 60 bytes and the name for each.
 // Guarantees: exact once `catchUp` has answered true. Read in pieces, so that no request waits for a million rows.
 
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
 import { plainStatement } from "@/lib/service/store/statement";

@@ -4,7 +4,7 @@
 // Must not change without a migration that fills the index anew.
 
 import { createHash } from "node:crypto";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 export type Scalar = string | number | bigint | boolean | null;
 

@@ -2,7 +2,7 @@
 // Literals are judged with the same reading that the run uses; links by the node at their other end.
 
 import { type NodeError } from "@/lib/contract/schemas/node-errors";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type InputField } from "../definition";
 import { inputConfig } from "../library";
 import { inputOf, isLinkLike, toLink, unwrapLiteral } from "../link";

@@ -6,7 +6,7 @@ import { stamp } from "@/app/(console)/stamp";
 import { PageMessages } from "@/components/frame/page-messages";
 import { MaskScreen } from "@/components/mask/mask-screen";
 import { MaskSkeleton } from "@/components/mask/mask-skeleton";
-import { toAssetView } from "@/lib/contract/asset-view";
+import { toAssetView } from "@/lib/contract/views/asset-view";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

@@ -1,4 +1,4 @@
-import { auditQuerySchema } from "@/lib/contract/audit";
+import { auditQuerySchema } from "@/lib/contract/audit/audit";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { textStream } from "@/lib/server/bff/text-stream";

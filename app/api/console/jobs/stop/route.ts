@@ -1,4 +1,4 @@
-import { writeThings } from "@/lib/contract/audit-items";
+import { writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER, stopBodySchema } from "@/lib/contract/console";
 import { actedOn } from "@/lib/server/bff/acted-on";
 import { jsonAnswer } from "@/lib/server/bff/answers";

@@ -1,5 +1,5 @@
 import { memberChangeSchema } from "@/lib/contract/console";
-import { writeExactJson } from "@/lib/contract/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { changeMember, removeMember } from "@/lib/server/auth/members";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";

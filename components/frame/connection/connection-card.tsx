@@ -1,0 +1,61 @@
+"use client";
+
+import { ChevronsUpDown } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
+import { toneDot } from "@/components/ui/tone";
+import { type ConnectionView } from "@/lib/contract/console";
+import { useConnection } from "./connection-context";
+import { connectionTone, keyWord } from "./connection-status";
+import { useConnectionStatus } from "../counts-context";
+
+const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
+
+const cardStyle =
+  "flex w-full items-center gap-2 rounded-md border border-line bg-surface px-2.5 py-1.5 text-left hover:border-line-strong";
+
+export function ConnectionCard({ connections, className }: { connections: readonly ConnectionView[]; className?: string }) {
+  const t = useTranslations("frame.connection");
+  const currentId = useConnection()?.id;
+  const current = connections.find(({ id }) => id === currentId);
+  const statusOf = useConnectionStatus();
+  const [isOpen, setOpen] = useState(false);
+  if (!current) {
+    return (
+      <Link href="/settings" className={cn(cardStyle, className)}>
+        <Name name={t("none")} note={t("noneHint")} dot="bg-off" />
+      </Link>
+    );
+  }
+  const status = statusOf(current);
+  return (
+    <>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        aria-label={t("switch", { name: current.name })}
+        onClick={() => setOpen(true)}
+        className={cn(cardStyle, className)}
+      >
+        <Name name={current.name} note={`${t(keyWord(current))} · ${t(status)}`} dot={toneDot[connectionTone[status]]} />
+        <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
+      </button>
+      {isOpen ? <ConnectionSwitch connections={connections} currentId={current.id} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function Name({ name, note, dot }: { name: string; note: string; dot: string }) {
+  return (
+    <>
+      <span aria-hidden="true" className={cn("size-[9px] shrink-0 rounded-full", dot)} />
+      <span className="min-w-0 flex-1">
+        <b className="block truncate leading-tight font-semibold">{name}</b>
+        <small className="block truncate text-xs text-ink-3">{note}</small>
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { cn } from "@/components/ui/cn";
+import { Dialog } from "@/components/ui/dialog";
+import { Link } from "@/components/ui/link";
+import { toneDot } from "@/components/ui/tone";
+import { type ConnectionView } from "@/lib/contract/console";
+import { connectionTone, keyWord } from "./connection-status";
+import { useConnectionStatus } from "../counts-context";
+import { FailureMessage } from "../failure/failure-message";
+import { useSwitchConnection } from "./use-switch-connection";
+
+type ConnectionSwitchProps = { connections: readonly ConnectionView[]; currentId: string; onClose: () => void };
+type Refusal = { code: string; message: string };
+
+export function ConnectionSwitch({ connections, currentId, onClose }: ConnectionSwitchProps) {
+  const t = useTranslations("frame.connection");
+  const switchTo = useSwitchConnection();
+  const statusOf = useConnectionStatus();
+  const [refusal, setRefusal] = useState<Refusal>();
+  const [busyId, setBusyId] = useState<string>();
+
+  async function change(connection: ConnectionView) {
+    setBusyId(connection.id);
+    const failure = await switchTo(connection);
+    setBusyId(undefined);
+    if (failure) return setRefusal(failure);
+    onClose();
+  }
+
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={t("title")}
+      actions={
+        <Link href="/settings" onClick={onClose} className={buttonStyle()}>
+          {t("manage")}
+        </Link>
+      }
+    >
+      <ul className="flex flex-col gap-1">
+        {connections.map((connection) => {
+          const status = statusOf(connection);
+          const isCurrent = connection.id === currentId;
+          return (
+            <li key={connection.id}>
+              <button
+                type="button"
+                aria-current={isCurrent || undefined}
+                aria-busy={busyId === connection.id || undefined}
+                onClick={() => (isCurrent ? onClose() : void change(connection))}
+                className="flex w-full items-center gap-2 rounded-md px-2.5 py-1.5 text-left text-ink hover:bg-off-soft"
+              >
+                <span aria-hidden="true" className={cn("size-[9px] shrink-0 rounded-full", toneDot[connectionTone[status]])} />
+                <span className="min-w-0 flex-1">
+                  <span className="block truncate font-medium">{connection.name}</span>
+                  <span className="block truncate text-xs text-ink-3">
+                    {t(keyWord(connection))} · {t(status)}
+                  </span>
+                </span>
+                {isCurrent ? <span className="text-sm text-ink-3">{t("current")}</span> : null}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {refusal ? <FailureMessage failure={refusal} className="mt-2" /> : null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,100 @@
+"use client";
+
+import { usePathname, useSearchParams } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
+import { withQuery } from "@/lib/browser/urls";
+import { type Failure } from "@/lib/contract/failure";
+import { isObject } from "@/lib/contract/json/json";
+import { toSaidCode, whoseFault } from "./whose";
+
+type FailureMessageProps = {
+  failure: Pick<Failure, "code" | "message"> & Partial<Failure>;
+  onRetry?: () => void;
+  /** What was to be done; without it, what failed speaks for itself. */
+  about?: string;
+  /** Further actions, behind "Try again". */
+  actions?: ReactNode;
+  className?: string;
+};
+
+/** A failure in words: what failed, whose fault it is, what to do. The other side's own words follow, marked as such. */
+export function FailureMessage({ failure, about, onRetry, actions, className }: FailureMessageProps) {
+  const t = useTranslations("errors");
+  const common = useTranslations("common");
+  const code = toSaidCode(failure);
+  const said = failure.message ? t("said", { message: failure.message }) : undefined;
+  const details = detailsText(failure.details);
+  const waitMs = failure.retryAfterMs ?? 0;
+  const wait = waitMs > 0 ? t("wait", { seconds: Math.ceil(waitMs / 1000) }) : undefined;
+  const request = failure.requestId ? `${common("requestId")} ${failure.requestId}` : undefined;
+  const next = about === undefined ? t(`${code}.next`) : common("because", { title: t(`${code}.title`), next: t(`${code}.next`) });
+  return (
+    <FailureNotice
+      title={about ?? t(`${code}.title`)}
+      whose={t("at", { whose: t(`whose.${whoseFault[code]}`) })}
+      next={[next, wait].filter(Boolean).join(" ")}
+      detail={[said, details, request].filter(Boolean).join(" · ") || undefined}
+      className={className}
+      actions={
+        <>
+          {onRetry ? <Button onClick={onRetry}>{common("retry")}</Button> : null}
+          <WayOut code={code} />
+          {actions}
+        </>
+      }
+    />
+  );
+}
+
+const LONGEST_DETAILS = 300;
+
+/** What came beside the sentence, such as the fields at fault, on one line. */
+function detailsText(details: unknown): string | undefined {
+  const text = wordsOf(details, 0);
+  return text.length > LONGEST_DETAILS ? `${text.slice(0, LONGEST_DETAILS - 1)}…` : text || undefined;
+}
+
+function wordsOf(value: unknown, depth: number): string {
+  if (typeof value === "string" || typeof value === "number") return String(value);
+  if (depth > 2) return "";
+  if (Array.isArray(value))
+    return value
+      .slice(0, 20)
+      .map((item) => wordsOf(item, depth + 1))
+      .filter(Boolean)
+      .join("; ");
+  if (!isObject(value)) return "";
+  const place = value.path ?? value.field;
+  if (typeof place === "string" && typeof value.message === "string") return place ? `${place}: ${value.message}` : value.message;
+  return Object.entries(value)
+    .slice(0, 20)
+    .flatMap(([name, item]) => {
+      const words = wordsOf(item, depth + 1);
+      return words ? [`${name}: ${words}`] : [];
+    })
+    .join(", ");
+}
+
+function WayOut({ code }: { code: string }) {
+  const t = useTranslations("errors");
+  const pathname = usePathname();
+  const search = useSearchParams()?.toString();
+  if (code === "UNAUTHORIZED") {
+    const here = pathname && pathname !== "/sign-in" ? `${pathname}${search ? `?${search}` : ""}` : undefined;
+    return <LinkButton href={withQuery("/sign-in", { callbackUrl: here })} label={t("signIn")} />;
+  }
+  const needsSettings = code === "NO_CONNECTION" || code === "API_KEY_MISSING" || code.startsWith("UPSTREAM_");
+  return needsSettings ? <LinkButton href="/settings" label={t("openSettings")} /> : null;
+}
+
+function LinkButton({ href, label }: { href: string; label: string }) {
+  return (
+    <Link href={href} className={buttonStyle()}>
+      {label}
+    </Link>
+  );
+}

@@ -1,0 +1,37 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useEffect, useRef, useState } from "react";
+import { showToast } from "@/components/ui/toast-store";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { failureText } from "../failure/failure-text";
+
+type Question = { isOpen: boolean; act: () => Promise<ApiFailure | undefined>; close: () => void };
+
+/** An act behind a question: the question stays, with all that was typed, until the answer came, and says why where it failed. */
+export function useConfirmed({ isOpen, act, close }: Question) {
+  const errors = useTranslations("errors");
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const stays = useRef(isOpen);
+  useEffect(() => {
+    stays.current = isOpen;
+    return () => void (stays.current = false);
+  }, [isOpen]);
+  return {
+    isBusy,
+    failure,
+    confirm: async () => {
+      if (isBusy) return;
+      setBusy(true);
+      setFailure(undefined);
+      const refused = await act();
+      setBusy(false);
+      if (!refused) close();
+      else if (stays.current) setFailure(refused);
+      else showToast({ tone: "bad", text: failureText(errors, refused) });
+    },
+    /** Another question begins without the failure of the one before. */
+    begin: () => setFailure(undefined),
+  };
+}

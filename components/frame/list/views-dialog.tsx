@@ -1,0 +1,101 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import useSWR from "swr";
+import { Button } from "@/components/ui/controls/button";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Dialog } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type SavedView, type ViewScreen } from "@/lib/contract/saved-views";
+import { FailureMessage } from "../failure/failure-message";
+import { ViewLine, type ViewWords } from "./view-line";
+
+type ViewsDialogProps = {
+  screen: ViewScreen;
+  /** The query of the list as it is. */
+  query: string;
+  hrefOf: (query: string) => string;
+  /** May keep views for the team. */
+  canShare: boolean;
+  onClose: () => void;
+};
+
+const PATH = "/api/console/views";
+
+async function readViews(path: `/${string}`): Promise<SavedView[]> {
+  const result = await callApi<{ views: SavedView[] }>(path);
+  if (!result.ok) throw result.failure;
+  return result.value.views;
+}
+
+/** Views are opened by their links; this list as it is can be kept as another one. */
+export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
+  const words: ViewWords = `${screen}.views`;
+  const t = useTranslations(words);
+  const common = useTranslations("common");
+  const list = withQuery(PATH, { screen });
+  const {
+    data: views,
+    error,
+    mutate,
+  } = useSWR<SavedView[], ApiFailure>(list, readViews, { revalidateOnFocus: false, shouldRetryOnError: false });
+  const [refused, setRefused] = useState<ApiFailure>();
+  const [name, setName] = useState("");
+  async function act(path: `/${string}`, init: { method: string; json?: unknown }): Promise<boolean> {
+    const result = await callApi(path, init);
+    setRefused(result.ok ? undefined : result.failure);
+    await mutate();
+    return result.ok;
+  }
+  async function save(form: FormData) {
+    const json = { screen, name: name.trim(), query, team: form.has("team"), isDefault: form.has("isDefault") };
+    if (await act(PATH, { method: "POST", json })) setName("");
+  }
+  const failure = refused ?? error;
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+      {failure ? <FailureMessage failure={failure} /> : null}
+      {views?.length === 0 ? <p>{t("none")}</p> : null}
+      <ul aria-label={t("title")} className="flex max-h-72 flex-col overflow-y-auto">
+        {views?.map((view) => (
+          <ViewLine
+            key={view.id}
+            words={words}
+            view={view}
+            href={hrefOf(view.query)}
+            isCurrent={view.query === query}
+            onOpen={onClose}
+            onDefault={() => void act(`${PATH}/${view.id}`, { method: "PUT", json: { isDefault: !view.isDefault } })}
+            onReplace={() => void act(`${PATH}/${view.id}`, { method: "PUT", json: { query } })}
+            onRemove={() => void act(`${PATH}/${view.id}`, { method: "DELETE" })}
+          />
+        ))}
+      </ul>
+      <form action={save} className="mt-3 flex flex-col gap-2 border-t border-line pt-3">
+        <FormField label={t("name")} hint={t("hint")}>
+          {(control) => (
+            <Input {...control} required maxLength={80} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+          )}
+        </FormField>
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          {canShare ? (
+            <label className="inline-flex items-center gap-1.5">
+              <Checkbox name="team" /> {t("forTeam")}
+            </label>
+          ) : null}
+          <label className="inline-flex items-center gap-1.5">
+            <Checkbox name="isDefault" /> {t("asDefault")}
+          </label>
+          <Button type="submit" tone="primary" className="ml-auto">
+            {t("save")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,115 @@
+"use client";
+
+import { Play } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import useSWR from "swr";
+import { Button } from "@/components/ui/controls/button";
+import { Picture } from "@/components/ui/pictures/picture";
+import { callApi } from "@/lib/browser/api";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { type LackingClasses } from "@/lib/contract/console";
+import { type CurrentConnection, useConnection } from "../connection/connection-context";
+import { sampleClasses, type SampleName, samples } from "./samples";
+
+type SampleCardsProps = {
+  names: readonly SampleName[];
+  /** Absent for whoever may not run, and where a sample is only to be chosen. */
+  onRun?: (name: SampleName) => Promise<void>;
+  onOpen: (name: SampleName) => Promise<void>;
+};
+
+/** Samples as the pictures that they give: the picture opens one as a form, Run starts it as it is. */
+export function SampleCards({ names, onRun, onOpen }: SampleCardsProps) {
+  const connection = useConnection();
+  const lacking = useLackingClasses(connection);
+  return (
+    <ul className="grid grid-cols-2 gap-2.5 sm:gap-3 lg:grid-cols-4">
+      {names.map((name, index) => (
+        <SampleCard
+          key={name}
+          name={name}
+          eager={index < 4}
+          lacks={sampleClasses[name].filter((className) => lacking.includes(className))}
+          connectionName={connection?.name ?? ""}
+          onRun={onRun}
+          onOpen={onOpen}
+        />
+      ))}
+    </ul>
+  );
+}
+
+type SampleCardProps = Omit<SampleCardsProps, "names"> & {
+  name: SampleName;
+  eager: boolean;
+  lacks: readonly string[];
+  connectionName: string;
+};
+
+function SampleCard({ name, eager, lacks, connectionName, onRun, onOpen }: SampleCardProps) {
+  const title = useTranslations("frame.samples")(name);
+  const t = useTranslations("samples");
+  const [busyWith, setBusyWith] = useState<"run" | "open">();
+  function start(act: "run" | "open", work: (name: SampleName) => Promise<void>) {
+    if (busyWith) return;
+    setBusyWith(act);
+    void work(name).finally(() => setBusyWith(undefined));
+  }
+  return (
+    <li className="flex min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface transition-colors duration-100 hover:border-control">
+      <button
+        type="button"
+        aria-busy={busyWith === "open"}
+        onClick={() => start("open", onOpen)}
+        className="flex flex-1 flex-col text-left focus-visible:-outline-offset-2"
+      >
+        <Picture
+          src={apiPath(`/samples/pictures/${name}.webp`)}
+          alt=""
+          width={480}
+          height={360}
+          eager={eager}
+          className="aspect-[4/3] h-auto w-full rounded-none"
+        />
+        <span className="flex flex-col gap-0.5 px-3 pt-2 pb-2.5">
+          <span className="font-semibold">{title}</span>
+          <span className="text-ink-2 max-sm:hidden">{t(`text.${name}`)}</span>
+        </span>
+      </button>
+      {lacks.length > 0 ? (
+        <p className="px-3 pb-2.5 text-sm text-wait">{t("lacks", { connection: connectionName, classes: lacks.join(", ") })}</p>
+      ) : null}
+      {onRun && lacks.length === 0 ? (
+        <div className="px-3 pb-3">
+          <Button size="small" busy={busyWith !== undefined} aria-label={t("runOf", { name: title })} onClick={() => start("run", onRun)}>
+            <Play aria-hidden="true" className="size-3" />
+            {t("run")}
+          </Button>
+        </div>
+      ) : null}
+    </li>
+  );
+}
+
+const none: readonly string[] = [];
+const everyClass = [...new Set(samples.flatMap((name) => sampleClasses[name]))].sort().join(",");
+
+/** Classes of the samples that the connection's service says it lacks; none while it is not known. The service inside has them all. */
+function useLackingClasses(connection: CurrentConnection | undefined): readonly string[] {
+  const isAsked = connection !== undefined && !connection.embedded;
+  const path = isAsked ? withQuery("/api/console/lacking-classes", { names: everyClass, connection: connection.id }) : undefined;
+  const { data } = useSWR(path, readLacking, {
+    revalidateOnFocus: false,
+    revalidateOnReconnect: false,
+    revalidateIfStale: false,
+    shouldRetryOnError: false,
+  });
+  return data ?? none;
+}
+
+/** An outage is told by whatever else is asked of the service: here it only means that nothing is known. */
+async function readLacking(path: `/${string}`): Promise<readonly string[]> {
+  const answer = await callApi<LackingClasses>(path);
+  return answer.ok ? answer.value.lacking : none;
+}

@@ -1,0 +1,53 @@
+// What can be told of the values before anything is sent: what is masked, that nothing puts anything out, what the catalogue rules out. What is
+// wrong with the shape of a workflow is told as soon as it is open (faults.ts).
+// Guarantees: pure; judges only with a catalogue where one is needed. `isSure` is false where the catalogue may be out of date.
+
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { mergedErrors } from "../workflow/faults";
+import { isMasked } from "./masked";
+import { own } from "./own";
+import { missingInputs, NOT_WHOLE, valueChecker } from "./values";
+
+type CheckCode = "masked_value" | typeof NOT_WHOLE | "prompt_no_outputs" | "prompt_outputs_failed_validation";
+export type Checked = { code: CheckCode; errors: NodeErrors; isSure: boolean };
+
+export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Checked | undefined {
+  const masked = errorsOf(graph, (node) =>
+    Object.entries(node.inputs).flatMap(([name, value]) => (isMasked(value) ? [error("masked_value", { input_name: name })] : [])),
+  );
+  if (masked) return { code: "masked_value", errors: masked, isSure: true };
+  if (!catalogue) return undefined;
+  const outputs = outputNodes(graph, catalogue);
+  if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
+  const errors = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
+  if (Object.keys(errors).length === 0) return undefined;
+  // A class may judge its inputs by rules of its own: the service has the last word. A fraction it would cut off without a word.
+  const isSure = Object.values(errors).some((node) => node.errors.some(({ type }) => type === NOT_WHOLE));
+  return { code: isSure ? NOT_WHOLE : "prompt_outputs_failed_validation", errors, isSure };
+}
+
+/** Node ids whose outputs are what a run is for: by the catalogue, else those that feed no other node. */
+export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): string[] {
+  const ids = Object.keys(graph);
+  if (catalogue) return ids.filter((id) => own(catalogue, graph[id]?.class_type ?? "")?.output_node === true);
+  const feeding = new Set(
+    ids.flatMap((id) => Object.values(graph[id]?.inputs ?? {}).flatMap((value) => (Array.isArray(value) ? [String(value[0])] : []))),
+  );
+  return ids.filter((id) => !feeding.has(id));
+}
+
+function errorsOf(graph: Graph, find: (node: Graph[string]) => NodeError[]): NodeErrors | undefined {
+  const found = Object.entries(graph).flatMap(([id, node]) => {
+    const errors = find(node);
+    return errors.length === 0
+      ? []
+      : [[id, { class_type: node.class_type, dependent_outputs: [], errors }] satisfies [string, NodeErrors[string]]];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
+function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError {
+  return { type, message: "", details: "", extra_info };
+}

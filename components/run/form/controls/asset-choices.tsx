@@ -1,0 +1,74 @@
+"use client";
+
+import { Check } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { type KeyboardEvent } from "react";
+import { cn } from "@/components/ui/cn";
+import { Picture } from "@/components/ui/pictures/picture";
+import { thumbnailUrl } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+
+type AssetChoicesProps = {
+  assets: readonly AssetView[];
+  connection?: string;
+  /** Absent where a press is the choice. */
+  chosen?: ReadonlyMap<string, unknown>;
+  /** `isRange`: with Shift, which means all from the one before to this one. */
+  onClick: (id: string, isRange: boolean) => void;
+};
+
+export function AssetChoices({ assets, connection, chosen, onClick }: AssetChoicesProps) {
+  const t = useTranslations("run.picker");
+  return (
+    <ul
+      aria-label={t("list")}
+      onKeyDown={moveFocus}
+      className="grid max-h-[min(460px,52dvh)] grid-cols-3 gap-2.5 overflow-y-auto p-0.5 sm:grid-cols-5 md:grid-cols-6"
+    >
+      {assets.map(({ id, name }) => {
+        const isChosen = chosen?.has(id) ?? false;
+        return (
+          <li key={id} className="min-w-0">
+            <button
+              type="button"
+              aria-pressed={chosen ? isChosen : undefined}
+              title={name}
+              onClick={({ shiftKey }) => onClick(id, shiftKey)}
+              className={cn("block w-full rounded-sm text-left", isChosen && "outline-2 outline-offset-1 outline-accent")}
+            >
+              <span className="relative block aspect-[4/3] w-full">
+                <Picture
+                  src={thumbnailUrl({ asset: id, edge: 256, connection })}
+                  alt=""
+                  width={160}
+                  height={120}
+                  className="absolute inset-0 size-full"
+                />
+                {isChosen ? (
+                  <span className="absolute top-1 right-1 grid size-5 place-items-center rounded-full bg-accent text-accent-ink">
+                    <Check aria-hidden="true" className="size-3.5" />
+                  </span>
+                ) : null}
+              </span>
+              <span className="block truncate py-0.5 text-sm text-ink-2">{name}</span>
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Arrows go over the tiles as the eye sees them; the first of a row above or below is found by its place. */
+function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
+  const tiles = [...event.currentTarget.querySelectorAll<HTMLElement>("button")];
+  const at = tiles.findIndex((tile) => tile === document.activeElement);
+  const top = (tile: HTMLElement | undefined) => tile?.parentElement?.offsetTop ?? 0;
+  const columns = Math.max(1, tiles.filter((tile) => top(tile) === top(tiles[0])).length);
+  const moves: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
+  const move = moves[event.key];
+  const to = at < 0 || move === undefined ? undefined : tiles[at + move];
+  if (!to) return;
+  event.preventDefault();
+  to.focus();
+}

@@ -1,0 +1,185 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useId, useState, useEffect } from "react";
+import useSWR from "swr";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Dialog } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/controls/input";
+import { Skeleton } from "@/components/ui/skeleton";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { toAssetView } from "@/lib/contract/views/asset-view";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
+import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { readTags } from "@/lib/shared/read-tags";
+import { AssetChoices } from "./asset-choices";
+import { assetValue } from "./asset-value";
+import { type PictureContext } from "./picture-context";
+
+export type PickedPicture = { value: string; name: string };
+
+type AssetPickerProps = {
+  isOpen: boolean;
+  picture: PictureContext;
+  isMany?: boolean;
+  onClose: () => void;
+  onPicked: (pictures: PickedPicture[]) => void;
+};
+
+/** Pictures that the connection holds, newest first: by name, by tags, page by page. */
+export function AssetPicker({ isOpen, onClose, isMany = false, ...rest }: AssetPickerProps) {
+  const t = useTranslations("run.picker");
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={t(isMany ? "titleMany" : "title")} className="w-[min(880px,calc(100vw-24px))]">
+      <PickerBody {...rest} isMany={isMany} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+const PAGE = 24;
+const LONGEST_NAME = 500;
+const SETTLED_MS = 250;
+
+function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
+  const t = useTranslations("run.picker");
+  const id = useId();
+  const [name, setName] = useState("");
+  const [tags, setTags] = useState("");
+  const [hasLayers, setHasLayers] = useState(false);
+  const [offset, setOffset] = useState(0);
+  const [chosen, setChosen] = useState<ReadonlyMap<string, PickedPicture>>(new Map());
+  const [lastPressed, setLastPressed] = useState<string>();
+  const askedName = useSettled(name, SETTLED_MS);
+  const askedTags = useSettled(tags, SETTLED_MS);
+  const include_tags = readTags(askedTags);
+  const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
+  const query = { name_contains: askedName.trim().slice(0, LONGEST_NAME), include_tags, exclude_tags, offset, limit: PAGE };
+  const read = async () => {
+    const answer = await picture.listAssets(query);
+    if (!answer.ok) throw answer.failure;
+    return answer.value;
+  };
+  const key = ["run.assets", picture.connection, writeExactJson(query)];
+  const { data, error, isLoading, mutate } = useSWR<AssetsAnswer, ApiFailure>(key, read, {
+    keepPreviousData: true,
+    shouldRetryOnError: false,
+    revalidateOnFocus: false,
+  });
+  const assets = (data?.assets ?? []).map(toAssetView);
+  const pictures = assets.filter(({ kind }) => kind === "image");
+  const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE < data.total : assets.length === PAGE);
+  const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
+  const picked = (assetId: string): PickedPicture[] => {
+    const asset = pictures.find((one) => one.id === assetId);
+    return asset ? [{ value: assetValue(asset, picture.isLocal === true), name: asset.name }] : [];
+  };
+  function press(assetId: string, isRange: boolean) {
+    if (!isMany) return onPicked(picked(assetId));
+    const next = new Map(chosen);
+    const ids = pictures.map((one) => one.id);
+    const [here, before] = [ids.indexOf(assetId), ids.indexOf(lastPressed ?? "")];
+    setLastPressed(assetId);
+    const range = isRange && before >= 0 ? ids.slice(Math.min(here, before), Math.max(here, before) + 1) : [];
+    if (range.length > 0) for (const id of range) for (const one of picked(id)) next.set(id, one);
+    else if (!next.delete(assetId)) for (const one of picked(assetId)) next.set(assetId, one);
+    setChosen(next);
+  }
+  function search(change: () => void) {
+    change();
+    setOffset(0);
+  }
+  return (
+    <div className="flex flex-col gap-3 text-ink">
+      <div className="flex flex-wrap gap-2">
+        <Input
+          type="search"
+          autoFocus
+          aria-label={t("name")}
+          placeholder={t("name")}
+          value={name}
+          onChange={({ target }) => search(() => setName(target.value))}
+          onKeyDown={keepInside}
+          className="min-w-0 flex-1 basis-48"
+        />
+        <Input
+          list={`${id}-tags`}
+          aria-label={t("tags")}
+          placeholder={t("tags")}
+          value={tags}
+          onChange={({ target }) => search(() => setTags(target.value))}
+          onKeyDown={keepInside}
+          className="min-w-0 flex-1 basis-40"
+        />
+        <datalist id={`${id}-tags`}>
+          {seenTags.map((tag) => (
+            <option key={tag} value={tag} />
+          ))}
+        </datalist>
+        <label className="flex items-center gap-2">
+          <Checkbox checked={hasLayers} onChange={({ target }) => search(() => setHasLayers(target.checked))} />
+          {t("layers")}
+        </label>
+      </div>
+      {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
+      {isLoading && !data ? <PickerSkeleton /> : null}
+      {data && pictures.length === 0 && !error ? (
+        <p className="py-8 text-center text-ink-2">
+          {t(assets.length > 0 ? "noneHere" : name.trim() === "" && tags.trim() === "" ? "none" : "noneFound")}
+        </p>
+      ) : null}
+      <AssetChoices assets={pictures} connection={picture.connection} chosen={isMany ? chosen : undefined} onClick={press} />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE))}>
+          {t("newer")}
+        </Button>
+        <Button disabled={!hasMore} onClick={() => setOffset(offset + PAGE)}>
+          {t("older")}
+        </Button>
+        {data && assets.length > 0 ? (
+          <span className="text-sm text-ink-3 tabular-nums">
+            {data.total === undefined
+              ? t("place", { from: offset + 1, to: offset + assets.length })
+              : t("placeOf", { from: offset + 1, to: offset + assets.length, total: data.total })}
+          </span>
+        ) : null}
+        <span className="ml-auto flex gap-2">
+          <Button onClick={onClose}>{t("cancel")}</Button>
+          {isMany ? (
+            <Button tone="primary" disabled={chosen.size === 0} onClick={() => onPicked([...chosen.values()])}>
+              {t("use", { count: chosen.size })}
+            </Button>
+          ) : null}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+/** The dialog may be in a form, which Enter would send. */
+function keepInside(event: { key: string; preventDefault: () => void }): void {
+  if (event.key === "Enter") event.preventDefault();
+}
+
+function PickerSkeleton() {
+  const t = useTranslations("run.picker");
+  return (
+    <div role="status" aria-label={t("loading")} className="grid grid-cols-3 gap-2.5 sm:grid-cols-5 md:grid-cols-6">
+      {Array.from({ length: 12 }, (_, place) => (
+        <Skeleton key={place} className="aspect-[4/3] w-full" />
+      ))}
+    </div>
+  );
+}
+
+/** The value once it has not changed for a while: what is asked for while a person types is what they meant. */
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}

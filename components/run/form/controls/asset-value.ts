@@ -1,0 +1,31 @@
+// How an asset is named in an input that loads a picture.
+// Guarantees: pure; a service that stores by content is given the content's own name, which no later file of the same name can take over.
+
+import { type AssetView } from "@/lib/contract/views/asset-view";
+import { toFileRef, toImageValue } from "./image-ref";
+
+const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;
+const folders = ["output", "temp", "input"] as const;
+
+type Named = Pick<AssetView, "name" | "hash" | "tags" | "file">;
+
+export function assetValue({ name, hash: stored, tags, file }: Named, isLocal: boolean): string {
+  const content = isLocal ? undefined : hash.exec(stored ?? "")?.[1];
+  if (content !== undefined) return contentName(content, name);
+  if (file) return toImageValue({ ...file, name: file.filename });
+  return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
+}
+
+/** What upload/image answers for a picture: its content, and the ending of its name. */
+export function contentName(hash: string, fileName: string): string {
+  return `${hash}${extensionOf(fileName)}`;
+}
+
+/** The hash in a picture's name that is nothing else. */
+export function contentOf(value: string): string | undefined {
+  return /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/.exec(toFileRef(value).filename)?.[1];
+}
+
+function extensionOf(name: string): string {
+  return /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
+}

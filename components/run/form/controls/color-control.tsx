@@ -1,0 +1,55 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Input } from "@/components/ui/controls/input";
+import { type ControlProps } from "./control-props";
+import { NumberControl } from "./number-control";
+
+/** The colour to look at and pick, and beside it the number that the graph holds. */
+export function ColorControl({ name, ...control }: ControlProps & { name: string }) {
+  const t = useTranslations("run.field");
+  const hex = toHexColor(control.value);
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <input
+        type="color"
+        aria-label={t("colorPicker", { name })}
+        value={hex ?? "#000000"}
+        onChange={({ target }) => control.onChange(fromHexColor(target.value))}
+        className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
+      />
+      <NumberControl {...control} integer className="w-28" />
+      <span className="font-mono text-sm text-ink-3">{hex}</span>
+    </span>
+  );
+}
+
+/** The same where the graph holds the colour as a hexadecimal text. */
+export function HexColorControl({ name, value, onChange, ...control }: ControlProps & { name: string }) {
+  const t = useTranslations("run.field");
+  const text = typeof value === "string" ? value : "";
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <input
+        type="color"
+        aria-label={t("colorPicker", { name })}
+        value={/^#[0-9a-f]{6}$/i.test(text) ? text : "#000000"}
+        onChange={({ target }) => onChange(target.value)}
+        className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
+      />
+      <Input {...control} value={text} onChange={({ target }) => onChange(target.value)} autoComplete="off" className="w-28 font-mono" />
+    </span>
+  );
+}
+
+// Colours as the nodes of the family write them: one whole number, red in the high byte.
+
+/** "#dba446" for 14394438; undefined for what is no colour, so that the caller shows a plain number. */
+function toHexColor(value: unknown): string | undefined {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffffff) return undefined;
+  return `#${value.toString(16).padStart(6, "0")}`;
+}
+
+function fromHexColor(hex: string): number | undefined {
+  return /^#[0-9a-f]{6}$/i.test(hex) ? Number.parseInt(hex.slice(1), 16) : undefined;
+}

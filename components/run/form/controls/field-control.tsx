@@ -1,0 +1,153 @@
+"use client";
+
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { useTranslations } from "next-intl";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { ColorControl, HexColorControl } from "./color-control";
+import { type ControlProps } from "./control-props";
+import { type FormField, type Control } from "../form-model";
+import { type Limit, type ChoiceValue, boxEdges } from "../input-spec";
+import { MediaControl } from "./media-control";
+import { NumberControl } from "./number-control";
+import { PictureControl } from "./picture-control";
+import { type PictureContext } from "./picture-context";
+import { TextControl } from "./text-control";
+import { nodeDomId } from "../field-ids";
+import { Select } from "@/components/ui/controls/select";
+import { isObject } from "@/lib/contract/json/json";
+
+type FieldControlProps = ControlProps & {
+  field: FormField;
+  nodeTitle: string;
+  picture: PictureContext;
+  onRunning: (isRunning: boolean) => void;
+};
+
+export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }: FieldControlProps) {
+  const t = useTranslations("run.field");
+  const { control, value } = field;
+  switch (control.kind) {
+    case "link":
+      return <LinkText link={control} />;
+    case "unconnected":
+      return <span className="block py-1 text-ink-3">{t("notConnected")}</span>;
+    case "fixed":
+      return (
+        <code title={t("fixed")} className="block overflow-hidden py-1 font-mono text-sm text-ellipsis whitespace-nowrap text-ink-2">
+          {writeExactJson(value)}
+        </code>
+      );
+    case "switch":
+      return <SwitchControl {...props} />;
+    case "choice":
+      return <ChoiceControl {...props} options={control.options} />;
+    case "color":
+      return <ColorControl {...props} name={field.name} />;
+    case "number":
+      return (
+        <span className="flex flex-wrap items-center gap-x-2.5">
+          <NumberControl {...props} integer={control.integer} className="w-36" />
+          <Range min={control.min} max={control.max} />
+        </span>
+      );
+    case "hex-color":
+      return <HexColorControl {...props} name={field.name} />;
+    case "box":
+      return <BoxControl {...props} name={field.name} />;
+    case "media":
+      return <MediaControl {...props} media={control.media} options={control.options} picture={picture} onRunning={onRunning} />;
+    case "image":
+      return <PictureControl {...props} options={control.options} picture={picture} nodeTitle={nodeTitle} onRunning={onRunning} />;
+    case "long-text":
+      return <TextControl {...props} isLong />;
+    case "text":
+      return <TextControl {...props} />;
+  }
+}
+
+function SwitchControl({ value, onChange, ...rest }: ControlProps) {
+  return (
+    <span className="flex h-[30px] items-center">
+      <Checkbox {...rest} checked={value === true} onChange={({ target }) => onChange(target.checked)} />
+    </span>
+  );
+}
+
+/** Only limits that say something: catalogues use 2^31 and 2^64 for "none". */
+function Range({ min, max }: { min?: Limit; max?: Limit }) {
+  const t = useTranslations("run.field");
+  const isBounded = (limit: Limit | undefined): limit is number => typeof limit === "number" && Math.abs(limit) < 2 ** 31 - 1;
+  const words =
+    isBounded(min) && isBounded(max)
+      ? t("range", { min, max })
+      : isBounded(min)
+        ? t("atLeast", { min })
+        : isBounded(max)
+          ? t("atMost", { max })
+          : undefined;
+  return words ? <span className="text-sm whitespace-nowrap text-ink-3">{words}</span> : null;
+}
+
+type Link = Extract<Control, { kind: "link" }>;
+
+/** "from #2 Fit": which node feeds this input; leads there. */
+function LinkText({ link }: { link: Link }) {
+  const t = useTranslations("run.field");
+  const output = link.output > 0 ? (link.outputName ?? t("output", { number: link.output + 1 })) : undefined;
+  return (
+    <span className="block py-1 text-ink-2">
+      {t("from")}{" "}
+      <a
+        href={`#${encodeURIComponent(nodeDomId(link.fromId))}`}
+        className="text-ink underline decoration-line-strong underline-offset-2 hover:decoration-ink"
+      >
+        <span className="text-ink-3">#{link.fromId}</span> {link.fromTitle}
+      </a>
+      {output ? <span className="text-ink-3"> · {output}</span> : null}
+    </span>
+  );
+}
+
+/** Options go by their place, so that the number 2 stays a number and is not the text "2". */
+function ChoiceControl({ value, options, onChange, ...rest }: ControlProps & { options: readonly ChoiceValue[] }) {
+  const t = useTranslations("run.field");
+  const index = options.findIndex((option) => option === value);
+  const isAbsent = value === undefined || value === "";
+  return (
+    <Select {...rest} value={String(index)} onChange={({ target }) => onChange(options[Number(target.value)])} className="max-w-full">
+      {index < 0 ? (
+        <option value="-1" disabled={isAbsent}>
+          {isAbsent ? t("noChoice") : t("otherChoice", { value: String(value) })}
+        </option>
+      ) : null}
+      {options.map((option, place) => (
+        <option key={place} value={place}>
+          {String(option)}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+/** A rectangle in pixels, as four numbers; whatever else a service keeps with it stays. */
+function BoxControl({ id, name, value, onChange, className: _, ...rest }: ControlProps & { name: string }) {
+  const t = useTranslations("run.field.box");
+  const box = isObject(value) ? value : {};
+  return (
+    <span role="group" aria-label={name} className="flex flex-wrap gap-x-3 gap-y-1.5">
+      {boxEdges.map((edge, place) => (
+        <label key={edge} className="flex items-center gap-1.5 text-ink-2">
+          {t(edge)}
+          <NumberControl
+            {...rest}
+            id={place === 0 ? id : `${id}-${edge}`}
+            value={box[edge]}
+            integer
+            onChange={(changed) => onChange({ ...box, [edge]: changed })}
+            className="w-20"
+          />
+        </label>
+      ))}
+    </span>
+  );
+}

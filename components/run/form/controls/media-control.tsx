@@ -1,0 +1,95 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useRef } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { Select } from "@/components/ui/controls/select";
+import { type ControlProps } from "./control-props";
+import { type ChoiceValue, type Media } from "../input-spec";
+import { type PictureContext } from "./picture-context";
+import { SendingNote } from "./sending-note";
+import { usePictureUpload } from "./use-picture-upload";
+
+type ServerFilesProps = { options: readonly ChoiceValue[]; value: string; onChange: (value: string) => void };
+
+/** What lies with the server already. */
+export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
+  const t = useTranslations("run.media");
+  const names = options.filter((option) => typeof option === "string");
+  if (names.length === 0) return null;
+  return (
+    <Select
+      aria-label={t("onServer")}
+      value={names.includes(value) ? value : ""}
+      onChange={({ target }) => onChange(target.value)}
+      className="max-w-56"
+    >
+      <option value="" disabled>
+        {t("onServer")}
+      </option>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+type MediaControlProps = ControlProps & {
+  media: Media;
+  options: readonly ChoiceValue[];
+  picture: PictureContext;
+  onRunning: (isRunning: boolean) => void;
+};
+
+/** A film or a sound that a node loads: one of the server's, or one's own. */
+export function MediaControl({ id, media, options, picture, onRunning, value, onChange, ...rest }: MediaControlProps) {
+  const t = useTranslations("run.media");
+  const words = useTranslations("run.picture");
+  const onSent = (sentAs: string, file: File) => {
+    picture.onNamed(sentAs, file.name);
+    onChange(sentAs);
+  };
+  const { state, start, stop } = usePictureUpload({ isMedia: true, send: picture.sendPicture, onSent, onRunning });
+  const chooser = useRef<HTMLInputElement>(null);
+  const name = typeof value === "string" ? value : "";
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <output {...rest} id={id} className="min-w-0 font-mono text-sm break-all">
+        {picture.ownNames?.[name] ?? (name || t("none"))}
+      </output>
+      <ServerFiles
+        options={options}
+        value={name}
+        onChange={(chosen) => {
+          stop();
+          onChange(chosen);
+        }}
+      />
+      {picture.canSend ? (
+        <Button size="small" busy={state.kind === "sending"} onClick={() => chooser.current?.click()}>
+          {t(media)}
+        </Button>
+      ) : null}
+      <input
+        ref={chooser}
+        type="file"
+        accept={`${media}/*`}
+        hidden
+        data-testid="media-file"
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file) void start(file);
+          // The same file chosen again must be a change again.
+          target.value = "";
+        }}
+      />
+      {state.kind === "sending" ? <SendingNote name={state.file.name} share={state.share} onStop={stop} /> : null}
+      {state.kind === "failed" ? (
+        <FailureMessage failure={state.failure} actions={<Button onClick={() => void start(state.file)}>{words("again")}</Button>} />
+      ) : null}
+    </span>
+  );
+}

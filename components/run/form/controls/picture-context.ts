@@ -1,0 +1,18 @@
+import { type Decode } from "./check-picture";
+import { type RunPorts } from "@/components/run/run-ports";
+import { type SendPicture } from "./use-picture-upload";
+
+/** What an image input needs beyond its value: where pictures are shown from, and how a new one travels. */
+export type PictureContext = {
+  connection?: string;
+  isLocal?: boolean;
+  listAssets: RunPorts["listAssets"];
+  storedName: RunPorts["storedName"];
+  /** False for whoever may bring nothing to the service: then no picture can be put in the place of another. */
+  canSend: boolean;
+  sendPicture: SendPicture;
+  decode?: Decode;
+  /** What its owner calls a picture, by the name that is sent. */
+  ownNames?: Readonly<Record<string, string>>;
+  onNamed: (sentAs: string, ownName: string) => void;
+};

@@ -1,0 +1,176 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useId, useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { MaskButton } from "@/components/mask/mask-button";
+import { Button } from "@/components/ui/controls/button";
+import { cn } from "@/components/ui/cn";
+import { Picture } from "@/components/ui/pictures/picture";
+import { thumbnailUrl } from "@/lib/browser/urls";
+import { type ControlProps } from "./control-props";
+import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
+import { toFileRef, toImageValue } from "./image-ref";
+import { AssetPicker } from "./asset-picker";
+import { type ChoiceValue } from "../input-spec";
+import { ServerFiles } from "./media-control";
+import { own } from "../own";
+import { type PictureContext } from "./picture-context";
+import { PictureName } from "./picture-name";
+import { SendingNote } from "./sending-note";
+import { type PictureState, usePictureUpload } from "./use-picture-upload";
+import { useStoredName } from "./use-stored-name";
+
+type PictureControlProps = ControlProps & {
+  options?: readonly ChoiceValue[];
+  picture: PictureContext;
+  nodeTitle: string;
+  onRunning: (isRunning: boolean) => void;
+};
+
+/** The picture that a node loads: shown, replaced by a drop or a choice, and still there when the new one does not arrive. */
+export function PictureControl({ nodeTitle, options = [], picture, onRunning, value, onChange, ...control }: PictureControlProps) {
+  const t = useTranslations("run.picture");
+  const { connection, canSend, sendPicture, decode, ownNames, onNamed } = picture;
+  const hasNoAssets = useConnection()?.hasNoAssets === true;
+  const [isPicking, setPicking] = useState(false);
+  const onSent = (sentAs: string, file: File) => {
+    onNamed(sentAs, file.name);
+    onChange(sentAs);
+  };
+  const { state, start, stop } = usePictureUpload({ send: sendPicture, decode, onSent, onRunning });
+  const [several, setSeveral] = useState(0);
+  const chooser = useRef<HTMLInputElement>(null);
+  const noteId = useId();
+  const name = typeof value === "string" ? value : "";
+  const ownName = own(ownNames, name);
+  useStoredName(name, picture, ownName);
+
+  function take(files: readonly File[]) {
+    const [file] = files;
+    setSeveral(files.length > 1 ? files.length : 0);
+    if (file && files.length === 1) void start(file);
+  }
+  const { isOver, props } = useDropTarget(take);
+
+  return (
+    <div {...(canSend && props)} className={cn("flex flex-wrap gap-3 rounded-md", isOver && "outline-2 outline-offset-4 outline-accent")}>
+      <span className="relative shrink-0">
+        <Picture
+          src={pictureSource(state, name, connection)}
+          alt={t("current", { title: nodeTitle })}
+          width={208}
+          height={156}
+          eager
+          fit="contain"
+          className="h-[156px] w-[208px]"
+        />
+        {isOver ? (
+          <span className="absolute inset-0 grid place-items-center rounded-sm bg-surface/90 px-3 text-center font-semibold">
+            {t("drop")}
+          </span>
+        ) : null}
+      </span>
+      <div className="flex min-w-[180px] flex-1 flex-col items-start gap-2">
+        <PictureName
+          {...control}
+          aria-describedby={[control["aria-describedby"], noteId].filter(Boolean).join(" ")}
+          sentAs={name}
+          ownName={ownName}
+          onChange={onChange}
+        />
+        <span className="flex flex-wrap items-center gap-2">
+          {canSend ? (
+            <Button size="small" onClick={() => chooser.current?.click()}>
+              {name === "" ? t("choose") : t("replace")}
+            </Button>
+          ) : null}
+          {hasNoAssets || !canSend ? null : (
+            <Button size="small" onClick={() => setPicking(true)}>
+              {t("fromAssets")}
+            </Button>
+          )}
+          <ServerFiles
+            options={options}
+            value={name}
+            onChange={(chosen) => {
+              stop();
+              onChange(chosen);
+            }}
+          />
+          {name === "" || !canSend ? null : (
+            <MaskButton
+              file={toFileRef(name)}
+              title={ownName ?? name}
+              connection={connection}
+              onSaved={(saved) => {
+                stop();
+                const sentAs = toImageValue(saved);
+                onNamed(sentAs, saved.display_name ?? saved.name);
+                onChange(sentAs);
+              }}
+            />
+          )}
+          {canSend ? <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span> : null}
+          <input
+            ref={chooser}
+            type="file"
+            accept="image/*"
+            hidden
+            data-testid="picture-file"
+            onChange={({ target }) => {
+              take([...(target.files ?? [])]);
+              // The same file chosen again must be a change again.
+              target.value = "";
+            }}
+          />
+        </span>
+        <AssetPicker
+          isOpen={isPicking}
+          picture={picture}
+          onClose={() => setPicking(false)}
+          onPicked={([picked]) => {
+            setPicking(false);
+            if (!picked) return;
+            stop();
+            onNamed(picked.value, picked.name);
+            onChange(picked.value);
+          }}
+        />
+        <div id={noteId} aria-live="polite" className="w-full min-w-0 text-sm">
+          {several > 0 ? (
+            <p className="text-bad">{t("several", { count: several })}</p>
+          ) : (
+            <PictureNote state={state} value={name} onStop={stop} onAgain={start} />
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type PictureNoteProps = { state: PictureState; value: string; onStop: () => void; onAgain: (file: File) => Promise<void> };
+
+function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
+  const t = useTranslations("run.picture");
+  if (state.kind === "sending") {
+    return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
+  }
+  if (state.kind === "sent" && state.value === value)
+    return <p className="text-ink-2">{t(state.isKnown ? "known" : "sent", { name: state.file.name })}</p>;
+  if (state.kind === "refused")
+    return <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name })}</p>;
+  if (state.kind !== "failed") return null;
+  return (
+    <>
+      <p className="mb-1 text-bad">{t("failed", { name: state.file.name })}</p>
+      <FailureMessage failure={state.failure} actions={<Button onClick={() => void onAgain(state.file)}>{t("again")}</Button>} />
+    </>
+  );
+}
+
+function pictureSource(state: PictureState, value: string, connection: string | undefined): string | undefined {
+  if (state.kind === "sending" || (state.kind === "sent" && state.value === value)) return state.url;
+  return value === "" ? undefined : thumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
+}

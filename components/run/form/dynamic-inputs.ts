@@ -1,0 +1,109 @@
+// The inputs of a node as its class has them now: a choice may bring inputs of its own, and a list grows by what is put into it.
+// Names are those of the API format: "resize_type.width", "images.image0". Pure; what is described in an unknown way stays one input.
+// Guarantees: bounded in depth and in number, since a service describes them.
+
+import { isObject } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type ChoiceValue, readInputSpec } from "./input-spec";
+import { own } from "./own";
+
+export type ClassInput = { name: string; raw: unknown; isRequired: boolean };
+type Values = Readonly<Record<string, unknown>>;
+type Groups = { required?: unknown; optional?: unknown };
+
+const DEEPEST = 4;
+const MOST_GROWN = 100;
+
+/** Those that are nowhere yet too: what is required, and the next free place of a list that a form can fill. */
+export function inputsOf(info: NodeInfo | undefined, values: Values): ClassInput[] {
+  return info?.input ? inputsIn(info.input, "", values, 0) : [];
+}
+
+export function isDynamic(info: NodeInfo | undefined): boolean {
+  const raws = Object.values({ ...info?.input?.optional, ...info?.input?.required });
+  return raws.some((raw) => isDynamicCombo(raw) || isGrowing(raw));
+}
+
+/** A choice that brings inputs along, made: those of the other choices go, those of this one come with what the service would take. */
+export function withChoice(
+  graph: Graph,
+  nodeId: string,
+  choice: { name: string; value: unknown },
+  catalogue?: ObjectInfo,
+): Graph | undefined {
+  const node = own(graph, nodeId);
+  const info = node && own(catalogue, node.class_type);
+  const known = node ? inputsOf(info, node.inputs).find(({ name }) => name === choice.name) : undefined;
+  if (!node || !known || !isDynamicCombo(known.raw)) return undefined;
+  const chosen = { ...node.inputs, [choice.name]: choice.value };
+  const below = `${choice.name}.`;
+  const wanted = inputsOf(info, chosen).filter(({ name }) => name.startsWith(below));
+  const brought = wanted.flatMap(({ name, raw, isRequired }) => {
+    const value = own(node.inputs, name) ?? (isRequired ? fallbackOf(raw) : undefined);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const entries = Object.entries(chosen).flatMap(([name, value]) =>
+    name === choice.name ? [[name, value] as const, ...brought] : name.startsWith(below) ? [] : [[name, value] as const],
+  );
+  return { ...graph, [nodeId]: { ...node, inputs: Object.fromEntries(entries) } };
+}
+
+function inputsIn({ required, optional }: Groups, prefix: string, values: Values, depth: number): ClassInput[] {
+  const listed = [
+    ...(isObject(required) ? Object.entries(required).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: true })) : []),
+    ...(isObject(optional) ? Object.entries(optional).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: false })) : []),
+  ];
+  return listed.flatMap((input) => {
+    if (depth < DEEPEST && isDynamicCombo(input.raw)) {
+      const option = optionsOf(input.raw).find(({ key }) => key === (own(values, input.name) ?? optionsOf(input.raw)[0]?.key));
+      return [input, ...(option ? inputsIn(option.inputs, `${input.name}.`, values, depth + 1) : [])];
+    }
+    return isGrowing(input.raw) ? grown(input, values) : [input];
+  });
+}
+
+function grown({ name, raw, isRequired }: ClassInput, values: Values): ClassInput[] {
+  const template = settingsOf(raw).template;
+  const { input, prefix, names, min, max } = isObject(template) ? template : {};
+  const groups: Groups = isObject(input) ? input : {};
+  const [each] = [groups.required, groups.optional].flatMap((group) => (isObject(group) ? Object.values(group) : []));
+  const most = Math.min(MOST_GROWN, typeof max === "number" ? max : MOST_GROWN);
+  const places = Array.isArray(names)
+    ? names.filter((one) => typeof one === "string")
+    : Array.from({ length: most }, (_, at) => `${String(prefix ?? "")}${at}`);
+  const least = isRequired && typeof min === "number" ? min : 0;
+  const slots = places.map((place, at) => ({ name: `${name}.${place}`, raw: each, isRequired: at < least }));
+  const held = slots.filter((slot) => Object.hasOwn(values, slot.name) || slot.isRequired);
+  const next = readInputSpec("", each).kind === "connection" ? undefined : slots.find((slot) => !held.includes(slot));
+  return next ? [...held, next] : held;
+}
+
+function fallbackOf(raw: unknown): unknown {
+  const spec = readInputSpec("", raw);
+  if (spec.kind === "connection" || spec.kind === "box") return undefined;
+  return spec.fallback ?? { number: 0, text: "", boolean: false, choice: undefined, "hex-color": "#ffffff" }[spec.kind];
+}
+
+type Option = { key: ChoiceValue; inputs: Groups };
+
+function optionsOf(raw: unknown): Option[] {
+  const { options } = settingsOf(raw);
+  if (!Array.isArray(options)) return [];
+  return options.flatMap((option) =>
+    isObject(option) && typeof option.key === "string" ? [{ key: option.key, inputs: isObject(option.inputs) ? option.inputs : {} }] : [],
+  );
+}
+
+function settingsOf(raw: unknown): Record<string, unknown> {
+  const second: unknown = Array.isArray(raw) ? raw[1] : undefined;
+  return isObject(second) ? second : {};
+}
+
+function isDynamicCombo(raw: unknown): boolean {
+  return Array.isArray(raw) && raw[0] === "COMFY_DYNAMICCOMBO_V3";
+}
+
+function isGrowing(raw: unknown): boolean {
+  return Array.isArray(raw) && raw[0] === "COMFY_AUTOGROW_V3";
+}

@@ -1,0 +1,117 @@
+// Texts that the family's editor fills in when it submits: `%date:yyyy-MM-dd%` and `%Node.widget%` in the name of a file, `{a|b}` in a prompt.
+// Guarantees: pure; with the same time and draw the same text, so that what is shown is what is sent; `%width%` and the like are the server's.
+
+import { isObject } from "@/lib/contract/json/json";
+import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { inputsOf } from "./dynamic-inputs";
+import { own } from "./own";
+
+/** `draw`: another one chooses anew among the words in braces. */
+export type Filling = { at: Date; draw: number };
+export type FilledText = { nodeId: string; name: string; text: string };
+
+const writers = new Set([
+  ...["SaveImage", "SaveVideo", "SaveAnimatedWEBP", "SaveWEBM", "SaveAudio", "SaveGLB", "SaveAnimatedPNG"],
+  ...["CLIPSave", "VAESave", "ModelSave", "LoraSave", "SaveLatent"],
+]);
+
+/** Only the texts that become others. */
+export function filledTexts(graph: Graph, catalogue: ObjectInfo | undefined, { at, draw }: Filling): FilledText[] {
+  return Object.entries(graph).flatMap(([nodeId, node]) =>
+    Object.entries(node.inputs).flatMap(([name, value]) => {
+      if (typeof value !== "string") return [];
+      const isFileName = name === "filename_prefix" && writers.has(node.class_type);
+      const text = isFileName
+        ? withReplacements(value, graph, at)
+        : isDynamicPrompt(node, name, catalogue)
+          ? chosen(value, randomOf(`${draw} ${nodeId} ${name}`))
+          : value;
+      return text === value ? [] : [{ nodeId, name, text }];
+    }),
+  );
+}
+
+export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
+  const filled = { ...graph };
+  for (const { nodeId, name, text } of texts) {
+    const node = own(filled, nodeId);
+    if (node) filled[nodeId] = { ...node, inputs: { ...node.inputs, [name]: text } };
+  }
+  return texts.length === 0 ? graph : filled;
+}
+
+/** What is filled in may be another text a moment later. */
+export function tellsTime(graph: Graph): boolean {
+  return Object.values(graph).some(
+    ({ class_type, inputs }) => writers.has(class_type) && String(inputs.filename_prefix).includes("%date:"),
+  );
+}
+
+function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | undefined): boolean {
+  const value = own(node.inputs, name);
+  if (typeof value !== "string" || !/[{}\\/]/.test(value)) return false;
+  const raw = inputsOf(own(catalogue, node.class_type), node.inputs).find((input) => input.name === name)?.raw;
+  return Array.isArray(raw) && isObject(raw[1]) && raw[1].dynamicPrompts === true;
+}
+
+function withReplacements(value: string, graph: Graph, at: Date): string {
+  return value.replace(/%([^%]+)%/g, (whole, text: string) => {
+    const [first = "", second, ...more] = text.split(".");
+    if (second === undefined || more.length > 0) return first.startsWith("date:") ? dateText(first.slice("date:".length), at) : whole;
+    const nodes = Object.values(graph);
+    const node = nodes.find((one) => one.class_type === first) ?? nodes.find((one) => one._meta?.title === first);
+    const widget = node && own(node.inputs, second);
+    if (widget === undefined || typeof widget === "object") return whole;
+    return String(widget).replace(/[/?<>\\:*|"\x00-\x1f\x7f]/g, "_");
+  });
+}
+
+function dateText(format: string, at: Date): string {
+  const parts: Readonly<Record<string, number>> = {
+    d: at.getDate(),
+    M: at.getMonth() + 1,
+    h: at.getHours(),
+    m: at.getMinutes(),
+    s: at.getSeconds(),
+  };
+  return format.replace(/dd?|MM?|hh?|mm?|ss?|yyyy|yy/g, (text) => {
+    if (text.startsWith("y")) return String(at.getFullYear()).slice(text === "yy" ? 2 : 0);
+    return String(parts[text.charAt(0)] ?? "").padStart(text.length, "0");
+  });
+}
+
+/** Comments go, of words in braces one is taken, and a sign after a backslash is the sign itself. */
+function chosen(text: string, random: () => number): string {
+  const bare = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+  let at = 0;
+  function run(isInside: boolean): string {
+    const options = [""];
+    const add = (more: string) => void (options[options.length - 1] += more);
+    for (; at < bare.length; at++) {
+      const sign = bare.charAt(at);
+      if (sign === "\\" && /[{}|\\]/.test(bare.charAt(at + 1))) add(bare.charAt(++at));
+      else if (sign === "{") {
+        at += 1;
+        add(run(true));
+      } else if (isInside && sign === "|") options.push("");
+      else if (isInside && sign === "}") break;
+      else add(sign);
+    }
+    return options[Math.floor(random() * options.length)] ?? "";
+  }
+  return run(false);
+}
+
+/** Numbers from 0 to 1, of 53 bits, that a text decides (FNV-1a, then xorshift). */
+export function randomOf(seed: string): () => number {
+  let state = 2166136261;
+  for (const sign of seed) state = Math.imul(state ^ (sign.codePointAt(0) ?? 0), 16777619) >>> 0;
+  const next = (bits: number) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> (32 - bits);
+  };
+  return () => (next(27) * 2 ** 26 + next(26)) / 2 ** 53;
+}

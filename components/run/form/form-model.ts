@@ -1,0 +1,173 @@
+// A graph as a form: its nodes in dependency order, each input with the control that fits it. Pure, so it is tested without a page.
+// The service's catalogue decides where it is known; otherwise the value's own type does. Nothing in the graph is ever hidden or changed here.
+
+import { isLink } from "@/lib/contract/graph";
+import { isObject } from "@/lib/contract/json/json";
+import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
+import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { inputsOf, isDynamic } from "./dynamic-inputs";
+import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "./input-spec";
+import { own } from "./own";
+
+export type Control =
+  | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
+  /** The node needs a link here and has none: nothing that a form could fill in. */
+  | { kind: "unconnected"; type: string }
+  | { kind: "text" }
+  | { kind: "long-text" }
+  | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number }
+  | { kind: "switch" }
+  /** `bringsInputs`: each choice has inputs of its own. */
+  | { kind: "choice"; options: readonly ChoiceValue[]; bringsInputs?: true }
+  /** A whole number. */
+  | { kind: "color"; min?: Limit; max?: Limit }
+  /** A hexadecimal text. */
+  | { kind: "hex-color" }
+  /** `options`: the pictures that lie with the server. */
+  | { kind: "image"; options?: readonly ChoiceValue[] }
+  | { kind: "media"; media: Media; options: readonly ChoiceValue[] }
+  /** { x, y, width, height } in pixels. */
+  | { kind: "box" }
+  /** A literal list or object: shown, not edited. */
+  | { kind: "fixed" };
+
+export type FormField = { name: string; value: unknown; control: Control };
+
+export type FormNode = {
+  id: string;
+  title: string;
+  classType: string;
+  /** False where the service has a catalogue and this class is not in it. */
+  known: boolean;
+  fields: FormField[];
+};
+
+const LONG_TEXT = 60;
+const LONGEST_LINE = 200;
+const imageClasses = new Set(["LoadImage", "LoadImageMask"]);
+
+/**
+ * For one opened workflow. Controls are chosen once, from the graph as it was opened: a number field that is emptied on the way to another
+ * number stays a number field. A node that did not change gives the same object again, so that typing renders one card and not five thousand.
+ */
+export function formBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
+  const templates = order.flatMap((id) => {
+    const node = own(original, id);
+    return node ? [formNode(id, node, { graph: original, catalogue })] : [];
+  });
+  const filled = new WeakMap<GraphNode, FormNode>();
+  return (graph) =>
+    templates.map((template) => {
+      const node = own(graph, template.id);
+      if (!node) return template;
+      // What is chosen decides which inputs there are.
+      const isAnew = isDynamic(own(catalogue, node.class_type));
+      const form = filled.get(node) ?? (isAnew ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
+      filled.set(node, form);
+      return form;
+    });
+}
+
+function fill(template: FormNode, node: GraphNode): FormNode {
+  return { ...template, fields: template.fields.map((field) => ({ ...field, value: own(node.inputs, field.name) })) };
+}
+
+/** The graph with one input changed; every other node is the same object, so that only one card renders again. */
+export function withInput(graph: Graph, nodeId: string, name: string, value: unknown): Graph {
+  const node = own(graph, nodeId);
+  if (!node || own(node.inputs, name) === value) return graph;
+  return { ...graph, [nodeId]: { ...node, inputs: { ...node.inputs, [name]: value } } };
+}
+
+export function withInputs(graph: Graph, edits: readonly { nodeId: string; name: string; value: unknown }[]): Graph {
+  return edits.reduce((now, { nodeId, name, value }) => withInput(now, nodeId, name, value), graph);
+}
+
+export function titleOf(node: GraphNode, info?: NodeInfo): string {
+  return node._meta?.title || info?.display_name || node.class_type;
+}
+
+type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
+
+function formNode(id: string, node: GraphNode, context: Context): FormNode {
+  const info = own(context.catalogue, node.class_type);
+  const inputs = inputsOf(info, node.inputs);
+  const specs = new Map(inputs.map(({ name, raw }) => [name, readInputSpec(name, raw)]));
+  const isNext = (name: string) => name.includes(".");
+  const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNext(name)) && !Object.hasOwn(node.inputs, name));
+  return {
+    id,
+    title: titleOf(node, info),
+    classType: node.class_type,
+    known: !context.catalogue || info !== undefined,
+    fields: [
+      ...Object.entries(node.inputs).map(([name, value]) => ({
+        name,
+        value,
+        control: presentControl({ node, name, value, spec: specs.get(name) }, context),
+      })),
+      ...missing.map(({ name }) => ({ name, value: undefined, control: absentControl(specs.get(name)) })),
+    ],
+  };
+}
+
+type Present = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
+
+function presentControl({ node, name, value, spec }: Present, { graph, catalogue }: Context): Control {
+  if (isLink(value)) return linkControl(value, graph, catalogue);
+  if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
+  if (typeof value === "object" && value !== null) return { kind: "fixed" };
+  // Whatever the service calls it: what fills a screen is no matter for one line.
+  if (spec?.kind === "text" && typeof value === "string" && value.length > LONGEST_LINE) return { kind: "long-text" };
+  // A box that is ticked or not shows nothing but true and false.
+  const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
+  if (spec && spec.kind !== "connection" && isShown) return specControl(spec);
+  return guessedControl(node.class_type, name, value);
+}
+
+function absentControl(spec: InputSpec | undefined): Control {
+  return spec && spec.kind !== "connection" ? specControl(spec) : { kind: "unconnected", type: spec?.type ?? "*" };
+}
+
+function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo | undefined): Control {
+  const source = own(graph, fromId);
+  const info = source && own(catalogue, source.class_type);
+  const names = info?.output_name;
+  const outputName = Array.isArray(names) ? names[output] : output === 0 ? names : undefined;
+  return { kind: "link", fromId, fromTitle: source ? titleOf(source, info) : "", output, ...(outputName && { outputName }) };
+}
+
+function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control {
+  switch (spec.kind) {
+    case "text":
+      return { kind: spec.multiline ? "long-text" : "text" };
+    case "boolean":
+      return { kind: "switch" };
+    case "choice":
+      if (spec.image) return { kind: "image", ...(spec.options.length > 0 && { options: spec.options }) };
+      return spec.media
+        ? { kind: "media", media: spec.media, options: spec.options }
+        : { kind: "choice", options: spec.options, ...(spec.bringsInputs && { bringsInputs: true }) };
+    case "hex-color":
+    case "box":
+      return { kind: spec.kind };
+    case "number": {
+      const { integer, min, max, step } = spec;
+      const limits = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+      return spec.color ? { kind: "color", ...limits } : { kind: "number", integer, ...limits, ...(step !== undefined && { step }) };
+    }
+  }
+}
+
+function guessedControl(classType: string, name: string, value: unknown): Control {
+  if (typeof value === "boolean") return { kind: "switch" };
+  if (typeof value === "bigint") return { kind: "number", integer: true };
+  if (typeof value === "number")
+    return /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= WHITE
+      ? { kind: "color" }
+      : { kind: "number", integer: false };
+  if (typeof value !== "string") return { kind: "fixed" };
+  if (name === "image" && imageClasses.has(classType)) return { kind: "image" };
+  const long = value.includes("\n") || value.length > LONG_TEXT || /(^|_)(text|prompt)$/i.test(name);
+  return { kind: long ? "long-text" : "text" };
+}

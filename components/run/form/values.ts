@@ -1,0 +1,130 @@
+// What the service's catalogue says of the values that a run would send: numbers out of their range, letters for a number, inputs that are missing.
+// Guarantees: pure; judges only nodes that an output needs, of classes that the catalogue has, by limits that it states; limits belong to
+// the range; whole numbers are compared to the last digit. A node that did not change is judged once.
+// Must never: judge what comes over a link, or a kind of input that it does not know.
+
+import { isLink } from "@/lib/contract/graph";
+import { isObject } from "@/lib/contract/json/json";
+import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { inputsOf } from "./dynamic-inputs";
+import { boxEdges, readInputSpec } from "./input-spec";
+import { isMasked } from "./masked";
+import { nearestOf } from "./nearest";
+import { own } from "./own";
+
+export const NOT_WHOLE = "value_not_whole";
+
+/** For one opened workflow: links cannot be edited, so the nodes that are needed stay the same. */
+export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
+  const needed = neededFor(original, outputs);
+  const judged = new WeakMap<GraphNode, NodeError[]>();
+  return (graph) =>
+    byNode(graph, needed, (node) => {
+      const errors = judged.get(node) ?? wrongValues(node, catalogue);
+      judged.set(node, errors);
+      return errors;
+    });
+}
+
+/** Inputs that the service requires and the workflow leaves out. */
+export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
+  return byNode(graph, neededFor(graph, outputs), (node) =>
+    inputsOf(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
+      !isRequired || Object.hasOwn(node.inputs, name) || isOfManyInputs(raw) ? [] : [error("required_input_missing", { input_name: name })],
+    ),
+  );
+}
+
+const known = new Set(["COMFY_DYNAMICCOMBO_V3", "COMFY_MATCHTYPE_V3"]);
+
+/** One name of the catalogue for any number of inputs with names of their own. */
+function isOfManyInputs(raw: unknown): boolean {
+  const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
+  return typeof type === "string" && type.startsWith("COMFY_") && !known.has(type);
+}
+
+function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
+  return inputsOf(own(catalogue, class_type), inputs).flatMap(({ name, raw }) => {
+    const value = own(inputs, name);
+    if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
+    return [
+      ...wrongNumber(name, value, raw),
+      ...wrongChoice(name, value, raw),
+      ...wrongBox(name, value, raw),
+      ...wrongColor(name, value, raw),
+    ];
+  });
+}
+
+/** A value that the list does not have is refused there. What is left empty counts as not chosen. */
+function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
+  const spec = readInputSpec(name, raw);
+  if (spec.kind !== "choice" || spec.isOpen || spec.options.length === 0 || typeof value === "object" || value === undefined) return [];
+  if (spec.options.some((option) => option === value)) return [];
+  return [error("value_not_in_list", { input_name: name, received_value: value, nearest: nearestOf(value, spec.options) })];
+}
+
+function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
+  const spec = readInputSpec(name, raw);
+  if (spec.kind !== "number") return [];
+  const told = { input_name: name, input_config: raw, received_value: value };
+  if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [error("invalid_input_type", told)];
+  if (typeof value !== "number" && typeof value !== "bigint") return [];
+  // A service would cut it off: another number than the one that is shown.
+  if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [error(NOT_WHOLE, told)];
+  if (spec.min !== undefined && value < spec.min) return [error("value_smaller_than_min", told)];
+  return spec.max !== undefined && value > spec.max ? [error("value_bigger_than_max", told)] : [];
+}
+
+/** Its edges are pixels: whole numbers, and none of the four is left out. */
+function wrongBox(input_name: string, value: unknown, raw: unknown): NodeError[] {
+  if (readInputSpec(input_name, raw).kind !== "box" || !isObject(value)) return [];
+  return boxEdges.flatMap((edge) => {
+    const received_value = value[edge];
+    const told = { input_name, edge, received_value: received_value ?? "" };
+    if (typeof received_value === "number") return Number.isInteger(received_value) ? [] : [error(NOT_WHOLE, told)];
+    return typeof received_value === "bigint" || isLink(received_value) ? [] : [error("invalid_input_type", told)];
+  });
+}
+
+function wrongColor(input_name: string, received_value: unknown, raw: unknown): NodeError[] {
+  if (readInputSpec(input_name, raw).kind !== "hex-color" || typeof received_value !== "string") return [];
+  return /^#?(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(received_value)
+    ? []
+    : [error("invalid_input_type", { input_name, received_value })];
+}
+
+/** Services of this family read a number from a text too, in any script and with its groups apart by underscores. */
+function isNumeric(text: string, integer: boolean): boolean {
+  const bare = text.trim().replaceAll("_", "");
+  if (integer) return /^[+-]?\p{Nd}+$/u.test(bare);
+  if (/^[+-]?(inf|infinity|nan)$/i.test(bare)) return true;
+  return /^[+-]?(\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(bare);
+}
+
+function neededFor(graph: Graph, outputs: readonly string[]): Set<string> {
+  const needed = new Set<string>();
+  const left = [...outputs];
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    if (needed.has(id)) continue;
+    needed.add(id);
+    for (const value of Object.values(own(graph, id)?.inputs ?? {})) if (isLink(value)) left.push(value[0]);
+  }
+  return needed;
+}
+
+function byNode(graph: Graph, needed: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
+  return Object.fromEntries(
+    [...needed].flatMap((id) => {
+      const node = own(graph, id);
+      const errors = node ? find(node) : [];
+      return node && errors.length > 0 ? [[id, { class_type: node.class_type, dependent_outputs: [], errors }]] : [];
+    }),
+  );
+}
+
+function error(type: string, extra_info: Record<string, unknown>): NodeError {
+  return { type, message: "", details: "", extra_info };
+}

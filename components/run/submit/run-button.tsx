@@ -1,0 +1,66 @@
+"use client";
+
+import { Play } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent } from "react";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { cn } from "@/components/ui/cn";
+
+export type RunButtonProps = {
+  isSending: boolean;
+  uploading: number;
+  /** Where the page says why this person may not run; absent where they may. */
+  refusedBy?: string;
+  onRun: () => void;
+  className?: string;
+};
+
+export function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunButtonProps) {
+  const t = useTranslations("run.run");
+  const face = (
+    <>
+      <Play aria-hidden="true" className="size-3.5 fill-current" />
+      {uploading > 0 ? t("waiting", { count: uploading }) : isSending ? t("sending") : t("button")}
+    </>
+  );
+  if (refusedBy !== undefined) {
+    // Under the keys all the same, so that whoever reaches it hears why; a press shows it.
+    return (
+      <button
+        type="button"
+        aria-disabled="true"
+        aria-describedby={refusedBy}
+        onClick={() => document.getElementById(refusedBy)?.scrollIntoView?.({ block: "center" })}
+        className={cn(buttonStyle({ tone: "primary" }), className)}
+      >
+        {face}
+      </button>
+    );
+  }
+  // The second click of a double click (`detail` counts them) means the same press, even where the first was answered in between.
+  return (
+    <Button
+      tone="primary"
+      busy={isSending || uploading > 0}
+      onClick={({ detail }) => (detail > 1 ? undefined : onRun())}
+      title={t("hint")}
+      className={className}
+    >
+      {face}
+    </Button>
+  );
+}
+
+/** Ctrl Enter or ⌘ Enter, from any field. */
+export function useRunKey(onRun: () => void): void {
+  const press = useEffectEvent(onRun);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
+      event.preventDefault();
+      press();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}

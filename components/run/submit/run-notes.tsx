@@ -1,0 +1,156 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { Button } from "@/components/ui/controls/button";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { CopiesAside } from "../copies/copies-aside";
+import { CopiesCard, type CopiesWork } from "../copies/copies-card";
+import { type CopiesSet } from "../copies/copies-state";
+import { type PlacedProblems } from "../form/node-problems";
+import { JobLink } from "./job-link";
+import { type RunPorts } from "../run-ports";
+import { NewestJob } from "./started-job";
+import { TroubleNote } from "./trouble-note";
+import { type Receipt, type RunState, type Trouble } from "../run-state";
+import { type useRun } from "../use-run";
+import { type UnknownActs } from "./unknown-note";
+
+type RunNotesProps = {
+  run: ReturnType<typeof useRun>;
+  canRun: boolean;
+  placed: PlacedProblems;
+  newestJobs: RunPorts["newestJobs"];
+  onAnyway?: () => void;
+};
+
+/** What became of what was sent from this page: its trouble, its copies, its newest job. */
+export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotesProps) {
+  const { trouble, copies, errors, opened } = run.state;
+  const unknown = { ...unknownActs(run, trouble), newestJobs, ...(onAnyway && { onSendAgain: onAnyway }) };
+  return (
+    <>
+      {trouble ? (
+        <ComesIntoView key={run.state.attention} isWanted={placed.first === undefined}>
+          <TroubleNote trouble={trouble} placed={placed} missingClass={missingClassOf(errors)} unknown={unknown} onAnyway={onAnyway} />
+        </ComesIntoView>
+      ) : null}
+      {copies ? <CopiesPlace key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
+    </>
+  );
+}
+
+/** The newest job of this page, at the lower edge of the window. */
+export function RunJob({ run }: { run: ReturnType<typeof useRun> }) {
+  const t = useTranslations("run");
+  const { opened } = run.state;
+  const receipt = shownReceipt(run.state, useConnection()?.id);
+  // After a reload what was sent is known no more; the workflow that is open calls its nodes the same.
+  const sent = receipt && opened ? (opened.sent ?? opened.graph) : undefined;
+  return <NewestJob receipt={receipt} fallbackName={t("pasted")} sent={sent} onCancelled={run.cancelled} onDismiss={run.dismissJob} />;
+}
+
+/** Run is pressed anywhere on the page: what is at its top is scrolled to and gets the focus. */
+function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const wanted = useRef(isWanted);
+  useEffect(() => {
+    if (!wanted.current) return;
+    box.current?.focus({ preventScroll: true });
+    box.current?.scrollIntoView?.({ block: "nearest" });
+  }, []);
+  return (
+    <div ref={box} tabIndex={-1} className="scroll-mt-[68px] scroll-mb-[120px]">
+      {children}
+    </div>
+  );
+}
+
+type CopiesPlaceProps = { set: CopiesSet; opened: string | undefined; canRun: boolean; work: CopiesWork };
+
+/** In full at the workflow they are copies of; beside another one, or on another connection, they do not cover it. */
+function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
+  const t = useTranslations("run");
+  const connection = useConnection()?.id;
+  const [isAsked, setAsked] = useState(false);
+  const isElsewhere = set.connection !== connection;
+  const isOther = opened !== undefined && opened !== set.workflowId;
+  const shared = { set, fallbackName: t("pasted"), work };
+  if (isElsewhere || (isOther && !isAsked)) return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setAsked(true)} />;
+  return (
+    <ComesIntoView isWanted={set.ending === undefined}>
+      <CopiesCard {...shared} canRun={canRun} />
+    </ComesIntoView>
+  );
+}
+
+/** At the head of the page: what a person who may not run can do here. */
+export function ViewerNote({ id }: { id?: string }) {
+  const t = useTranslations("run.run");
+  return (
+    <p id={id} className="border-b border-line bg-sunken px-4 py-2 text-ink-2 md:px-5">
+      {t("notYours")}
+    </p>
+  );
+}
+
+/** Below the form: the way back, and what was started before. */
+export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
+  const t = useTranslations("run");
+  const connection = useConnection()?.id;
+  const shown = shownReceipt(run.state, connection);
+  const earlier = run.state.receipts.filter((receipt) => receipt !== shown);
+  return (
+    <>
+      <WayBack run={run} />
+      {earlier.length > 0 ? (
+        <section aria-label={t("answer.earlier")}>
+          <h2 className="font-semibold">{t("answer.earlier")}</h2>
+          <ul className="flex flex-col">
+            {earlier.map(({ jobId, name, atMs, connection: place }) => (
+              <li key={jobId} className="flex items-center gap-2 py-1">
+                <JobLink id={jobId} connection={place} />
+                <span className="min-w-0 flex-1 truncate">{name || t("pasted")}</span>
+                <RelativeTime ms={atMs} className="text-sm whitespace-nowrap text-ink-3" />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ) : null}
+    </>
+  );
+}
+
+/** To what the newest opening or closing put away, with everything typed into it. */
+export function WayBack({ run }: { run: ReturnType<typeof useRun> }) {
+  const t = useTranslations("run");
+  const { before } = run.state;
+  if (!before) return null;
+  return (
+    <Button className="self-start" onClick={() => run.dispatch({ type: "went-back" })}>
+      {t("open.back", { name: before.name || t("pasted") })}
+    </Button>
+  );
+}
+
+/** The newest job, where its card belongs: beside no other workflow, beside no trouble, and on the connection where it can be followed. */
+function shownReceipt(state: RunState, connection: string | undefined): Receipt | undefined {
+  const { trouble, refusal, isSending, opened, receipts } = state;
+  const [newest] = receipts;
+  if (!newest || newest.isDismissed || trouble || refusal || isSending) return undefined;
+  if (opened && opened.workflowId !== newest.workflowId) return undefined;
+  return newest.connection === undefined || newest.connection === connection ? newest : undefined;
+}
+
+function missingClassOf(errors: RunState["errors"]): string | undefined {
+  const entries = Object.values(errors);
+  const isAboutClasses = entries.length > 0 && entries.every((entry) => entry.errors.every(({ type }) => type === "missing_node_type"));
+  return isAboutClasses ? entries[0]?.class_type : undefined;
+}
+
+/** What a person can do about a run that may or may not have arrived. */
+function unknownActs(run: ReturnType<typeof useRun>, trouble: Trouble | undefined): UnknownActs {
+  const attempt = trouble?.attempt;
+  return { onLookAgain: () => void (attempt && run.askAfter(attempt)), onLeave: run.leaveTrouble };
+}

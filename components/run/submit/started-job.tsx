@@ -1,0 +1,243 @@
+"use client";
+
+import { X } from "lucide-react";
+import dynamic from "next/dynamic";
+import { Link } from "@/components/ui/link";
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFollowCounts } from "@/components/frame/counts-context";
+import { JobLines } from "@/components/jobs/actions/job-lines";
+import { useCanStop } from "@/components/jobs/actions/use-can-stop";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { cn } from "@/components/ui/cn";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { type Tone } from "@/components/ui/tone";
+import { type JobErrorView } from "@/lib/contract/views/job-error-view";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type JobState } from "@/lib/contract/states";
+import { titleOf } from "../form/form-model";
+import { useJobHrefs } from "./job-link";
+import { own } from "../form/own";
+import { type Receipt } from "../run-state";
+import { useEndJobs } from "./use-end-jobs";
+import { type StartedJob, useStartedJob } from "./use-started-job";
+
+const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
+
+const SHORT_ID = 8;
+const LONGEST_REASON = 500;
+
+/** `gone`: the service has no trace of it any more. */
+type StandingState = Exclude<JobState, "unknown"> | "gone";
+const looks: Readonly<Record<StandingState, { tone: Tone; style: string; ink: string }>> = {
+  pending: { tone: "wait", style: "border-line-strong bg-surface", ink: "text-wait" },
+  in_progress: { tone: "run", style: "border-run bg-run-soft", ink: "text-run" },
+  completed: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
+  failed: { tone: "bad", style: "border-bad bg-bad-soft", ink: "text-bad" },
+  cancelled: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
+  gone: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
+};
+
+type NewestJobProps = {
+  receipt?: Receipt;
+  fallbackName: string;
+  /** What was sent last from the workflow that is open: it knows what a node is called. */
+  sent?: Graph;
+  onCancelled: (jobIds: readonly string[]) => void;
+  onDismiss: (jobId: string) => void;
+};
+
+/**
+ * The newest job that this page started: where it is, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
+ * wherever the form is scrolled to. Its region is there from the start, so that a screen reader hears it fill.
+ */
+export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss }: NewestJobProps) {
+  const t = useTranslations("run.answer");
+  const common = useTranslations("common");
+  const connection = useConnection()?.id;
+  const hrefs = useJobHrefs();
+  const { job, isGone, refresh } = useStartedJob(receipt?.jobId, connection);
+  const work = useEndJobs({ connection, onCancelled, refresh });
+  // Some services forget a job that is cancelled while it waits.
+  const state = isGone ? (receipt?.isCancelled ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
+  const canStop = useCanStop(connection, state === "in_progress");
+  useFollowCounts(receipt && `${receipt.jobId} ${state}`);
+  // What had ended was read by whoever starts the next job; what can still be undone of an earlier one is told.
+  const dismissRead = useEffectEvent(() => work.dismissEnded());
+  useEffect(() => dismissRead(), [receipt?.jobId]);
+  const { tone, style, ink } = looks[state];
+  const box = useRef<HTMLElement>(null);
+  const hadFocus = useRef(false);
+  useEffect(() => {
+    // The button that was pressed is gone with what it stopped: the next key would begin at the top of the page.
+    if (state !== "pending" && state !== "in_progress" && hadFocus.current && document.activeElement === document.body) {
+      box.current?.focus({ preventScroll: true });
+    }
+  }, [state]);
+  return (
+    <section
+      ref={box}
+      tabIndex={-1}
+      onFocus={() => void (hadFocus.current = true)}
+      onBlur={({ relatedTarget }) => {
+        // An element that is taken away loses the focus to nothing.
+        if (relatedTarget) hadFocus.current = false;
+      }}
+      aria-label={t("job.label")}
+      data-job={receipt?.jobId}
+      data-tone={receipt && tone}
+      className={cn(
+        "z-10 flex flex-col gap-2",
+        receipt || work.works.length > 0
+          ? "sticky bottom-[calc(104px+env(safe-area-inset-bottom))] mx-2 md:bottom-3 md:mr-5 md:ml-auto md:w-[min(680px,calc(var(--form-width,100%)-20px))] md:max-w-[calc(100%-40px)]"
+          : "sr-only",
+      )}
+    >
+      <JobLines acts={work} connection={connection} onStopped={() => void refresh()} />
+      <div className={cn("flex flex-col rounded-lg bg-surface text-ink shadow-xl", receipt && ["border", style])}>
+        <div className="flex min-h-12 flex-wrap items-center gap-x-2.5 gap-y-2 px-3.5 py-2">
+          {receipt ? (
+            <span className={ink}>
+              <ToneIcon tone={tone} />
+            </span>
+          ) : null}
+          <div role="status" className="min-w-0 flex-1 basis-52">
+            {receipt ? (
+              <>
+                {state === "failed" && job?.error ? (
+                  <FailedIn error={job.error} sent={sent} />
+                ) : (
+                  <p className="font-semibold">{t(`standing.${state}`)}</p>
+                )}
+                {state === "gone" ? <p className="text-ink-2">{t("job.goneText")}</p> : null}
+                <p className="truncate text-ink-2 max-sm:text-sm">
+                  {t("acceptedText", { name: receipt.name || fallbackName, id: receipt.jobId.slice(0, SHORT_ID) })}
+                </p>
+                {receipt.nodesRefused > 0 ? <p className="text-ink-2">{t("partial", { count: receipt.nodesRefused })}</p> : null}
+              </>
+            ) : null}
+          </div>
+          {receipt ? (
+            <>
+              {state === "in_progress" && !canStop ? <span className="text-sm text-ink-3">{t("job.cannotStop")}</span> : null}
+              {state === "pending" || (state === "in_progress" && canStop) ? (
+                <Button
+                  tone="danger"
+                  busy={work.pendingIds.has(receipt.jobId) || work.busyIds.has(receipt.jobId)}
+                  onClick={() => {
+                    work.dismissEnded();
+                    work.schedule({ act: "cancel", items: [{ id: receipt.jobId, state }] });
+                  }}
+                >
+                  {t(state === "pending" ? "job.cancel" : "job.stop")}
+                </Button>
+              ) : null}
+              <Link href={hrefs.jobs()} className={cn(buttonStyle({ tone: "quiet" }), "max-sm:hidden")}>
+                {t("allJobs")}
+              </Link>
+              <Link href={hrefs.job(receipt.jobId)} className={buttonStyle()}>
+                {t("openJob", { id: receipt.jobId.slice(0, SHORT_ID) })}
+              </Link>
+              <Button
+                tone="quiet"
+                size="icon"
+                aria-label={common("dismiss")}
+                title={common("dismiss")}
+                className="ml-auto"
+                onClick={() => {
+                  // The button goes with the card: the keys stay here.
+                  box.current?.focus({ preventScroll: true });
+                  onDismiss(receipt.jobId);
+                }}
+              >
+                <X aria-hidden="true" className="size-4" />
+              </Button>
+            </>
+          ) : null}
+        </div>
+        {receipt && job ? <Progress job={job} sent={sent} /> : null}
+        {receipt && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
+          <Result key={receipt.jobId} outputs={job.outputs} sent={sent} connection={connection} />
+        ) : null}
+      </div>
+    </section>
+  );
+}
+
+/** In the words and numbers that the service sends, and no others. */
+function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: Graph }) {
+  const t = useTranslations("run.answer.job");
+  if (state !== "in_progress" || !progress) return null;
+  const { value, nodesDone = 0, nodesTotal, currentNode, step, steps } = progress;
+  const current = currentNode === undefined ? undefined : own(sent ?? {}, currentNode);
+  const node = current ? titleOf(current) : currentNode;
+  return (
+    <div className="flex flex-col gap-1.5 px-3.5 pb-2.5 text-sm" aria-live="off">
+      {value === undefined ? null : <ProgressBar value={value} label={t("progress")} className="h-1.5 w-full" />}
+      <p className="flex flex-wrap gap-x-3 text-ink-2 tabular-nums">
+        {value === undefined ? null : <span>{t("percent", { value: Math.round(value * 100) })}</span>}
+        {nodesTotal === undefined ? null : <span>{t("nodes", { done: nodesDone, total: nodesTotal })}</span>}
+        {node === undefined ? null : (
+          <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+type ResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
+
+/** Small, as it covers the form: a press opens the picture in full, another puts the result away. */
+function Result({ outputs, sent, connection }: ResultProps) {
+  const t = useTranslations("run.answer.job");
+  const [isShown, setShown] = useState(true);
+  const id = useId();
+  if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
+  const named = outputs.map((view) => {
+    const node = own(sent ?? {}, view.nodeId);
+    return { view, node: node ? titleOf(node) : view.nodeId };
+  });
+  return (
+    <div className="flex flex-col rounded-b-lg border-t border-line bg-surface">
+      <Button
+        tone="quiet"
+        size="small"
+        className="m-1.5 self-start"
+        aria-expanded={isShown}
+        aria-controls={id}
+        onClick={() => setShown(!isShown)}
+      >
+        {t(isShown ? "hideResult" : "showResult")}
+      </Button>
+      <div
+        id={id}
+        role="region"
+        aria-label={t("result")}
+        tabIndex={isShown ? 0 : undefined}
+        hidden={!isShown}
+        className="max-h-[min(29dvh,280px)] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
+      >
+        {isShown ? <OutputList outputs={named} connection={connection} isSmall /> : null}
+      </div>
+    </div>
+  );
+}
+
+/** The node and the reason; the rest of what the service knows is at the job. */
+function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
+  const t = useTranslations("run.answer");
+  const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
+  // Another workflow may have been opened since: its node of this number is another one.
+  const title = node && node.class_type === nodeType ? titleOf(node) : (nodeType ?? nodeId);
+  const said = [type, message.trim()].filter(Boolean).join(": ");
+  return (
+    <>
+      <p className="font-semibold">
+        {title === undefined ? t("standing.failed") : t("failedIn", { node: title, id: nodeId === undefined ? "" : `#${nodeId}` })}
+      </p>
+      {said ? <p className="line-clamp-3 font-mono text-sm break-words">{said.slice(0, LONGEST_REASON)}</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+// What Run sends, and what the answer means. Pure: sending is the caller's.
+// Guarantees: an answer that never came is "unknown", neither a success nor a failure; nothing here sends twice.
+
+import { type Failure } from "@/lib/contract/failure";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { mayHaveStarted } from "@/lib/contract/submission";
+import { readNodeErrors } from "@/lib/contract/read-node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type Result } from "@/lib/shared/result";
+import { mergedExtra, readExtra } from "../form/extra-data";
+import { missingClassErrors } from "../form/node-problems";
+import { type RunOutcome } from "./run-outcome";
+import { type OpenWorkflow } from "../run-state";
+
+export type Submission = {
+  prompt: Graph;
+  /** Only these outputs and what they need. */
+  partial_execution_targets?: readonly string[];
+  extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
+};
+
+/** `attempt`: the key under which the console starts one job at most; `label`: what tells this job from the other copies of a run. */
+export type SendPrompt = (
+  submission: Submission,
+  attempt: string,
+  copy?: { label: string; act: string },
+) => Promise<Result<unknown, Failure>>;
+
+export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
+
+/** What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. */
+export function toSubmission(workflow: Submitted): Submission {
+  const written = readExtra(workflow.advanced?.extra ?? "");
+  const extraData = mergedExtra(workflow.extraData, written.ok ? written.value : {});
+  const info = objectOf(extraData.extra_pnginfo);
+  const drawing = objectOf(info?.workflow);
+  const targets = workflow.advanced?.targets;
+  return {
+    prompt: workflow.graph,
+    ...(targets && { partial_execution_targets: targets }),
+    extra_data: {
+      ...extraData,
+      extra_pnginfo: { ...info, workflow: { ...drawing, id: workflow.workflowId, name: workflow.name } },
+    },
+  };
+}
+
+export function judge(result: Result<unknown, Failure>, graph: Graph): RunOutcome {
+  if (result.ok) return judgeAnswer(result.value);
+  const { failure } = result;
+  const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : missingClassErrors(graph, failure);
+  if (errors) return { kind: "invalid", failure, errors };
+  const isUnanswered = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
+  return { kind: isUnanswered ? "unknown" : "refused", failure };
+}
+
+export function judgeAnswer(value: unknown): RunOutcome {
+  const answer = isObject(value) ? value : {};
+  const jobId = answer.prompt_id ?? answer.job_id;
+  if (typeof jobId === "string" && jobId !== "") return { kind: "accepted", jobId, errors: readNodeErrors(answer.node_errors) ?? {} };
+  return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The answer names no job.", status: 200 } };
+}
+
+function hasErrors(errors: NodeErrors | undefined): errors is NodeErrors {
+  return errors !== undefined && Object.keys(errors).length > 0;
+}

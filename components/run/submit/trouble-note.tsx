@@ -1,0 +1,85 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { ProblemList } from "../form/problem-list";
+import { type PlacedProblems } from "../form/node-problems";
+import { type RunPorts } from "../run-ports";
+import { type Trouble } from "../run-state";
+import { NOT_WHOLE } from "../form/values";
+import { type UnknownActs, UnknownNote } from "./unknown-note";
+
+type TroubleNoteProps = {
+  trouble: Trouble;
+  placed: PlacedProblems;
+  missingClass?: string;
+  unknown: UnknownActs & { newestJobs: RunPorts["newestJobs"] };
+  /** Sends what only seems wrong: the service has the last word. */
+  onAnyway?: () => void;
+};
+
+/** What became of a run that did not start: whose fault, what was kept, the one thing to do. Nothing here sends again. */
+export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }: TroubleNoteProps) {
+  const t = useTranslations("run.answer");
+  const common = useTranslations("common");
+  const { kind, failure } = trouble;
+  if (kind === "unknown") return <UnknownNote failure={failure} attempt={trouble.attempt} {...unknown} />;
+  const dismiss = (
+    <Button tone="quiet" onClick={unknown.onLeave}>
+      {common("dismiss")}
+    </Button>
+  );
+  if (kind === "lost") return <FailureNotice title={t("lost")} whose={t("lostWhose")} next={t("lostNext")} actions={dismiss} />;
+  const actions = (
+    <>
+      {/* Told by this page, before anything was sent. */}
+      {failure.status === 0 && failure.code !== NOT_WHOLE && onAnyway ? <Button onClick={onAnyway}>{t("anyway")}</Button> : null}
+      {dismiss}
+    </>
+  );
+  if (failure.code === "masked_value") {
+    return <FailureNotice title={t("masked")} whose={t("maskedWhose")} next={t("maskedNext")} actions={dismiss} />;
+  }
+  if (kind === "invalid" && missingClass !== undefined) {
+    return (
+      <FailureNotice
+        title={t("missingClass", { classType: missingClass })}
+        whose={t("missingClassWhose")}
+        next={t("missingClassNext")}
+        actions={actions}
+      />
+    );
+  }
+  if (kind === "invalid") {
+    const said = placed.nodeCount === 0 && failure.message ? t("said", { message: failure.message }) : undefined;
+    return (
+      <FailureNotice
+        title={t("invalid", { count: placed.nodeCount })}
+        whose={t("invalidWhose")}
+        next={t("invalidNext")}
+        detail={placed.strays.length > 0 ? <Strays placed={placed} /> : said}
+        actions={actions}
+      />
+    );
+  }
+  if (failure.code === "prompt_no_outputs")
+    return <FailureNotice title={t("noOutputs")} whose={t("invalidWhose")} next={t("noOutputsNext")} actions={actions} />;
+  return (
+    <div className="flex flex-col gap-1.5">
+      <FailureMessage failure={failure} onRetry={onAnyway} actions={dismiss} />
+      <p className="px-1 text-ink-2">{t("kept")}</p>
+    </div>
+  );
+}
+
+function Strays({ placed }: { placed: PlacedProblems }) {
+  const t = useTranslations("run.answer");
+  return placed.strays.map(({ nodeId, problems }) => (
+    <div key={nodeId}>
+      {t("stray", { id: nodeId })}
+      <ProblemList problems={problems} />
+    </div>
+  ));
+}

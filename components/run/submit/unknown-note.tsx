@@ -1,0 +1,82 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import useSWR from "swr";
+import { JobStatus } from "@/components/frame/job-status";
+import { toSaidCode, whoseFault } from "@/components/frame/failure/whose";
+import { Button } from "@/components/ui/controls/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Failure } from "@/lib/contract/failure";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { JobLink, useJobHrefs } from "./job-link";
+import { type Attempt } from "./attempt";
+import { type RunPorts } from "../run-ports";
+
+/** The clocks of this browser and of a service need not agree. */
+const CLOCKS_APART_MS = 60_000;
+
+export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
+type UnknownNoteProps = UnknownActs & { failure: Failure; attempt?: Attempt; newestJobs: RunPorts["newestJobs"] };
+
+/** Sent, and no clear answer: the jobs that may be it, and the person decides. Nothing here sends by itself. */
+export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
+  const t = useTranslations("run.answer");
+  return (
+    <FailureNotice
+      title={t("unknown")}
+      whose={t("unknownWhose", { whose: whoseFault[toSaidCode(failure)] })}
+      next={t("unknownNext")}
+      detail={failure.message ? t("said", { message: failure.message }) : undefined}
+      actions={
+        <>
+          {attempt ? <MaybeJobs attempt={attempt} newestJobs={newestJobs} /> : null}
+          <Button onClick={onLookAgain}>{t("lookAgain")}</Button>
+          {onSendAgain ? <Button onClick={onSendAgain}>{t("sendAgain")}</Button> : null}
+          <Button tone="quiet" onClick={onLeave}>
+            {t("leave")}
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
+function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: RunPorts["newestJobs"] }) {
+  const t = useTranslations("run.answer");
+  const hrefs = useJobHrefs(attempt.connection);
+  const read = async () => {
+    const answer = await newestJobs(attempt);
+    if (!answer.ok) throw answer.failure;
+    return answer.value;
+  };
+  const { data, error } = useSWR<JobsAnswer, ApiFailure>(["run.maybe", attempt.key], read, {
+    shouldRetryOnError: false,
+    refreshInterval: 5000,
+  });
+  const jobs = (data?.jobs ?? [])
+    .map((job) => toJobView(job))
+    .filter(({ createdAtMs = 0 }) => createdAtMs >= attempt.atMs - CLOCKS_APART_MS);
+  return (
+    <div className="w-full" role="status">
+      <p className="font-semibold">{t("maybe", { name: attempt.name })}</p>
+      {error ? <p className="text-ink-2">{t("maybeFailed")}</p> : null}
+      {data && jobs.length === 0 ? <p className="text-ink-2">{t("maybeNone")}</p> : null}
+      <ul>
+        {jobs.map(({ id, word, state, createdAtMs = 0 }) => (
+          <li key={id} className="flex items-center gap-2.5 py-1">
+            <JobStatus word={word} state={state} />
+            <JobLink id={id} connection={attempt.connection} />
+            <RelativeTime ms={createdAtMs} className="text-sm text-ink-2" />
+          </li>
+        ))}
+      </ul>
+      <Link href={hrefs.jobs()} className="text-accent underline-offset-2 hover:underline">
+        {t("lookInJobs")}
+      </Link>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+"use client";
+
+import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type FilledText, filledTexts, tellsTime } from "../form/fill-texts";
+import { type FormNode, withInputs } from "../form/form-model";
+import { newSeeds } from "../form/seeds";
+
+const TICK_MS = 1_000;
+
+/** After a reload other words and seeds are drawn than before it. */
+const someDraw = () => Math.floor(Math.random() * 2 ** 31);
+
+type Form = {
+  graph: Graph;
+  form: readonly FormNode[];
+  info: ObjectInfo | undefined;
+  isRandomised: (nodeId: string, name: string) => boolean;
+};
+
+/** What the next run sends otherwise than it is in the form: chosen before Run is pressed, so that what is shown is what is sent. */
+export function useNextSubmission({ graph, form, info, isRandomised }: Form) {
+  const [draw, setDraw] = useState(someDraw);
+  const [at, setAt] = useState(() => new Date());
+  // Of several copies each draws for itself.
+  const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
+  const fill = useCallback((now: Graph, copy = 0) => filledTexts(now, info, { at, draw: draw + copy }), [info, at, draw]);
+  const seeds = useMemo(() => seedsOf(), [seedsOf]);
+  const seeded = useMemo(() => withInputs(graph, seeds), [graph, seeds]);
+  const filled = useMemo(() => fill(seeded), [fill, seeded]);
+  const texts = useMemo<FilledText[]>(
+    () => [...seeds.map(({ nodeId, name, value }) => ({ nodeId, name, text: String(value) })), ...filled],
+    [seeds, filled],
+  );
+  const isTimed = tellsTime(graph);
+  const tick = useEffectEvent(() => {
+    const now = new Date();
+    const next = filledTexts(seeded, info, { at: now, draw });
+    if (next.some(({ text }, place) => text !== filled[place]?.text)) setAt(now);
+  });
+  useEffect(() => {
+    if (!isTimed) return;
+    const timer = setInterval(() => tick(), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isTimed]);
+  return {
+    texts,
+    seedsOf,
+    fill,
+    /** The time that is shown is now. */
+    look: () => setAt(new Date()),
+    /** So many were sent: the next ones draw anew. */
+    drawn: (count: number) => setDraw(draw + count),
+  };
+}

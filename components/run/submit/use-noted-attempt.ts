@@ -1,0 +1,16 @@
+"use client";
+
+import { useEffect, useEffectEvent } from "react";
+import { ofTab } from "@/lib/browser/persisted";
+import { notedAttempt, type Attempt } from "./attempt";
+import { type RunStore } from "../run-store";
+
+/** A reload in the middle of a run: what became of it is asked for, and nothing is sent again. */
+export function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
+  const found = useEffectEvent(onFound);
+  useEffect(() => {
+    const attempt = notedAttempt(ofTab, memberId);
+    const { isSending, trouble } = store.get();
+    if (attempt && !isSending && trouble?.attempt?.key !== attempt.key) found(attempt);
+  }, [store, memberId]);
+}

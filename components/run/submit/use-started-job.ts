@@ -1,0 +1,54 @@
+"use client";
+// Where the newest job that this page started is, and what it has made.
+// Guarantees: one question each time for the newest jobs, as details carry the whole graph; the details once it has ended, for its outputs and
+// for an error that the list does not tell; then nothing is asked any more. One that the list lacks is gone where the details are a 404 too.
+
+import { type Motion } from "@/lib/browser/poll-plan";
+import { withQuery } from "@/lib/browser/urls";
+import { usePoll } from "@/lib/browser/use-poll";
+import { type JobView, toJobView } from "@/lib/contract/views/job-view";
+import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
+import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
+
+/** Others submit too. */
+const NEWEST = 20;
+
+type Detail = { job: JobView; outputs: readonly OutputView[] };
+/** `outputs`: absent until they are known. */
+export type StartedJob = JobView & { outputs?: readonly OutputView[] };
+
+export function useStartedJob(jobId: string | undefined, connection: string | undefined) {
+  const isAsked = jobId !== undefined && connection !== undefined;
+  // The fragment is never sent: a poll that has ended for one job begins anew for the next.
+  const path = isAsked ? (`${withQuery("/api/jobs", { limit: NEWEST, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
+  const find = (jobs: readonly JobView[]) => jobs.find(({ id }) => id === jobId);
+  const { value, refresh } = usePoll(path, { read: toViews, motion: (jobs) => motionOf(find(jobs)) });
+  const listed = value && find(value);
+  const hasEnded = listed?.terminal === true && listed.state !== "cancelled";
+  const isUnlisted = value !== undefined && !listed;
+  const details = isAsked && (hasEnded || isUnlisted) ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
+  const { value: detail, failure } = usePoll(details, { read: toDetail, motion: ({ job }) => motionOf(job) });
+  const isGone = isUnlisted && failure?.status === 404;
+  return { job: isGone ? undefined : toStarted(listed, detail), isGone, refresh };
+}
+
+function toStarted(listed: JobView | undefined, detail: Detail | undefined): StartedJob | undefined {
+  const job = listed ?? detail?.job;
+  if (!job?.terminal || job.state === "cancelled" || !detail?.job.terminal) return job;
+  const error = job.error ?? detail.job.error;
+  return { ...job, outputs: detail.outputs, ...(error && { error }) };
+}
+
+function toDetail(detail: JobDetail): Detail {
+  return { job: toJobView(detail), outputs: listOutputs(detail.outputs) };
+}
+
+function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly JobView[] {
+  return jobs.map((item) => toJobView(item));
+}
+
+/** One that no list holds, such as a job that was deleted, is no reason to ask in haste. */
+function motionOf(job: JobView | undefined): Motion {
+  if (!job) return "background";
+  return job.terminal ? "final" : "moving";
+}

@@ -1,0 +1,100 @@
+// What the console or the service holds, brought to the Run page: a past job, a stored user data file, a sample, pictures to run with.
+// Guarantees: an outcome, never an exception; what is opened went through the same reading as a dropped file.
+
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type SampleName } from "@/components/frame/samples/samples";
+import { type Failure } from "@/lib/contract/failure";
+import { toAssetView } from "@/lib/contract/views/asset-view";
+import { type Asset } from "@/lib/contract/schemas/asset";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { workflowName } from "@/lib/contract/workflow-name";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { assetValue } from "../form/controls/asset-value";
+import { type Brought, type BroughtPicture } from "./brought";
+import { openWorkflow } from "./open-workflow";
+import { type Refusal } from "./refusal";
+import { type OpenedFile } from "../run-state";
+import { shippedName, withSamplePictures } from "./sample-pictures";
+
+const SHORT_ID = 8;
+
+/** What /run was opened with: ?job=ID, ?file=workflows/x.json, ?sample=NAME, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
+export type Arrival = { job: string } | { file: string } | { sample: SampleName } | { assets: readonly string[] };
+
+export type ArrivalPorts = {
+  readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
+  readAsset: (id: string) => Promise<Result<Asset, Failure>>;
+  readStored: (path: string) => Promise<Result<string, Failure>>;
+  loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
+  /** What people call a sample: its file name says nothing. */
+  sampleTitle?: (name: SampleName) => string;
+  /** The service came with the pictures of the samples. */
+  shipsPictures?: boolean;
+  /** Sends a sample's picture to a service that lacks it, and says what it is called there; undefined where it did not arrive. */
+  sendSamplePicture?: (name: string) => Promise<string | undefined>;
+};
+
+export async function openArrival(
+  arrival: Exclude<Arrival, { assets: unknown }>,
+  ports: ArrivalPorts,
+): Promise<Result<OpenedFile, Refusal>> {
+  if ("job" in arrival) return openJob(arrival.job, ports);
+  return "file" in arrival ? openStored(arrival.file, ports) : openSample(arrival.sample, ports);
+}
+
+/** One after another: a hundred of them at once would be a burst that a service may refuse. */
+export async function bringAssets(
+  ids: readonly string[],
+  { readAsset }: ArrivalPorts,
+  isLocal: boolean,
+): Promise<Result<Brought, Refusal>> {
+  const pictures: BroughtPicture[] = [];
+  let failure: Failure | undefined;
+  for (const id of ids) {
+    const asset = await readAsset(id);
+    if (!asset.ok) {
+      failure = asset.failure;
+      // What is gone is one picture less; anything else would meet the others too.
+      if (failure.status !== 404) break;
+      continue;
+    }
+    const view = toAssetView(asset.value);
+    if (view.kind === "image") pictures.push({ id, value: assetValue(view, isLocal), name: view.name });
+  }
+  if (pictures.length > 0) return ok({ pictures, lost: ids.length - pictures.length });
+  if (failure && failure.status !== 404) return failed({ reason: { code: "unread", failure } });
+  return failed({ reason: { code: "no_pictures", gone: failure !== undefined } });
+}
+
+async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const refuse = (reason: Refusal["reason"]) => failed({ fileName: id.slice(0, SHORT_ID), reason });
+  const job = await readJob(id);
+  if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
+  if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
+  // The name is on the job; its own id keeps the new run beside the older ones.
+  const opened = openWorkflow(writeExactJson(job.value.workflow), undefined, {
+    name: workflowName(job.value),
+    workflowId: job.value.workflow_id,
+  });
+  return opened.ok ? opened : refuse(opened.failure.reason);
+}
+
+async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const fileName = `${name}.json`;
+  const text = await ports.loadSample(name);
+  if (!text.ok) return failed({ fileName, reason: { code: "sample_missing" } });
+  const title = ports.sampleTitle?.(name);
+  const opened = openWorkflow(text.value, title === undefined ? fileName : undefined, { name: title });
+  if (!opened.ok) return opened;
+  const valueOf = ports.shipsPictures ? shippedName : (picture: string) => ports.sendSamplePicture?.(picture);
+  return ok(await withSamplePictures(opened.value, valueOf));
+}
+
+async function openStored(path: string, { readStored }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const fileName = path.slice(path.lastIndexOf("/") + 1);
+  const text = await readStored(path);
+  if (!text.ok)
+    return failed({ fileName, reason: text.failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure: text.failure } });
+  const opened = openWorkflow(text.value, fileName);
+  return opened.ok ? ok({ ...opened.value, stored: path }) : opened;
+}

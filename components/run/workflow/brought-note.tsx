@@ -1,0 +1,84 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { Button } from "@/components/ui/controls/button";
+import { Picture } from "@/components/ui/pictures/picture";
+import { thumbnailUrl } from "@/lib/browser/urls";
+import { type Brought, type BroughtPicture } from "./brought";
+import { type PictureInput } from "./picture-inputs";
+
+const SHOWN = 8;
+
+type BroughtNoteProps = {
+  brought: Brought;
+  connection?: string;
+  /** Of the workflow that is open; undefined where none is. */
+  inputs?: readonly PictureInput[];
+  onUse?: (input: PictureInput, picture: BroughtPicture) => void;
+  onCopies?: (input: PictureInput) => void;
+  /** Lets go of the open workflow, which has no place for them; one press leads back to it. */
+  onElsewhere?: () => void;
+  onDismiss: () => void;
+};
+
+/** Pictures that came to be used: where they can go, and nothing is replaced before it is confirmed. */
+export function BroughtNote({
+  brought: { pictures, lost },
+  connection,
+  inputs,
+  onUse,
+  onCopies,
+  onElsewhere,
+  onDismiss,
+}: BroughtNoteProps) {
+  const t = useTranslations("run.brought");
+  const [first] = pictures;
+  const isMany = pictures.length > 1;
+  const next = inputs === undefined ? "open" : inputs.length === 0 ? "noInput" : isMany ? "many" : "one";
+  return (
+    <section
+      aria-label={t("title", { count: pictures.length })}
+      className="flex flex-col gap-2.5 rounded-lg border border-accent bg-accent-soft px-3.5 py-3"
+    >
+      <div className="flex flex-wrap items-center gap-2.5">
+        <ul className="flex flex-wrap gap-1.5">
+          {pictures.slice(0, SHOWN).map(({ id, name }) => (
+            <li key={id}>
+              <Picture
+                src={thumbnailUrl({ asset: id, edge: 128, connection })}
+                alt={name}
+                width={52}
+                height={39}
+                className="h-[39px] w-[52px]"
+              />
+            </li>
+          ))}
+        </ul>
+        <div className="min-w-0 flex-1 basis-56">
+          <p className="truncate font-semibold">{isMany || !first ? t("title", { count: pictures.length }) : first.name}</p>
+          <p className="text-ink-2">
+            {t(next)}
+            {lost > 0 ? ` ${t("lost", { count: lost })}` : null}
+          </p>
+        </div>
+        <Button tone="quiet" size="small" onClick={onDismiss}>
+          {t("dismiss")}
+        </Button>
+      </div>
+      {next === "noInput" && onElsewhere ? (
+        <Button className="self-start" onClick={onElsewhere}>
+          {t("elsewhere")}
+        </Button>
+      ) : null}
+      {inputs && inputs.length > 0 && first ? (
+        <div className="flex flex-wrap gap-2">
+          {inputs.map((input) => (
+            <Button key={`${input.nodeId}/${input.name}`} onClick={() => (isMany ? onCopies?.(input) : onUse?.(input, first))}>
+              {t(isMany ? "copiesOf" : "useAs", { count: pictures.length, input: input.name, id: input.nodeId, title: input.title })}
+            </Button>
+          ))}
+        </div>
+      ) : null}
+    </section>
+  );
+}

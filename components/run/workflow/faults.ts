@@ -1,0 +1,95 @@
+// What is wrong with a workflow's shape before anything is sent: loops, links to nothing, classes that the service lacks.
+// Guarantees: pure; bounded; says what the console can prove. No edit of a value changes it, so it is told once for an opened file.
+
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { danglingLinks, findCycle } from "@/lib/contract/graph";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { titleOf } from "../form/form-model";
+import { own } from "../form/own";
+
+/** `isSure`: no service could run it. Otherwise the list of the service's nodes says so, which may be out of date. */
+export type Faults = { errors: NodeErrors; isSure: boolean };
+
+/** A file with more loops than this has one loop for all that a person needs to know. */
+const MOST_LOOPS = 20;
+
+export function faultsOf(graph: Graph, catalogue: ObjectInfo | undefined): Faults | undefined {
+  const shape = [...danglingFaults(graph), ...loopFaults(graph, catalogue)];
+  const classes = catalogue ? classFaults(graph, catalogue) : [];
+  if (shape.length + classes.length === 0) return undefined;
+  return { errors: byNode(graph, [...shape, ...classes]), isSure: shape.length > 0 };
+}
+
+/** The faults first, then what the service said; what both say appears once. */
+export function mergedErrors(one: NodeErrors | undefined, other: NodeErrors): NodeErrors {
+  if (!one) return other;
+  const merged = new Map(Object.entries(one));
+  for (const [id, entry] of Object.entries(other)) {
+    const first = merged.get(id);
+    const said = new Set(first?.errors.map(keyOf));
+    merged.set(id, first ? { ...first, errors: [...first.errors, ...entry.errors.filter((error) => !said.has(keyOf(error)))] } : entry);
+  }
+  return Object.fromEntries(merged);
+}
+
+type Fault = { nodeId: string; error: NodeError };
+
+function danglingFaults(graph: Graph): Fault[] {
+  return danglingLinks(graph).map(({ nodeId, input, source }) => ({
+    nodeId,
+    error: { type: "dangling_link", message: "", details: "", extra_info: { input_name: input, source } },
+  }));
+}
+
+/** One loop after another: each is opened at its last link before the next is looked for. */
+function loopFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fault[] {
+  const faults = new Map<string, Fault>();
+  let left = graph;
+  for (let round = 0; round < MOST_LOOPS; round++) {
+    const loop = findCycle(left)?.toReversed();
+    const [first, last] = [loop?.[0], loop?.at(-1)];
+    if (!loop || first === undefined || last === undefined) break;
+    const details = [...loop, first].map((id) => `#${id} ${titleIn(graph, id, catalogue)}`).join(" → ");
+    for (const nodeId of loop) {
+      const error = { type: "dependency_cycle", message: "", details, extra_info: {} };
+      if (!faults.has(nodeId)) faults.set(nodeId, { nodeId, error });
+    }
+    left = withoutLink(left, { from: last, to: first });
+  }
+  return [...faults.values()];
+}
+
+function withoutLink(graph: Graph, { from, to }: { from: string; to: string }): Graph {
+  const node = own(graph, to);
+  if (!node) return graph;
+  const inputs = Object.entries(node.inputs).filter(([, value]) => !(Array.isArray(value) && value[0] === from));
+  return { ...graph, [to]: { ...node, inputs: Object.fromEntries(inputs) } };
+}
+
+function classFaults(graph: Graph, catalogue: ObjectInfo): Fault[] {
+  return Object.entries(graph).flatMap(([nodeId, { class_type }]) =>
+    own(catalogue, class_type)
+      ? []
+      : [{ nodeId, error: { type: "missing_node_type", message: "", details: "", extra_info: { class_type } } }],
+  );
+}
+
+function byNode(graph: Graph, faults: readonly Fault[]): NodeErrors {
+  const errors = new Map<string, NodeErrors[string]>();
+  for (const { nodeId, error } of faults) {
+    const entry = errors.get(nodeId) ?? { class_type: own(graph, nodeId)?.class_type ?? "", dependent_outputs: [], errors: [] };
+    errors.set(nodeId, { ...entry, errors: [...entry.errors, error] });
+  }
+  return Object.fromEntries(errors);
+}
+
+function keyOf({ type, extra_info }: NodeError): string {
+  return writeExactJson([type, extra_info.input_name]);
+}
+
+function titleIn(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {
+  const node = own(graph, id);
+  return node ? titleOf(node, own(catalogue, node.class_type)) : "";
+}

@@ -1,0 +1,68 @@
+// A dropped, picked, pasted or sample file made into an opened workflow, or the reason why it cannot be one.
+// Guarantees: never throws; a file that cannot be read is refused before it is opened, so that what was open stays. One that no service could
+// run (a loop, a link to nothing) opens all the same: what is wrong is easiest to see where the workflow is drawn.
+
+import { readWorkflow, topologicalOrder } from "@/lib/contract/graph";
+import { type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { workflowLimits } from "@/lib/contract/read-workflow";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { nameOfFile } from "./file-name";
+import { withoutMasks } from "../form/masked";
+import { pictureTexts, textOfPicture } from "./picture-graph";
+import { type Refusal, type RefusalReason } from "./refusal";
+import { type OpenedFile } from "../run-state";
+import { workflowIdOf } from "./workflow-id";
+
+/** What is known of it from elsewhere: the job that it was submitted as, say. */
+type Known = { name?: string; workflowId?: string };
+
+export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
+  const reading = readWorkflow(text);
+  if (!reading.ok) return failed(refusal(reading.failure, fileName));
+  const { graph, title, extraData } = reading.value;
+  return ok({
+    name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
+    workflowId: keptId(extraData) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
+    order: orderOf(graph),
+    graph,
+    ...(extraData && { extraData: withoutMasks(extraData) }),
+  });
+}
+
+/** Judged before its bytes are read: a film dropped by mistake must not fill the memory. */
+export async function openFile(file: File): Promise<Result<OpenedFile, Refusal>> {
+  if (file.type.startsWith("image/")) {
+    const texts = await pictureTexts(file);
+    return texts ? openWorkflow(textOfPicture(texts), file.name) : failed(refusal({ code: "picture" }, file.name));
+  }
+  const most = workflowLimits.characters;
+  if (file.size > most * 4) return failed(refusal({ code: "too_large", limit: "characters", most, found: file.size }, file.name));
+  try {
+    return openWorkflow(await file.text(), file.name);
+  } catch {
+    // A folder, or a file that was moved or locked between the drop and the read.
+    return failed(refusal({ code: "unreadable_file" }, file.name));
+  }
+}
+
+/** Nodes in or behind a loop have no place in the order of the work: they come last. */
+function orderOf(graph: Graph): string[] {
+  const sorted = topologicalOrder(graph);
+  const placed = new Set(sorted);
+  return [...sorted, ...Object.keys(graph).filter((id) => !placed.has(id))];
+}
+
+function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {
+  return { reason, ...(fileName !== undefined && { fileName }) };
+}
+
+/** An id that came with the file keeps its runs beside those started elsewhere. */
+function keptId(extraData: JsonObject | undefined): string | undefined {
+  const id = objectOf(objectOf(extraData?.extra_pnginfo)?.workflow)?.id;
+  return uuidOf(id);
+}
+
+function uuidOf(id: unknown): string | undefined {
+  return typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
+}

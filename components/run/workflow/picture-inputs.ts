@@ -1,0 +1,26 @@
+// Which inputs of a workflow take a picture, and a picture put into the only one there is. Pure.
+
+import { type BroughtPicture } from "./brought";
+import { formBuilder, type FormNode } from "../form/form-model";
+import { type OpenedFile } from "../run-state";
+
+export type PictureInput = { nodeId: string; name: string; title: string };
+
+export function pictureInputs(form: readonly FormNode[]): PictureInput[] {
+  return form.flatMap(({ id, title, fields }) =>
+    fields.flatMap(({ name, control }) => (control.kind === "image" ? [{ nodeId: id, name, title }] : [])),
+  );
+}
+
+/** Without the service's list of nodes: the well-known ones are known by their class. */
+export function pictureInputsOf({ graph, order }: Pick<OpenedFile, "graph" | "order">): PictureInput[] {
+  return pictureInputs(formBuilder(graph, order)(graph));
+}
+
+export type Placed = { input: PictureInput; picture: BroughtPicture };
+
+/** Where one picture and one input meet there is nothing to choose. */
+export function onlyPlace(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly BroughtPicture[]): Placed | undefined {
+  const [[input, ...otherInputs], [picture, ...otherPictures]] = [pictureInputsOf(file), pictures];
+  return input && picture && otherInputs.length + otherPictures.length === 0 ? { input, picture } : undefined;
+}

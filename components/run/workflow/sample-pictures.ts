@@ -1,0 +1,41 @@
+// The pictures of the samples, for any service: one that ships them is told their content, another is sent what it lacks. A person's own
+// photo.png never takes the place of one. Guarantees: only what loads a picture is changed, and what its owner calls the picture stays.
+
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { contentName } from "../form/controls/asset-value";
+import { own } from "../form/own";
+import { type OpenedFile } from "../run-state";
+
+/** BLAKE3 of the files in public/samples. */
+export const samplePictures: Readonly<Record<string, string>> = {
+  "photo.png": "5023359c7c541aa3f6495f7fe30a91e2a73cb6a3bd44ff9bde0d346b30b0fd1d",
+  "product.png": "6036438ca04228ac3d18a893f15661d88c027404a5e134a5a4131bba3004f2d0",
+};
+
+/** What a service that ships the pictures calls one. */
+export function shippedName(name: string): string | undefined {
+  const hash = own(samplePictures, name);
+  return hash === undefined ? undefined : contentName(hash, name);
+}
+
+/** `valueOf`: what the service calls a sample's picture, once it has it; a picture that did not arrive keeps its name. */
+export async function withSamplePictures(
+  file: OpenedFile,
+  valueOf: (name: string) => Promise<string | undefined> | string | undefined,
+): Promise<OpenedFile> {
+  const values = new Map<string, string>();
+  for (const { inputs } of Object.values(file.graph)) {
+    const name = inputs.image;
+    if (typeof name !== "string" || own(samplePictures, name) === undefined || values.has(name)) continue;
+    const value = await valueOf(name);
+    if (value !== undefined) values.set(name, value);
+  }
+  if (values.size === 0) return file;
+  const graph: Graph = Object.fromEntries(
+    Object.entries(file.graph).map(([id, node]) => {
+      const image = typeof node.inputs.image === "string" ? values.get(node.inputs.image) : undefined;
+      return [id, image === undefined ? node : { ...node, inputs: { ...node.inputs, image } }];
+    }),
+  );
+  return { ...file, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) };
+}

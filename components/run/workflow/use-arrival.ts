@@ -1,0 +1,21 @@
+"use client";
+
+import { useEffect, useEffectEvent } from "react";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Arrival } from "./arrivals";
+
+const names = ["job", "file", "sample", "asset", "assets"] as const;
+
+/** Opens what the address names, once: the address then says /run, so that a reload brings back what was typed and not the job anew. */
+export function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival) => void): void {
+  const arrived = useEffectEvent(() => {
+    const search = new URLSearchParams(window.location.search);
+    if (!arrival || !names.some((name) => search.has(name))) return;
+    for (const name of names) search.delete(name);
+    // A connection that the address names stays named: what was opened from it is run there.
+    window.history.replaceState(null, "", search.size === 0 ? window.location.pathname : `${window.location.pathname}?${search}`);
+    open(arrival);
+  });
+  const key = writeExactJson(arrival);
+  useEffect(() => arrived(), [key]);
+}

@@ -1,0 +1,59 @@
+"use client";
+
+import { useEffect, useEffectEvent } from "react";
+import { askToStay } from "@/components/ui/hooks/use-close-warning";
+import { forgetDraft, keepDraft, readDraft } from "./draft";
+import { ofTab } from "@/lib/browser/persisted";
+import { isUnsent } from "../run-state";
+import { type RunStore } from "../run-store";
+
+const QUIET_MS = 500;
+
+/** Brings back after a reload what was open and typed; where it is too much to keep, the browser asks before the page is left. */
+export function useDraft(store: RunStore, memberId: string): void {
+  const keep = useEffectEvent((): boolean => {
+    const { opened } = store.get();
+    return opened !== undefined && keepDraft(ofTab, memberId, opened);
+  });
+  useEffect(() => {
+    // After the page is hydrated: the server rendered it without a draft.
+    const draft = store.get().opened ? undefined : readDraft(ofTab, memberId);
+    if (draft) store.dispatch({ type: "restored", ...draft });
+
+    let last = store.get().opened;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const flush = () => {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      timer = undefined;
+      keep();
+    };
+    const onLeave = (event: BeforeUnloadEvent) => {
+      flush();
+      if (isUnsent(store.get().opened) && !keep()) askToStay(event);
+    };
+    // Only while there is something to lose: a page that listens may be left out of the browser's back and forward cache.
+    const guard = () => {
+      window.removeEventListener("beforeunload", onLeave);
+      if (isUnsent(last)) window.addEventListener("beforeunload", onLeave);
+    };
+    const follow = () => {
+      const { opened } = store.get();
+      if (opened === last) return;
+      last = opened;
+      clearTimeout(timer);
+      timer = opened ? setTimeout(flush, QUIET_MS) : undefined;
+      if (!opened) forgetDraft(ofTab);
+      guard();
+    };
+    guard();
+    const unsubscribe = store.subscribe(follow);
+    window.addEventListener("pagehide", flush);
+    return () => {
+      flush();
+      unsubscribe();
+      window.removeEventListener("pagehide", flush);
+      window.removeEventListener("beforeunload", onLeave);
+    };
+  }, [store, memberId]);
+}

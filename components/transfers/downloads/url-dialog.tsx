@@ -1,0 +1,138 @@
+"use client";
+
+import { useLocale, useTranslations } from "next-intl";
+import { useId, useMemo, useState } from "react";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { tellStored } from "@/components/frame/stored-assets";
+import { Button } from "@/components/ui/controls/button";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { FormField } from "@/components/ui/controls/form-field";
+import { showToast } from "@/components/ui/toast-store";
+import { Textarea } from "@/components/ui/controls/textarea";
+import { callApi } from "@/lib/browser/api";
+import { newUuid } from "@/lib/browser/new-uuid";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
+import { withQuery } from "@/lib/browser/urls";
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { type DraftFaults, newDraft, readDraft } from "../uploads/about";
+import { AboutForm } from "../uploads/about-form";
+import { type Address, MOST_ADDRESSES, readAddresses } from "./address";
+import { AddressLine } from "./address-line";
+import { useAddressChecks } from "./use-address-checks";
+import { uploadHabits } from "../uploads/upload-habits";
+
+/** The same in every language. */
+const EXAMPLE = "https://huggingface.co/org/repo/resolve/main/model.safetensors";
+
+type UrlDialogProps = {
+  connection?: string;
+  text: string;
+  onText: (text: string) => void;
+  onStarted: () => void;
+  onClose: () => void;
+};
+
+/** Addresses that the service fetches itself. Each is looked at while it is typed; what is refused stays, with the reason. */
+export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlDialogProps) {
+  const t = useTranslations("uploads.url");
+  const errors = useTranslations("errors");
+  const locale = useLocale();
+  const listId = useId();
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadHabits.get().tags }));
+  const [faults, setFaults] = useState<DraftFaults>({});
+  const [refused, setRefused] = useState<ReadonlyMap<string, ApiFailure>>(new Map());
+  const [isBusy, setBusy] = useState(false);
+  const { addresses, isCut } = useMemo(() => readAddresses(text), [text]);
+  const { checks, askAgain } = useAddressChecks(addresses, connection);
+  const good = addresses.filter(({ url, fault }) => {
+    const check = checks.get(url);
+    return fault === undefined && check?.kind !== "refused" && !(check?.kind === "known" && check.facts.errors.length > 0);
+  });
+
+  async function start() {
+    const about = readDraft(draft);
+    if (!about.ok) return setFaults(about.failure);
+    setBusy(true);
+    const { tags, metadata, previewId } = about.value;
+    const more = {
+      tags,
+      ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }),
+      ...(previewId && { preview_id: previewId }),
+    };
+    const failures = new Map<string, ApiFailure>();
+    const headers = { [ACT_HEADER]: newUuid() };
+    const count = { already: 0, started: 0 };
+    // One after another: each is a promise of the service, and a refusal of one is no reason to hold back the others.
+    for (const { url } of good) {
+      const answer = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
+        method: "POST",
+        headers,
+        json: { source_url: url, ...more },
+      });
+      if (!answer.ok) failures.set(url, answer.failure);
+      else if (answer.value.task_id !== undefined) count.started += 1;
+      else {
+        count.already += 1;
+        if (answer.value.id) tellStored();
+      }
+    }
+    setBusy(false);
+    if (count.already > 0) showToast({ tone: "ok", text: t("already", { count: count.already }) });
+    if (count.started > 0) onStarted();
+    setRefused(failures);
+    // What was taken leaves the list; what was refused, or never asked for, stays in it.
+    const taken = new Set(good.map(({ url }) => url).filter((url) => !failures.has(url)));
+    const left = addresses.filter(({ url }) => !taken.has(url));
+    if (left.length === 0) return onClose();
+    onText(left.map(({ url }) => url).join("\n"));
+  }
+
+  const note = ({ url }: Address) => {
+    const failure = refused.get(url);
+    if (!failure) return undefined;
+    return t("refused", { reason: lacksOperation(failure) ? t("absent") : failureText(errors, failure) });
+  };
+
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title")} className="w-[min(640px,calc(100vw-24px))]">
+      <form
+        className="flex flex-col gap-3 text-ink"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isBusy && good.length > 0) void start();
+        }}
+      >
+        <FormField label={t("addresses")} hint={t("hint")} error={isCut ? t("tooMany", { count: MOST_ADDRESSES }) : undefined}>
+          {(control) => (
+            <Textarea
+              {...control}
+              rows={Math.min(8, Math.max(3, addresses.length + 1))}
+              spellCheck={false}
+              autoComplete="off"
+              placeholder={EXAMPLE}
+              className="font-mono break-all"
+              aria-controls={listId}
+              value={text}
+              onChange={({ target }) => onText(target.value)}
+            />
+          )}
+        </FormField>
+        <ul id={listId} aria-label={t("list")} aria-live="polite" className="max-h-64 overflow-y-auto rounded-md bg-sunken empty:hidden">
+          {addresses.map((address, at) => (
+            <li key={at} className="border-b border-line px-3 py-2 last:border-0">
+              <AddressLine address={address} check={checks.get(address.url)} refused={note(address)} locale={locale} onAgain={askAgain} />
+            </li>
+          ))}
+        </ul>
+        <AboutForm draft={draft} faults={faults} onChange={setDraft} />
+        <DialogFoot>
+          <Button onClick={onClose}>{t("close")}</Button>
+          <Button type="submit" tone="primary" busy={isBusy} disabled={good.length === 0}>
+            {isBusy ? t("going") : t("go", { count: good.length })}
+          </Button>
+        </DialogFoot>
+      </form>
+    </Dialog>
+  );
+}

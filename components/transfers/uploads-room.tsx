@@ -1,0 +1,137 @@
+"use client";
+
+import { useLocale } from "next-intl";
+import { use, useState, useSyncExternalStore } from "react";
+import { type CurrentConnection } from "@/components/frame/connection/connection-context";
+import { PageMessages } from "@/components/frame/page-messages";
+import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { type Language } from "@/lib/shared/languages";
+import { HashDialog } from "./uploads/hash-dialog";
+import { DescribeAllDialog, ItemDialog } from "./uploads/item-dialog";
+import { StartDialog } from "./uploads/start-dialog";
+import { tabUploads } from "./uploads/tab-uploads";
+import { type NewUpload } from "./uploads/upload-store";
+import { noUploads, tallyOf } from "./uploads/upload-state";
+import { type TrayView, UploadTray } from "./upload-tray";
+import { UrlDialog } from "./downloads/url-dialog";
+import { useComingFiles } from "./uploads/use-coming-files";
+import { useDownloads } from "./downloads/use-downloads";
+import { useOwnAlarms } from "./uploads/use-own-alarms";
+import { type WayRequest } from "./way-request";
+
+type RoomProps = { request: WayRequest; connection?: CurrentConnection; canAdd: boolean };
+
+/** The words come with the room: no page carries them before a person adds a file. */
+const loadWords = {
+  en: () => import("@/lib/messages/en/uploads.json"),
+  "zh-CN": () => import("@/lib/messages/zh-CN/uploads.json"),
+} satisfies Record<Language, () => Promise<unknown>>;
+const loading = new Map<Language, ReturnType<(typeof loadWords)["en"]>>();
+
+function wordsOf(language: Language) {
+  const known = loading.get(language) ?? loadWords[language]();
+  loading.set(language, known);
+  return known;
+}
+
+export function UploadsRoom(props: RoomProps) {
+  const { default: uploads } = use(wordsOf(useLocale()));
+  return (
+    <PageMessages messages={{ uploads }}>
+      <Room {...props} />
+    </PageMessages>
+  );
+}
+
+type Open = { kind: "url"; text: string } | { kind: "hash" } | { kind: "item"; key: number } | { kind: "all" } | undefined;
+
+function Room({ request, connection, canAdd }: RoomProps) {
+  const queue = useSyncExternalStore(tabUploads.subscribe, tabUploads.get, () => noUploads);
+  const downloads = useDownloads(connection?.id);
+  const [open, setOpen] = useState<Open>();
+  const [isShown, setShown] = useState(false);
+  const [isFolded, setFolded] = useState(false);
+  const [view, setView] = useState<TrayView>("uploads");
+  const close = () => setOpen(undefined);
+
+  function add(uploads: readonly NewUpload[]) {
+    // A plain local server refuses an id that was made elsewhere, after it has read the whole file.
+    tabUploads.add(uploads, connection?.id, connection?.isLocal);
+    setShown(true);
+    setFolded(false);
+    setView("uploads");
+  }
+  const { coming, added, cancel } = useComingFiles(request, add);
+
+  const [answered, setAnswered] = useState(0);
+  if (request.id !== answered) {
+    setAnswered(request.id);
+    if (request.way === "hash") setOpen({ kind: "hash" });
+    else if (request.way === "url") {
+      const before = open?.kind === "url" ? open.text : "";
+      setOpen({ kind: "url", text: [before, request.address ?? ""].filter((text) => text !== "").join("\n") });
+    } else if (request.way !== "files") {
+      setShown(true);
+      setFolded(request.way === "resume");
+      if (request.way === "resume") setView("downloads");
+    }
+  }
+  const ownAlarms = useOwnAlarms();
+  // What this tab still lists has its own line.
+  const alarms = ownAlarms.filter(({ id }) => !queue.items.some((item) => item.id === id));
+  const { unfinished, all } = tallyOf(queue.items);
+  useCloseWarning(unfinished > 0);
+
+  const item = open?.kind === "item" ? queue.items.find(({ key }) => key === open.key) : undefined;
+  return (
+    <>
+      {isShown || all > 0 || alarms.length > 0 ? (
+        <UploadTray
+          queue={queue}
+          alarms={alarms}
+          downloads={downloads}
+          connection={connection?.id}
+          canAdd={canAdd}
+          view={view}
+          isFolded={isFolded}
+          onView={setView}
+          onFold={setFolded}
+          onDetails={(key) => setOpen({ kind: "item", key })}
+          onDescribeAll={() => setOpen({ kind: "all" })}
+          onClose={() => {
+            tabUploads.clear();
+            setShown(false);
+          }}
+        />
+      ) : null}
+      {open?.kind === "url" ? (
+        <UrlDialog
+          connection={connection?.id}
+          text={open.text}
+          onText={(text) => setOpen((now) => (now?.kind === "url" ? { kind: "url", text } : now))}
+          onStarted={() => {
+            setShown(true);
+            setView("downloads");
+            setFolded(false);
+            void downloads.refresh();
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {open?.kind === "hash" ? <HashDialog connection={connection?.id} onClose={close} /> : null}
+      {item ? <ItemDialog key={item.key} item={item} onClose={close} /> : null}
+      {open?.kind === "all" ? <DescribeAllDialog items={queue.items} onClose={close} /> : null}
+      {coming ? (
+        <StartDialog
+          dropped={coming.dropped}
+          connection={connection}
+          onStart={(uploads) => {
+            added();
+            add(uploads);
+          }}
+          onClose={cancel}
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { Textarea } from "@/components/ui/controls/textarea";
+import { type AboutDraft, type DraftFaults } from "./about";
+
+type AboutFormProps = {
+  draft: AboutDraft;
+  faults: DraftFaults;
+  onChange: (draft: AboutDraft) => void;
+  /** One thing has a name of its own; several keep theirs. */
+  withName?: boolean;
+  /** There is no file that brings a name of its own. */
+  isNameless?: boolean;
+  /** It has its name already. */
+  isStored?: boolean;
+  withHashHint?: boolean;
+};
+
+/** Name, tags, metadata, preview. What few people need waits behind one press. */
+export function AboutForm({
+  draft,
+  faults,
+  onChange,
+  withName = false,
+  isNameless = false,
+  isStored = false,
+  withHashHint = false,
+}: AboutFormProps) {
+  const t = useTranslations("uploads.about");
+  const field = (name: keyof AboutDraft) => ({
+    value: draft[name],
+    onChange: ({ target }: { target: { value: string } }) => onChange({ ...draft, [name]: target.value }),
+  });
+  const isMoreNeeded = draft.metadata !== "" || draft.preview !== "";
+  return (
+    <div className="flex flex-col gap-3 text-ink">
+      {withName ? (
+        <FormField
+          label={t("name")}
+          hint={isNameless ? undefined : t(isStored ? "nameHintStored" : "nameHint")}
+          error={faults.name && t("nameFault")}
+        >
+          {(control) => <Input {...control} {...field("name")} />}
+        </FormField>
+      ) : null}
+      <FormField label={t("tags")} hint={withHashHint ? t("tagsHint") : undefined} error={faults.tags && t("tagsFault")}>
+        {(control) => <Input {...control} {...field("tags")} autoComplete="off" />}
+      </FormField>
+      <details open={isMoreNeeded || undefined}>
+        <summary className="w-fit cursor-pointer text-ink-2">{t("more")}</summary>
+        <div className="mt-2 flex flex-col gap-3">
+          <FormField label={t("metadata")} hint={t("metadataHint")} error={faults.metadata && t("metadataFault")}>
+            {(control) => <Textarea {...control} {...field("metadata")} rows={3} spellCheck={false} className="font-mono" />}
+          </FormField>
+          <FormField label={t("preview")} hint={t("previewHint")} error={faults.preview && t("previewFault")}>
+            {(control) => <Input {...control} {...field("preview")} spellCheck={false} className="font-mono" />}
+          </FormField>
+        </div>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,176 @@
+// One file's way into the service: asked for by its id where it may be there, hashed, offered by its hash, sent only where the service does not have it, compared.
+// Guarantees: no byte is sent for content that the service finds by its hash; of equal files one goes and the others wait to be found by
+// theirs; a file that may have arrived is asked for before it is sent again; what the service holds is compared with what was hashed here, whichever way was taken.
+// Must never: touch the queue; it tells what happens, and a signal that ends ends it.
+
+import { type HashPoint } from "@/lib/browser/hash-file";
+import { type HashPool } from "@/lib/browser/hash-pool";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { isWorthHashing, type Speeds } from "@/lib/browser/speeds";
+import { mayHaveStarted } from "@/lib/contract/submission";
+import { objectOf } from "@/lib/contract/json/json";
+import { lacksOperation } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { checkStored } from "./check-hash";
+import { type About, type Changes } from "./about";
+import { type SentWhole, type StoredAsset, type Unwritten, type UploadItem, type UploadStatus } from "./upload-item";
+
+type Answer = Promise<Result<StoredAsset, ApiFailure>>;
+export type Asking = { connection?: string; act?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
+
+export type UploadPorts = {
+  hash: HashPool;
+  byId: (id: string, asking: Asking) => Answer;
+  /** Undefined: the service does not know the hash. */
+  fromHash: (hash: string, file: File, about: About, asking: Asking) => Promise<Result<StoredAsset | undefined, ApiFailure>>;
+  send: (upload: { id?: string; file: File; about: About }, sending: Asking & { onProgress: (share: number) => void }) => Answer;
+  /** Undefined: no picture, or one that is not judged. */
+  canBeRead: (file: File) => Promise<boolean | undefined>;
+  change: (id: string, changes: Changes, asking: Asking) => Promise<Result<unknown, Unwritten>>;
+  nowMs: () => number;
+};
+
+/** What earlier files taught about the connection and about this browser. */
+export type Learnt = {
+  speeds: () => Speeds;
+  measured: (what: keyof Speeds, sample: { bytes: number; ms: number }) => void;
+  /** Of one connection. */
+  service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
+};
+
+export type Told = {
+  status: (status: UploadStatus) => void;
+  know: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeThere" | "sentWhole">>) => void;
+};
+
+type Carrying = {
+  ports: UploadPorts;
+  learnt: Learnt;
+  told: Told;
+  /** The same content is on its way to the same place. */
+  isBehind: (hash: string) => boolean;
+  signal: AbortSignal;
+};
+
+export async function carry(item: UploadItem, { ports, learnt, told, isBehind, signal }: Carrying): Promise<UploadStatus> {
+  const { file, about, connection, act } = item;
+  const asking = (during: UploadStatus): Asking => ({
+    connection,
+    act,
+    signal,
+    onHold: (isHolding) => told.status(isHolding ? { kind: "holding" } : during),
+  });
+  let hash = item.hash;
+
+  if (item.mayBeThere) {
+    told.status({ kind: "asking" });
+    const found = await ports.byId(item.id, asking({ kind: "asking" }));
+    if (found.ok)
+      return { kind: "done", asset: found.value, sentBytes: file.size, check: checkStored(found.value, { size: file.size, hash }) };
+    if (found.failure.status !== 404) return { kind: "failed", failure: found.failure };
+    told.know({ mayBeThere: false });
+  }
+
+  const whole = reasonToSend(item, learnt);
+  if (whole === undefined && hash === undefined) {
+    const hashed = await hashIt((share) => told.status({ kind: "hashing", share }));
+    if (hashed === "unreadable") return { kind: "failed", failure: unreadable };
+    hash = hashed;
+  }
+  if (whole === undefined && hash !== undefined) {
+    if (isBehind(hash)) return { kind: "waiting", isBehind: true };
+    told.status({ kind: "asking" });
+    const known = await ports.fromHash(hash, file, about, asking({ kind: "asking" }));
+    if (known.ok && known.value) return finished(known.value, 0, hash);
+    const why = known.ok ? undefined : whyNotFromHash(known.failure);
+    if (!known.ok && why === undefined) return { kind: "failed", failure: known.failure };
+    if (why !== undefined) learnt.service.hasNoFromHash = why;
+    told.know({ sentWhole: why });
+  } else told.know({ sentWhole: whole ?? "not-hashed" });
+  return sendIt();
+
+  async function hashIt(onShare: (share: number) => void): Promise<string | "unreadable" | undefined> {
+    const started = ports.nowMs();
+    const from = item.hashedTo?.offset ?? 0;
+    const share = (bytes: number) => (file.size === 0 ? 1 : bytes / file.size);
+    onShare(share(from));
+    const outcome = await ports.hash(file, { from: item.hashedTo, signal, onProgress: (bytes) => onShare(share(bytes)) });
+    if (outcome.kind === "stopped") told.know({ hashedTo: outcome.at satisfies HashPoint });
+    if (outcome.kind === "unreadable") return "unreadable";
+    if (outcome.kind !== "hashed") return undefined;
+    learnt.measured("hash", { bytes: file.size - from, ms: ports.nowMs() - started });
+    told.know({ hash: outcome.hash, hashedTo: undefined });
+    return outcome.hash;
+  }
+
+  async function sendIt(): Promise<UploadStatus> {
+    let isSent = false;
+    // The hash that was not made first is made meanwhile: what arrived is compared all the same.
+    const late =
+      hash === undefined && !signal.aborted ? hashIt((share) => isSent && told.status({ kind: "checking", share })) : Promise.resolve(hash);
+    const started = ports.nowMs();
+    const answer = await sendOnce(!learnt.service.takesNoId);
+    if (!answer.ok) {
+      const there = mayHaveArrived(answer.failure) ? await lookUp() : undefined;
+      return there ?? { kind: "failed", failure: answer.failure };
+    }
+    learnt.measured("send", { bytes: file.size, ms: ports.nowMs() - started });
+    isSent = true;
+    if (hash === undefined) told.status({ kind: "checking", share: 0 });
+    const ours = await late;
+    return finished(answer.value, file.size, ours === "unreadable" ? undefined : ours);
+  }
+
+  /** It may have arrived all the same: the service says whether it has it. Undefined: it has not, or cannot say, which is kept. */
+  async function lookUp(): Promise<UploadStatus | undefined> {
+    told.know({ mayBeThere: true });
+    if (signal.aborted || learnt.service.takesNoId) return undefined;
+    told.status({ kind: "checking", share: 1 });
+    const found = await ports.byId(item.id, asking({ kind: "checking", share: 1 }));
+    if (found.ok) return finished(found.value, file.size, hash);
+    if (found.failure.status === 404) told.know({ mayBeThere: false });
+    return undefined;
+  }
+
+  async function sendOnce(withId: boolean): Answer {
+    let share = 0;
+    const onProgress = (now: number) => told.status({ kind: "sending", share: (share = now) });
+    onProgress(0);
+    const sending = {
+      connection,
+      act,
+      signal,
+      onProgress,
+      onHold: (held: boolean) => told.status(held ? { kind: "holding" } : { kind: "sending", share }),
+    };
+    const answer = await ports.send({ file, about, ...(withId && { id: item.id }) }, sending);
+    if (answer.ok || !withId || signal.aborted || answer.failure.code !== "UNSUPPORTED_FIELD") return answer;
+    learnt.service.takesNoId = true;
+    return sendOnce(false);
+  }
+
+  function finished(asset: StoredAsset, sentBytes: number, ours: string | undefined): UploadStatus {
+    return { kind: "done", asset, sentBytes, check: checkStored(asset, { size: file.size, hash: ours }) };
+  }
+}
+
+function reasonToSend({ file, hash, about }: UploadItem, { speeds, service }: Learnt): SentWhole | undefined {
+  if (service.hasNoFromHash) return service.hasNoFromHash;
+  if (about.tags.length === 0) return "no-tags";
+  if (hash !== undefined || file.size === 0) return undefined;
+  return isWorthHashing(file.size, speeds()) ? undefined : "hashing-slower";
+}
+
+/** Undefined: a refusal that sending would meet as well. */
+function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
+  const { status, code, message } = failure;
+  if (lacksOperation(failure)) return "no-from-hash";
+  // Some say it in words alone.
+  return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
+}
+
+function mayHaveArrived(failure: ApiFailure): boolean {
+  return mayHaveStarted(failure) || (failure.status === 0 && objectOf(failure.details)?.sent !== false);
+}
+
+const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0 };

@@ -1,0 +1,136 @@
+"use client";
+
+import { useLocale, useTranslations } from "next-intl";
+import { type ReactNode, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { CopyableId } from "@/components/ui/controls/copyable-id";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { Link } from "@/components/ui/link";
+import { withQuery } from "@/lib/browser/urls";
+import { formatBytes } from "@/lib/shared/format";
+import { type About, draftOf, type DraftFaults, mergeAbout, newDraft, readDraft } from "./about";
+import { AboutForm } from "./about-form";
+import { tabUploads } from "./tab-uploads";
+import { isAlarm, type UploadItem } from "./upload-item";
+import { cannotChange, otherName, stateText } from "./upload-words";
+
+const WIDE = "w-[min(560px,calc(100vw-24px))]";
+
+/** One file: its whole story, both hashes, and what is on it. */
+export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () => void }) {
+  const t = useTranslations("uploads");
+  const errors = useTranslations("errors");
+  const locale = useLocale();
+  const { file, status, hash } = item;
+  const stored = status.kind === "done" ? status.asset : undefined;
+  const other = otherName(item);
+  const describe = (about: About) => tabUploads.describe(new Set([item.key]), () => about);
+  const facts: [string, ReactNode][] = [
+    // Why it is not stored is above.
+    ...(status.kind === "failed" ? [] : [[t("item.state"), stateText(item, { t, errors, locale })] satisfies [string, ReactNode]]),
+    [t("item.size"), formatBytes(file.size, locale)],
+    ...(hash ? [[t("item.hash"), <CopyableId key="ours" id={`blake3:${hash}`} />] satisfies [string, ReactNode]] : []),
+    ...(stored?.asset_hash ? [[t("item.theirs"), <CopyableId key="theirs" id={stored.asset_hash} />] satisfies [string, ReactNode]] : []),
+  ];
+  return (
+    <Dialog isOpen onClose={onClose} title={file.name} className={WIDE}>
+      {status.kind === "failed" ? (
+        <FailureMessage failure={status.failure} onRetry={() => tabUploads.again(item.key)} className="mb-3" />
+      ) : null}
+      {isAlarm(item) ? (
+        <p className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-ink">
+          <strong>{t("item.next")}</strong> {t("item.alarm")}
+        </p>
+      ) : null}
+      <dl className="mb-4 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1">
+        {facts.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-ink-3">{name}</dt>
+            <dd className="min-w-0 break-words text-ink">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {stored ? (
+        <p className="mb-4">
+          <Link
+            href={withQuery(`/assets/${encodeURIComponent(stored.id)}`, { connection: item.connection })}
+            className="text-accent underline underline-offset-2"
+            onClick={onClose}
+          >
+            {t("act.open")}
+          </Link>
+        </p>
+      ) : null}
+      {other === undefined ? null : (
+        <p className="mb-4 flex flex-wrap items-center gap-2">
+          <span className="min-w-0 break-words">{t("item.knownAs", { name: other })}</span>
+          {cannotChange(item) ? null : (
+            <Button size="small" onClick={() => describe({ ...item.about, name: file.name })}>
+              {t("item.rename", { name: file.name })}
+            </Button>
+          )}
+        </p>
+      )}
+      <Describe
+        start={draftOf(item.about)}
+        withName
+        isStored={stored !== undefined}
+        label={t(stored ? "item.saveStored" : "item.save")}
+        onSave={describe}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+/** All files of the list at once: what is filled in is added to each. */
+export function DescribeAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
+  const t = useTranslations("uploads.item");
+  const keys = new Set(items.map(({ key }) => key));
+  return (
+    <Dialog isOpen onClose={onClose} title={t("titleAll", { count: items.length })} className={WIDE}>
+      <p className="mb-3">{t("all")}</p>
+      <Describe
+        start={{ ...newDraft, tags: "" }}
+        label={t("save")}
+        onSave={(more) => tabUploads.describe(keys, ({ about }) => mergeAbout(about, more))}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+type DescribeProps = {
+  start: ReturnType<typeof draftOf>;
+  label: string;
+  withName?: boolean;
+  isStored?: boolean;
+  onSave: (about: About) => void;
+  onClose: () => void;
+};
+
+function Describe({ start, label, withName, isStored, onSave, onClose }: DescribeProps) {
+  const t = useTranslations("uploads.item");
+  const [draft, setDraft] = useState(start);
+  const [faults, setFaults] = useState<DraftFaults>({});
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const about = readDraft(draft);
+        if (!about.ok) return setFaults(about.failure);
+        onSave(about.value);
+        onClose();
+      }}
+    >
+      <AboutForm draft={draft} faults={faults} onChange={setDraft} withName={withName} isStored={isStored} />
+      <DialogFoot>
+        <Button onClick={onClose}>{t("close")}</Button>
+        <Button type="submit" tone="primary">
+          {label}
+        </Button>
+      </DialogFoot>
+    </form>
+  );
+}

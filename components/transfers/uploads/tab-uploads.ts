@@ -1,0 +1,94 @@
+import { tellStored } from "@/components/frame/stored-assets";
+import { callApi, type CallInit } from "@/lib/browser/api";
+import { hashPool } from "@/lib/browser/hash-pool";
+import { offerHash } from "@/lib/browser/offer-hash";
+import { patiently } from "@/lib/browser/patient-call";
+import { upload } from "@/lib/browser/upload";
+import { canBeRead } from "@/lib/browser/picture-check";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type About, type Changes, type Part } from "./about";
+import { keptAlarms, toKeptAlarm } from "./alarm-book";
+import { type Asking } from "./carry";
+import { type StoredAsset, type Unwritten } from "./upload-item";
+import { createUploadStore } from "./upload-store";
+
+/** One for the tab: uploads outlive the page that started them. */
+export const tabUploads = createUploadStore(
+  {
+    hash: hashPool,
+    byId: (id, asking) => call<StoredAsset>(asking, assetPath(id), {}),
+    async fromHash(hash, file, about, asking) {
+      const offer = { hash: `blake3:${hash}`, tags: about.tags, ...(file.type && { mime_type: file.type }), ...written(file, about) };
+      const offered = await waiting(asking, () => offerHash<StoredAsset>(offer, asking));
+      if (!offered.ok) return offered;
+      if (offered.value.kind === "unsure" && offered.value.failure) return failed(offered.value.failure);
+      return ok(offered.value.kind === "made" ? offered.value.asset : undefined);
+    },
+    send: ({ id, file, about }, { onProgress, ...asking }) => {
+      const { connection, signal, act } = asking;
+      const fields = { id, tags: about.tags, preview_id: about.previewId, ...written(file, about) };
+      const form = new FormData();
+      // Fields before the bytes, so that a streaming reader knows what comes.
+      for (const [name, value] of Object.entries(fields))
+        if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
+      form.set("file", file, file.name);
+      return waiting(asking, () => upload<StoredAsset>(withQuery("/api/assets", { connection }), { form, onProgress, signal, act }));
+    },
+    canBeRead,
+    change: writeChanges,
+    nowMs: () => performance.now(),
+  },
+  {
+    stored: tellStored,
+    alarm(item) {
+      const alarm = toKeptAlarm(item, Date.now());
+      if (alarm) keptAlarms.add(alarm);
+    },
+    dismissed: ({ id }) => keptAlarms.remove(id),
+  },
+);
+
+function call<T>(asking: Asking, path: `/${string}`, init: CallInit) {
+  const { connection, signal, act } = asking;
+  const headers = act === undefined ? undefined : { [ACT_HEADER]: act };
+  return waiting(asking, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
+}
+
+function waiting<T>({ signal, onHold }: Asking, ask: () => Promise<Result<T, ApiFailure>>) {
+  return patiently(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
+}
+
+/** Each by itself: a service that changes no names may take tags all the same. The first that is refused says why. */
+async function writeChanges(id: string, { addedTags, removedTags, fields }: Changes, asking: Asking): Promise<Result<unknown, Unwritten>> {
+  const tags: `/${string}` = `${assetPath(id)}/tags`;
+  const calls: { path: `/${string}`; init: CallInit; parts: Part[] }[] = [];
+  if (addedTags.length > 0) calls.push({ path: tags, init: { method: "POST", json: { tags: addedTags } }, parts: ["tags"] });
+  if (removedTags.length > 0) calls.push({ path: tags, init: { method: "DELETE", json: { tags: removedTags } }, parts: ["tags"] });
+  const fieldParts = fieldOrder.flatMap(([field, part]) => (field in fields ? [part] : []));
+  if (fieldParts.length > 0) calls.push({ path: assetPath(id), init: { method: "PUT", json: fields }, parts: fieldParts });
+  let failure: ApiFailure | undefined;
+  const parts: Part[] = [];
+  for (const { path, init, parts: its } of calls) {
+    const result = await call(asking, path, init);
+    if (result.ok) continue;
+    failure ??= result.failure;
+    parts.push(...its);
+  }
+  return failure ? failed({ failure, parts: [...new Set(parts)] }) : ok(undefined);
+}
+
+const fieldOrder = [
+  ["name", "name"],
+  ["user_metadata", "metadata"],
+  ["preview_id", "preview"],
+] as const satisfies readonly (readonly [string, Part])[];
+
+const assetPath = (id: string): `/${string}` => `/api/assets/${encodeURIComponent(id)}`;
+
+function written(file: File, { name, metadata }: About) {
+  return { name: name || file.name, ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
+}

@@ -1,0 +1,15 @@
+"use client";
+
+import { useMemo, useSyncExternalStore } from "react";
+import { useConnections } from "@/components/frame/connection/connection-context";
+import { type KeptAlarm, keptAlarms, noAlarms } from "./alarm-book";
+
+/** Those of connections that this member may use: another person's at the same browser are not theirs to see. */
+export function useOwnAlarms(): readonly KeptAlarm[] {
+  const connections = useConnections();
+  const all = useSyncExternalStore(keptAlarms.subscribe, keptAlarms.get, () => noAlarms);
+  return useMemo(() => {
+    const known = new Set(connections.map(({ id }) => id));
+    return all.filter(({ connection }) => connection !== undefined && known.has(connection));
+  }, [all, connections]);
+}

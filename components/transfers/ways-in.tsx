@@ -1,0 +1,97 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { usePathname } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { onWayIn, type WayIn } from "@/components/frame/ways-in";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type Dropped, filesOfInput } from "@/lib/browser/dropped-files";
+import { withQuery } from "@/lib/browser/urls";
+import { useOwnAlarms } from "./uploads/use-own-alarms";
+import { useWindowFiles } from "./uploads/use-window-files";
+import { type WayRequest } from "./way-request";
+
+/** All that is behind the door comes with the first file. */
+const UploadsRoom = dynamic(() => import("./uploads-room").then(({ UploadsRoom }) => UploadsRoom), { ssr: false });
+
+/** Alarms of an earlier visit ask for the room by themselves. */
+const ofEarlier: WayRequest = { id: 0, way: "tray" };
+
+type Wish = WayRequest extends infer R ? (R extends WayRequest ? Omit<R, "id"> : never) : never;
+
+/** Once beside the pages: takes what is dropped, pasted or picked, wherever a person is. */
+export function WaysIn({ canAdd }: { canAdd: boolean }) {
+  const t = useTranslations("frame.ways");
+  const connection = useConnection();
+  const [request, setRequest] = useState<WayRequest>();
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  // On the Run page a dropped file is a workflow or a picture of one.
+  const isElsewhere = usePathname() !== "/run";
+
+  const cannot = canAdd ? (connection?.hasNoAssets ? "noAssets" : undefined) : "refused";
+  const cannotFetch = cannot ?? (connection?.isLocal ? "noAddresses" : undefined);
+  const wish = (wanted: Wish) => setRequest((last) => ({ ...wanted, id: (last?.id ?? 0) + 1 }));
+  function takeFiles(dropped: Promise<Dropped>) {
+    if (cannot) return showToast({ tone: "bad", text: t(cannot, { connection: connection?.name ?? "" }) });
+    wish({ way: "files", dropped });
+  }
+  const open = useEffectEvent((way: WayIn) => {
+    if (cannot && way !== "tray") showToast({ tone: "bad", text: t(cannot, { connection: connection?.name ?? "" }) });
+    else if (way === "files") files.current?.click();
+    else if (way === "folder") folder.current?.click();
+    else wish({ way });
+  });
+  useEffect(() => onWayIn(open), []);
+  const hasAlarms = useOwnAlarms().length > 0;
+  const shown = request ?? (hasAlarms ? ofEarlier : undefined);
+  const resume = useEffectEvent(() => wish({ way: "resume" }));
+  const connectionId = connection?.id;
+  useEffect(() => {
+    if (connectionId === undefined) return;
+    const asking = new AbortController();
+    void callApi<{ underWay: number }>(withQuery("/api/console/tasks", { connection: connectionId, count: true }), {
+      signal: asking.signal,
+    }).then((answer) => {
+      if (answer.ok && answer.value.underWay > 0) resume();
+    });
+    return () => asking.abort();
+  }, [connectionId]);
+  const over = useWindowFiles({
+    isOn: isElsewhere,
+    onFiles: takeFiles,
+    onAddress: (address) =>
+      cannotFetch
+        ? showToast({ tone: "bad", text: t(cannotFetch, { connection: connection?.name ?? "" }) })
+        : wish({ way: "url", address }),
+  });
+
+  const picker = { type: "file", multiple: true, hidden: true } as const;
+  // React knows no such attribute; browsers do.
+  const asFolder: Record<string, string> = { webkitdirectory: "" };
+  const onPicked = ({ target }: { target: HTMLInputElement }) => {
+    const picked = filesOfInput(target.files);
+    // The same file chosen again must be a change again.
+    target.value = "";
+    if (picked.files.length > 0) takeFiles(Promise.resolve(picked));
+  };
+  return (
+    <>
+      <input {...picker} ref={files} data-testid="asset-files" onChange={onPicked} />
+      <input {...picker} ref={folder} data-testid="asset-folder" {...asFolder} onChange={onPicked} />
+      {over ? (
+        <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
+          <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
+            {t((over === "files" ? cannot : cannotFetch) ?? (over === "files" ? "drop" : "dropAddress"), {
+              connection: connection?.name ?? "",
+            })}
+          </p>
+        </div>
+      ) : null}
+      {shown ? <UploadsRoom request={shown} connection={connection} canAdd={canAdd} /> : null}
+    </>
+  );
+}

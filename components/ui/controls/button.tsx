@@ -1,0 +1,42 @@
+import { cva, type VariantProps } from "class-variance-authority";
+import { type ComponentProps } from "react";
+import { cn } from "../cn";
+
+/** Also for links that look like buttons: `<Link className={buttonStyle({ tone: "primary" })}>`. */
+export const buttonStyle = cva(
+  "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border whitespace-nowrap transition-colors duration-100 disabled:opacity-60 aria-disabled:opacity-60",
+  {
+    variants: {
+      tone: {
+        plain: "border-line-strong bg-surface text-ink hover:bg-sunken",
+        primary: "border-ink bg-ink text-bg hover:opacity-90",
+        danger: "border-line-strong bg-surface text-bad hover:bg-bad-soft",
+        chosen: "border-transparent bg-off-soft font-semibold text-ink",
+        quiet: "border-transparent bg-transparent text-ink-2 hover:bg-off-soft hover:text-ink",
+      },
+      size: {
+        normal: "min-h-[30px] px-2.5 py-1",
+        small: "min-h-6 px-2 py-0.5 text-sm",
+        icon: "size-[30px] p-0",
+        "small-icon": "size-7 p-0",
+      },
+    },
+    defaultVariants: { tone: "plain", size: "normal" },
+  },
+);
+
+export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof buttonStyle> & { busy?: boolean };
+
+/** `busy` keeps the width and the focus: the button stays where it is and refuses a second press. */
+export function Button({ tone, size, busy = false, className, type = "button", onClick, ...rest }: ButtonProps) {
+  return (
+    <button
+      {...rest}
+      type={busy && type === "submit" ? "button" : type}
+      aria-disabled={busy || undefined}
+      aria-busy={busy || undefined}
+      onClick={busy ? undefined : onClick}
+      className={cn(buttonStyle({ tone, size }), className)}
+    />
+  );
+}

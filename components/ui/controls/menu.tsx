@@ -1,0 +1,90 @@
+"use client";
+
+import { ChevronDown } from "lucide-react";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { Button, type ButtonProps } from "./button";
+import { cn } from "../cn";
+
+type MenuItem = { key: string; label: string; onSelect: () => void };
+type MenuProps = Pick<ButtonProps, "tone" | "size"> & { label: string; items: readonly MenuItem[]; className?: string };
+
+/** A button with a short list of acts behind it. Arrows walk, Enter acts, Esc and a press elsewhere close, and the button has the focus again. */
+export function Menu({ label, items, className, ...look }: MenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const rows = () => [...(root.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
+  const close = () => {
+    setOpen(false);
+    root.current?.querySelector("button")?.focus();
+  };
+
+  useEffect(() => {
+    if (!isOpen) return;
+    root.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
+    const leave = (event: PointerEvent) => {
+      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
+    };
+    window.addEventListener("pointerdown", leave);
+    return () => window.removeEventListener("pointerdown", leave);
+  }, [isOpen]);
+
+  function onKey(event: KeyboardEvent) {
+    const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+    const step = steps[event.key];
+    if (event.key === "Escape") close();
+    else if (step !== undefined) {
+      const all = rows();
+      const at = all.findIndex((row) => row === document.activeElement);
+      const next = Number.isFinite(step) ? (at + step + all.length) % all.length : step < 0 ? 0 : all.length - 1;
+      all[next]?.focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  return (
+    <div
+      ref={root}
+      className={cn("relative", className)}
+      onBlur={({ relatedTarget }) => relatedTarget && !root.current?.contains(relatedTarget) && setOpen(false)}
+    >
+      <Button
+        {...look}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {label}
+        <ChevronDown aria-hidden="true" className="size-3.5" />
+      </Button>
+      {isOpen ? (
+        <div
+          id={id}
+          role="menu"
+          aria-label={label}
+          tabIndex={-1}
+          onKeyDown={onKey}
+          className="absolute right-0 z-40 mt-1 flex min-w-44 flex-col rounded-lg border border-line bg-surface p-1 shadow-lg"
+        >
+          {items.map(({ key, label: text, onSelect }) => (
+            <button
+              key={key}
+              type="button"
+              role="menuitem"
+              tabIndex={-1}
+              className="rounded-md px-2.5 py-1.5 text-left whitespace-nowrap hover:bg-off-soft focus-visible:bg-off-soft"
+              onClick={() => {
+                close();
+                onSelect();
+              }}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+      ) : null}
+    </div>
+  );
+}

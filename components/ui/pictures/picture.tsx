@@ -1,0 +1,101 @@
+"use client";
+
+import { ImageOff } from "lucide-react";
+import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { cn } from "../cn";
+import { inTurn, watchLost } from "./picture-turns";
+
+type PictureProps = {
+  src?: string;
+  /** The same picture for screens of more pixels. */
+  srcSet?: string;
+  /** What the picture shows; empty where the words beside it already say so. */
+  alt: string;
+  width: number;
+  height: number;
+  /** Above the fold: fetched at once instead of when it scrolls into view. */
+  eager?: boolean;
+  fit?: "cover" | "contain";
+  /** What takes its place when its bytes do not come: something better than a struck-out picture. It may ask what came from there. */
+  instead?: (address: string) => ReactNode;
+  className?: string;
+};
+
+/**
+ * The one <img> of the house: its box is there before its bytes, and a placeholder takes the same box when they do not come. It comes back by
+ * itself when they do.
+ */
+export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", instead, className }: PictureProps) {
+  const [lost, setLost] = useState<{ src: string; address: string }>();
+  const attach = useCallback(
+    (image: HTMLImageElement | null) => {
+      if (!image || src === undefined) return;
+      // An image of the first HTML may have failed before React was there to hear of it.
+      if (image.complete && image.naturalWidth === 0 && image.currentSrc) setLost({ src, address: image.currentSrc });
+      return inTurn(image, eager || typeof IntersectionObserver === "undefined" ? undefined : whileNear);
+    },
+    [src, eager],
+  );
+  const lostAddress = lost?.src === src ? lost?.address : undefined;
+  useEffect(() => (lostAddress === undefined ? undefined : watchLost(lostAddress, () => setLost(undefined))), [lostAddress]);
+  if (instead && src && src === lost?.src) return instead(lost.address);
+  if (!src || src === lost?.src) {
+    return (
+      <span
+        role={alt ? "img" : undefined}
+        aria-label={alt || undefined}
+        aria-hidden={alt ? undefined : true}
+        // The picture's own proportions, where the width is fluid and the height follows.
+        style={{ aspectRatio: `${width} / ${height}` }}
+        className={cn("picture", className)}
+      >
+        {src ? <ImageOff aria-hidden="true" className="size-4" /> : null}
+      </span>
+    );
+  }
+  return (
+    <img
+      ref={attach}
+      src={src}
+      srcSet={srcSet}
+      alt={alt}
+      width={width}
+      height={height}
+      loading={eager ? "eager" : "lazy"}
+      decoding="async"
+      onError={({ currentTarget: { currentSrc } }) => setLost({ src, address: currentSrc || src })}
+      className={cn("picture", fit === "contain" && "object-contain", className)}
+    />
+  );
+}
+
+const near = new WeakMap<Element, (isNear: boolean) => void>();
+let observer: IntersectionObserver | undefined;
+
+function whileNear(image: HTMLImageElement, tell: (isNear: boolean) => void): () => void {
+  near.set(image, tell);
+  observer ??= new IntersectionObserver(told, { rootMargin: "600px" });
+  observer.observe(image);
+  return () => {
+    observer?.unobserve(image);
+    near.delete(image);
+  };
+}
+
+/** What is on the screen has its turn before what is above and below it. */
+function told(entries: IntersectionObserverEntry[]): void {
+  const awayPx = ({ top, bottom }: DOMRectReadOnly) => Math.max(0, -bottom, top - window.innerHeight);
+  entries.sort((one, other) => awayPx(one.boundingClientRect) - awayPx(other.boundingClientRect));
+  for (const { target, isIntersecting } of entries) near.get(target)?.(isIntersecting);
+}
+
+/** For the `ref` of an image: one that is gone from the page is not fetched to its end. */
+export function whileShown(image: HTMLImageElement | null): () => void {
+  const dropped = image?.dataset.dropped;
+  if (image && dropped !== undefined && !image.hasAttribute("src")) image.src = dropped;
+  return () => {
+    if (!image || image.complete) return;
+    image.dataset.dropped = image.src;
+    image.removeAttribute("src");
+  };
+}

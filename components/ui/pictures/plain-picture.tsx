@@ -1,0 +1,50 @@
+import { type ReactNode } from "react";
+import { cn } from "../cn";
+import { inTurn, watchLost } from "./picture-turns";
+
+type PlainPictureProps = { src?: string; width: number; height: number; className?: string };
+
+/** For lists of many: the same box, without state. What does not come is marked, and drawn by the stylesheet. Not lazy: such a list draws only what is near. */
+export function plainPicture({ src, width, height, className }: PlainPictureProps): ReactNode {
+  if (!src) return <span aria-hidden="true" className={cn("picture", className)} />;
+  return (
+    <img
+      key={src}
+      ref={watch}
+      src={src}
+      alt=""
+      width={width}
+      height={height}
+      decoding="async"
+      // Else React asks for the first ones ahead of styles and scripts, and a list is ready that much later.
+      fetchPriority="low"
+      className={cn("picture", className)}
+    />
+  );
+}
+
+/** As `attach` of a Picture. */
+function watch(image: HTMLImageElement): () => void {
+  let giveUp: (() => void) | undefined;
+  const lose = () => {
+    image.dataset.lost = "";
+    giveUp?.();
+    giveUp = watchLost(image.currentSrc || image.src, comeBack);
+  };
+  const comeBack = () => {
+    delete image.dataset.lost;
+    const src = image.getAttribute("src") ?? "";
+    leave();
+    image.removeAttribute("src");
+    image.setAttribute("src", src);
+    leave = inTurn(image);
+  };
+  if (image.complete && image.naturalWidth === 0 && image.currentSrc) lose();
+  let leave = inTurn(image);
+  image.addEventListener("error", lose);
+  return () => {
+    image.removeEventListener("error", lose);
+    giveUp?.();
+    leave();
+  };
+}

@@ -1,0 +1,91 @@
+// Takes secrets out of free-form objects before they reach a browser, a log, an export or a link.
+// Guarantees: deep; the same reference back where nothing was found; idempotent; never throws on JSON; bounded: what lies deeper or
+// beyond the bounds is masked whole, never let through. Must never: change a link of a graph or the description of an input.
+
+import { isLink } from "../graph";
+import { isObject, type JsonObject } from "../json/json";
+import { isSecretName } from "./secret-names";
+import { MASK, maskText, spellingsOf } from "./secret-texts";
+
+const maskBounds = { depth: 200, values: 3_000_000 } as const;
+
+type IsMasked = (value: object) => boolean;
+
+/**
+ * `literals`: secrets known by value, such as the connection's own key. Texts, keys of objects and nested JSON texts are searched.
+ * `isMasked`: what was looked through before, with the same literals.
+ */
+export function maskSecrets<T>(value: T, literals?: readonly string[], isMasked?: IsMasked): T;
+export function maskSecrets(value: unknown, literals: readonly string[] = [], isMasked: IsMasked = () => false): unknown {
+  const search = { literals: spellingsOf(literals), left: maskBounds.values, names: new Map(), isMasked };
+  return maskValue(value, search, { depth: 0, secret: false });
+}
+
+type Search = { literals: readonly string[]; left: number; names: Map<string, string>; isMasked: IsMasked };
+/** `secret`: a name on the way down announced one, so every text below is one. */
+type Place = { depth: number; secret: boolean };
+
+function maskValue(value: unknown, search: Search, place: Place): unknown {
+  if (typeof value === "string") return place.secret && value !== "" ? MASK : maskText(value, search.literals);
+  if (typeof value !== "object" || value === null) return value;
+  if (search.isMasked(value)) return value;
+  if (place.depth >= maskBounds.depth || --search.left < 0) return MASK;
+  if (Array.isArray(value)) return maskList(value, search, place);
+  return isObject(value) ? maskObject(value, search, place) : value;
+}
+
+function maskList(list: unknown[], search: Search, { depth, secret }: Place): unknown[] {
+  const inside = { depth: depth + 1, secret: secret && !isLink(list) && !isInputSpec(list) };
+  let masked: unknown[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const after = maskValue(list[index], search, inside);
+    if (after === list[index]) continue;
+    masked ??= [...list];
+    masked[index] = after;
+  }
+  return masked ?? list;
+}
+
+function maskObject(object: JsonObject, search: Search, { depth, secret }: Place): JsonObject {
+  const widgetsAreSecret = hasSecretWidget(object);
+  const names = Object.keys(object);
+  let masked: [string, unknown][] | undefined;
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] ?? "";
+    const before = object[name];
+    const announced = (isSecretName(name) && before !== name.toUpperCase()) || (widgetsAreSecret && name === "widgets_values");
+    const after = maskValue(before, search, { depth: depth + 1, secret: secret || announced });
+    const cleanName = cleanNameOf(name, search);
+    if (masked === undefined && (after !== before || cleanName !== name)) masked = Object.entries(object).slice(0, index);
+    masked?.push([cleanName, after]);
+  }
+  return masked ? Object.fromEntries(masked) : object;
+}
+
+/** The same few names are in every row of a list. */
+function cleanNameOf(name: string, search: Search): string {
+  const known = search.names.get(name);
+  if (known !== undefined) return known;
+  const clean = maskText(name, search.literals);
+  search.names.set(name, clean);
+  return clean;
+}
+
+/** ["STRING", { default: "" }] in a node catalogue describes an input named `api_key`; it is none. */
+function isInputSpec(list: unknown[]): boolean {
+  return (
+    list.length <= 2 &&
+    typeof list[0] === "string" &&
+    /^(STRING|INT|FLOAT|BOOLEAN|COMBO|\*)$/.test(list[0]) &&
+    (list.length === 1 || isObject(list[1]))
+  );
+}
+
+/** The editor's format lists widget values without names; the names are in `inputs`. One secret name makes all of a node's values secret. */
+function hasSecretWidget(object: JsonObject): boolean {
+  return (
+    Array.isArray(object.widgets_values) &&
+    Array.isArray(object.inputs) &&
+    object.inputs.some((input: unknown) => isObject(input) && typeof input.name === "string" && isSecretName(input.name))
+  );
+}

@@ -1,0 +1,119 @@
+// Secrets inside texts: known literals (the connection's own key), and what has the looks of a key, a bearer token or a password in a URL.
+// Guarantees: linear, idempotent (a masked text stays as it is), the same text back where nothing was found.
+// Must never: touch the signature of a signed URL, or a model's or package's name that merely begins like a key.
+
+import { writeExactJson } from "../json/exact-json";
+
+export const MASK = "[REDACTED]";
+
+/** Cheap look before the patterns: most texts hold none of these. One word each, so that no text makes the look itself slow. */
+const suspicious = /comfyui-|sk-|ld-|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/|token=|key=|secret=|password=|authorization=/i;
+
+const shapes: readonly RegExp[] = [
+  // The embedded service's own keys.
+  /(?<![A-Za-z0-9])ld-[A-Za-z0-9]{40}(?![A-Za-z0-9])/g,
+  /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g,
+  /(?<![A-Za-z0-9])(?:hf_|gh[opsu]_|github_pat_|r8_)[A-Za-z0-9_]{20,}/g,
+  /(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}/g,
+  /(?<![A-Za-z0-9])xox[abps]-[A-Za-z0-9-]{10,}/g,
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
+];
+/** A word after "bearer" is a token when it is long, or holds a digit: "a flag-bearer standing" is a picture. */
+const bearer = /(\bbearer\s+)(?=[^\s"']*\d|[^\s"']{24})[A-Za-z0-9._~+/=-]{8,}/gi;
+const inQuery =
+  /([?&](?:api[-_]?key|x-api-key|(?:access|auth|api|hf|refresh)?[-_]?token|secret|client_secret|password|authorization)=)[^&#\s"'<>]+/gi;
+const inUserInfo = /(:\/\/[^/\s:@]{0,200}:)[^/\s@]{1,200}(?=@)/g;
+
+export function maskText(text: string, literals: readonly string[] = []): string {
+  let masked = text;
+  for (const literal of literals) if (masked.includes(literal)) masked = masked.replaceAll(literal, MASK);
+  if (masked.length <= WINDOW) return maskShapes(masked);
+  const parts: string[] = [];
+  for (let from = 0; from < masked.length;) {
+    const to = endOfWindow(masked, from);
+    parts.push(maskShapes(masked.slice(from, to)));
+    from = to;
+  }
+  return parts.join("");
+}
+
+/** A pattern that is given more at once may run out of stack. */
+const WINDOW = 256 * 1024;
+/** No key is longer. */
+const LONGEST_KEY = 8 * 1024;
+
+/** After a blank or a quote, so that nothing which is looked for is cut in two; else after what is in no key. */
+function endOfWindow(text: string, from: number): number {
+  const end = from + WINDOW;
+  if (end >= text.length) return text.length;
+  const tail = text.slice(end - LONGEST_KEY, end);
+  for (const outside of [/[\s"'<>]/g, /[^A-Za-z0-9_-]/g]) {
+    const last = [...tail.matchAll(outside)].at(-1);
+    if (last === undefined) continue;
+    const to = end - LONGEST_KEY + last.index + 1;
+    // The token comes after the blank.
+    const lead = /bearer\s{1,100}$/i.exec(text.slice(Math.max(from, to - 200), to))?.[0].length ?? 0;
+    return to - lead > from ? to - lead : to;
+  }
+  return end;
+}
+
+function maskShapes(text: string): string {
+  if (!suspicious.test(text)) return text;
+  let masked = maskPlatformKeys(text);
+  for (const shape of shapes) masked = masked.replace(shape, MASK);
+  return masked
+    .replace(bearer, (_, lead: string) => lead + MASK)
+    .replace(inQuery, (_, lead: string) => lead + MASK)
+    .replace(inUserInfo, (_, lead: string) => lead + MASK);
+}
+
+const platformPrefix = /(?<![A-Za-z0-9])comfyui-/gi;
+const unbroken = /[A-Za-z0-9]{16,}/g;
+const brokenOff = /[^A-Za-z0-9_-]/g;
+/** Between the prefix and the run that makes it a key. */
+const MOST_BETWEEN = 40;
+
+/** A prefix and, soon after it, an unbroken run of 16: "comfyui-impact-pack" is a package, no key. Each run is looked for once. */
+function maskPlatformKeys(text: string): string {
+  const parts: string[] = [];
+  let done = 0;
+  let run: { start: number; end: number } | undefined;
+  platformPrefix.lastIndex = 0;
+  for (let found = platformPrefix.exec(text); found; found = platformPrefix.exec(text)) {
+    const start = found.index + found[0].length;
+    if (run === undefined || run.start < start) run = next(unbroken, text, start);
+    // No run further on: no key either.
+    if (run === undefined) break;
+    if (run.start - start > MOST_BETWEEN) {
+      // Whatever begins before this is too far from it as well.
+      platformPrefix.lastIndex = Math.max(start, run.start - MOST_BETWEEN - found[0].length);
+      continue;
+    }
+    if (/[^A-Za-z0-9_-]/.test(text.slice(start, run.start))) continue;
+    const end = next(brokenOff, text, run.end)?.start ?? text.length;
+    parts.push(text.slice(done, found.index), MASK);
+    done = end;
+    platformPrefix.lastIndex = end;
+  }
+  return done === 0 ? text : parts.join("") + text.slice(done);
+}
+
+function next(pattern: RegExp, text: string, from: number): { start: number; end: number } | undefined {
+  pattern.lastIndex = from;
+  const found = pattern.exec(text);
+  return found ? { start: found.index, end: found.index + found[0].length } : undefined;
+}
+
+/** A literal in every spelling in which it can be written in JSON, in a URL or in JSON inside a text; texts too short to be a key are left out. */
+export function spellingsOf(literals: readonly string[]): string[] {
+  const usable = literals.filter((literal) => literal.length >= SHORTEST_LITERAL && !MASK.includes(literal));
+  const spellings = usable.flatMap((literal) => [
+    literal,
+    encodeURIComponent(literal.replace(/\p{Surrogate}/gu, "")),
+    writeExactJson(literal).slice(1, -1),
+  ]);
+  return [...new Set(spellings)].sort((a, b) => b.length - a.length);
+}
+
+const SHORTEST_LITERAL = 6;

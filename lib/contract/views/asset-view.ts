@@ -1,0 +1,88 @@
+// One asset for the eyes of the console: times in milliseconds, a media kind, sizes and edges where they are known.
+// Guarantees: never throws; what a service does not send is absent. Free of zod: browsers load it with the first page.
+
+import { isObject, numberOf, textOf } from "../json/json";
+import { type FileKind, mediaKindOf } from "./media-kind";
+import { type OutputFile } from "./outputs-view";
+import { type Asset } from "../schemas/asset";
+import { toMilliseconds } from "../times";
+
+export type AssetView = {
+  id: string;
+  name: string;
+  kind: FileKind;
+  tags: string[];
+  immutable: boolean;
+  metadata: Record<string, unknown>;
+  sizeBytes?: number;
+  mimeType?: string;
+  createdAtMs?: number;
+  updatedAtMs?: number;
+  lastUsedAtMs?: number;
+  hash?: string;
+  /** Where GET /api/view finds it, at a service that knows files by place. */
+  file?: OutputFile;
+  previewUrl?: string;
+  /** Of the asset that is its picture. */
+  previewId?: string;
+  jobId?: string;
+  width?: number;
+  height?: number;
+};
+
+export function toAssetView(asset: Asset): AssetView {
+  const metadata = isObject(asset.user_metadata) ? asset.user_metadata : {};
+  const mimeType = textOf(asset.mime_type);
+  return {
+    id: asset.id,
+    name: textOf(asset.name) ?? textOf(asset.display_name) ?? asset.id,
+    kind: mediaKindOf({ names: [asset.name], types: [mimeType] }),
+    tags: asset.tags,
+    immutable: asset.is_immutable === true,
+    metadata,
+    sizeBytes: numberOf(asset.size),
+    mimeType,
+    createdAtMs: toMilliseconds(asset.created_at),
+    updatedAtMs: toMilliseconds(asset.updated_at),
+    lastUsedAtMs: toMilliseconds(asset.last_access_time),
+    hash: textOf(asset.asset_hash),
+    file: asset.file ?? undefined,
+    previewUrl: textOf(asset.preview_url),
+    previewId: textOf(asset.preview_id),
+    jobId: textOf(asset.prompt_id),
+    width: numberOf(metadata.width),
+    height: numberOf(metadata.height),
+  };
+}
+
+/** What GET /api/view is asked for: the file where its place is known, else its content, else its name. */
+export function fileOfAsset({ file, hash, name, tags }: Pick<AssetView, "file" | "hash" | "name" | "tags">): Partial<OutputFile> & {
+  filename: string;
+} {
+  return file ?? { filename: hash ?? name, type: ["output", "temp", "input"].find((word) => tags.includes(word)) };
+}
+
+/** One asset by itself, with what only its own answer needs to say. */
+export type AssetDetail = AssetView & {
+  /** Of the call that made or found it. */
+  createdNew?: boolean;
+  /** Whether it may be changed was told at all. */
+  isMutableSaid?: boolean;
+  /** Fields that the interface does not have, as they came. */
+  others: Record<string, unknown>;
+};
+
+const knownFields = new Set([
+  ...["id", "name", "size", "created_at", "updated_at", "created_new", "asset_hash", "mime_type", "tags", "user_metadata"],
+  ...["preview_url", "preview_id", "prompt_id", "last_access_time", "is_immutable", "file"],
+]);
+
+export function toAssetDetail(asset: Asset): AssetDetail {
+  const unknown = Object.entries(asset).filter(([name, value]) => !knownFields.has(name) && value !== undefined && value !== null);
+  return {
+    ...toAssetView(asset),
+    ...(typeof asset.created_new === "boolean" && { createdNew: asset.created_new }),
+    ...(typeof asset.is_immutable === "boolean" && { isMutableSaid: true }),
+    others: Object.fromEntries(unknown),
+  };
+}

@@ -1,0 +1,34 @@
+// An entry of the history as a job.
+// Guarantees: never throws; the same word for the same ending as in the list of jobs. Free of zod: browsers load it with the first page.
+
+import { listOutputs, type OutputView } from "./outputs-view";
+import { type JobDetail } from "../schemas/job";
+import { type HistoryEntry } from "../schemas/queue";
+
+/** `files`: every file that it put out, the one to show first. */
+export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: OutputView[] } {
+  const job: JobDetail = {
+    id: entry.prompt_id,
+    status: wordOf(entry),
+    create_time: entry.create_time,
+    workflow_id: entry.workflow_id,
+    workflow_name: entry.workflow_name,
+    job_label: entry.job_label,
+    execution_status: entry.status,
+  };
+  return { job, files: listOutputs(entry.outputs).filter(({ file }) => file !== undefined) };
+}
+
+/** What was kept before what may vanish, a picture before anything else. */
+export function previewOf(files: readonly OutputView[]): OutputView | undefined {
+  const visual = files.filter(({ kind }) => kind === "image" || kind === "video");
+  return visual.find(({ temporary }) => !temporary) ?? visual[0];
+}
+
+/** A cancelled job is told as an error that was interrupted. */
+function wordOf({ status }: HistoryEntry): string {
+  if (status?.status_str === "success") return "completed";
+  const wasInterrupted = status?.messages.some(([event]) => event === "execution_interrupted");
+  if (wasInterrupted) return "cancelled";
+  return status?.status_str === "error" ? "failed" : (status?.status_str ?? "unknown");
+}

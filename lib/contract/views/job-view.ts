@@ -1,0 +1,117 @@
+// One job for the eyes of the console, from any of its views (list item, details, details with status).
+// Guarantees: never throws; times are milliseconds since 1970; the raw status word is kept; what a service does not send is absent.
+// Must never: invent a duration or a progress that no view carries. Free of zod: browsers load it with the first page.
+
+import { isObject, numberOf, textOf } from "../json/json";
+import { type JobErrorView, toJobErrorView } from "./job-error-view";
+import { type OutputView, toPreviewView } from "./outputs-view";
+import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
+import { isTerminalWord, type JobState, toJobState } from "../states";
+import { toMilliseconds } from "../times";
+
+export type JobProgressView = {
+  value?: number;
+  nodesDone?: number;
+  nodesTotal?: number;
+  currentNode?: string;
+  step?: number;
+  steps?: number;
+};
+
+export type JobView = {
+  id: string;
+  state: JobState;
+  /** The status as the service words it; the status view's word where there is one, since it is the more exact. */
+  word: string;
+  terminal: boolean;
+  createdAtMs?: number;
+  updatedAtMs?: number;
+  startedAtMs?: number;
+  endedAtMs?: number;
+  queueWaitMs?: number;
+  runMs?: number;
+  /** Only while the job can still move. */
+  progress?: JobProgressView;
+  preview?: OutputView;
+  outputsCount?: number;
+  workflowId?: string;
+  /** The slot or machine that took the job. */
+  assignedTo?: string;
+  error?: JobErrorView;
+};
+
+export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): JobView {
+  const messages = messagesOf(item);
+  const createdAtMs = toMilliseconds(item.create_time) ?? toMilliseconds(status?.created_at);
+  const runsSince = isObject(item.progress) ? toMilliseconds(item.progress.start_time) : undefined;
+  const startedAtMs = toMilliseconds(item.execution_start_time) ?? timeOf(messages, ["execution_start"]) ?? runsSince;
+  const endedAtMs =
+    toMilliseconds(item.execution_end_time) ?? timeOf(messages, ["execution_success", "execution_error", "execution_interrupted"]);
+  const standing = standingOf(item.status, status?.status);
+  return dropAbsent({
+    id: item.id,
+    ...standing,
+    createdAtMs,
+    updatedAtMs: toMilliseconds(item.update_time) ?? toMilliseconds(status?.updated_at),
+    startedAtMs,
+    endedAtMs,
+    queueWaitMs: between(createdAtMs, startedAtMs),
+    runMs: between(startedAtMs, endedAtMs),
+    progress: standing.terminal ? undefined : toProgressView(item.progress),
+    preview: toPreviewView(item.preview_output),
+    outputsCount: item.outputs_count,
+    workflowId: textOf(item.workflow_id),
+    assignedTo: textOf(status?.assigned_inference),
+    error: standing.state === "completed" ? undefined : errorOf(item, messages, status),
+  });
+}
+
+/** An unknown raw word is shown, but a word that we know decides the state. */
+function standingOf(itemWord: string, statusWord: string | undefined): Pick<JobView, "state" | "word" | "terminal"> {
+  const word = statusWord ?? itemWord;
+  const judged = toJobState(word) === "unknown" ? itemWord : word;
+  return { state: toJobState(judged), word, terminal: isTerminalWord(judged) };
+}
+
+type Message = { event: string; facts: Record<string, unknown> };
+
+function messagesOf(item: JobListItem | JobDetail): Message[] {
+  const messages: unknown = isObject(item.execution_status) ? item.execution_status.messages : undefined;
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((entry: unknown) =>
+    Array.isArray(entry) && typeof entry[0] === "string" && isObject(entry[1]) ? [{ event: entry[0], facts: entry[1] }] : [],
+  );
+}
+
+function timeOf(messages: Message[], events: string[]): number | undefined {
+  return toMilliseconds(messages.findLast((message) => events.includes(message.event))?.facts.timestamp);
+}
+
+function errorOf(item: JobListItem | JobDetail, messages: Message[], status: JobStatus | undefined): JobErrorView | undefined {
+  const told = messages.findLast((message) => message.event === "execution_error")?.facts;
+  return toJobErrorView(item.execution_error) ?? toJobErrorView(told) ?? toJobErrorView(status?.error_message);
+}
+
+function toProgressView(progress: unknown): JobProgressView | undefined {
+  if (!isObject(progress)) return undefined;
+  const value = numberOf(progress.value);
+  const view = dropAbsent({
+    value: value === undefined ? undefined : Math.min(1, Math.max(0, value)),
+    nodesDone: numberOf(progress.nodes_done),
+    nodesTotal: numberOf(progress.nodes_total),
+    currentNode: textOf(progress.current_node),
+    step: numberOf(progress.step),
+    steps: numberOf(progress.steps),
+  });
+  return Object.keys(view).length > 0 ? view : undefined;
+}
+
+/** Whole seconds beside milliseconds can make an end precede its start by less than one second: that is no negative duration. */
+function between(startMs: number | undefined, endMs: number | undefined): number | undefined {
+  return startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
+}
+
+function dropAbsent<T extends object>(view: T): T {
+  for (const key of Object.keys(view)) if (Reflect.get(view, key) === undefined) Reflect.deleteProperty(view, key);
+  return view;
+}

@@ -1,0 +1,124 @@
+// A job's outputs as one flat list, in node order, whatever variant a service or a custom node sends:
+// file items, nulls, bare strings, texts, `animated` flags, 3d paths, `gifs` with a format, and JSON of unknown shape.
+// Guarantees: never throws, loses nothing but nulls and flags; every item has a kind. Free of zod: browsers load it with the first page.
+
+import { isObject, numberOf, textOf } from "../json/json";
+import { type FileKind, kindOfName, type MediaKind, mediaKindOf } from "./media-kind";
+import { type Outputs, type PreviewOutput } from "../schemas/outputs";
+
+/** What GET /api/view takes. */
+export type OutputFile = { filename: string; subfolder: string; type: string };
+
+/** Exactly one of `file`, `text` (a raw text) and `json` (unknown structure) is there. */
+export type OutputView = {
+  nodeId: string;
+  key: string;
+  /** Place under its key: with node and key it names the output. */
+  index: number;
+  kind: MediaKind;
+  /** For people: the display name, else the file's name; empty for raw text and JSON. */
+  name: string;
+  file?: OutputFile;
+  text?: string;
+  truncated?: boolean;
+  json?: unknown;
+  animated: boolean;
+  /** A preview that may vanish. */
+  temporary: boolean;
+  format?: string;
+  frameRate?: number;
+  assetId?: string;
+};
+
+export function listOutputs(outputs: Outputs | null | undefined): OutputView[] {
+  if (!isObject(outputs)) return [];
+  return Object.entries(outputs).flatMap(([nodeId, node]) =>
+    isObject(node)
+      ? Object.entries(node).flatMap(([key, value]) =>
+          key === "animated" ? [] : listUnderKey({ nodeId, key, value, flags: node.animated }),
+        )
+      : [],
+  );
+}
+
+/** preview_output in the same shape; undefined where there is nothing to show. */
+export function toPreviewView(preview: PreviewOutput | null | undefined): OutputView | undefined {
+  if (!isObject(preview)) return undefined;
+  const place = { nodeId: textOf(preview.nodeId) ?? "", key: textOf(preview.mediaType) ?? "images", index: 0 };
+  const content = typeof preview.content === "string" ? preview.content : undefined;
+  if (textOf(preview.filename) === undefined && content !== undefined) {
+    return { ...textView(place, content), ...(preview.truncated === true && { truncated: true }) };
+  }
+  return fileView(place, preview, false);
+}
+
+type Place = { nodeId: string; key: string; index: number };
+
+function listUnderKey({ nodeId, key, value, flags }: { nodeId: string; key: string; value: unknown; flags: unknown }): OutputView[] {
+  const place = { nodeId, key, index: 0 };
+  if (!Array.isArray(value)) return toView(place, value, false);
+  const holdsItems = value.some((item) => typeof item === "string" || (isObject(item) && textOf(item.filename) !== undefined));
+  if (!holdsItems) return value.every((item) => item === null) ? [] : [jsonView(place, value)];
+  return value.flatMap((item: unknown, index) => toView({ nodeId, key, index }, item, isAnimated(flags, index)));
+}
+
+function toView(place: Place, item: unknown, animated: boolean): OutputView[] {
+  if (item === null || item === undefined) return [];
+  if (typeof item === "string") return [isBareFile(place.key, item) ? bareFileView(place, item) : textView(place, item)];
+  const file = isObject(item) ? fileView(place, item, animated) : undefined;
+  return [file ?? jsonView(place, item)];
+}
+
+/** One flag may be meant for the whole list. */
+function isAnimated(flags: unknown, index: number): boolean {
+  return Array.isArray(flags) && (flags[index] ?? (flags.length === 1 ? flags[0] : false)) === true;
+}
+
+/** A 3d path counts anywhere but in `text`; other file names only where files are to be expected. */
+function isBareFile(key: string, text: string): boolean {
+  if (key === "text" || text.length > 1000 || /[\r\n]/.test(text)) return false;
+  const kind = kindOfName(text);
+  return kind === "3d" || (kind !== undefined && /^(images?|gifs|videos?|audios?|3d|files)$/.test(key));
+}
+
+function bareFileView(place: Place, filename: string): OutputView {
+  return fromFile(place, { filename, subfolder: "", type: "output" }, mediaKindOf({ names: [filename], key: place.key }), filename);
+}
+
+function fileView(place: Place, item: Record<string, unknown>, animated: boolean): OutputView | undefined {
+  const filename = textOf(item.filename);
+  if (filename === undefined) return undefined;
+  const displayName = textOf(item.display_name);
+  const format = textOf(item.format);
+  const kind = mediaKindOf({
+    names: [filename, displayName],
+    types: [format, textOf(item.mime_type), textOf(item.mediaType)],
+    key: place.key,
+  });
+  const frameRate = numberOf(item.frame_rate);
+  const assetId = textOf(item.asset_id) ?? textOf(item.id);
+  return {
+    ...fromFile(
+      place,
+      { filename, subfolder: textOf(item.subfolder) ?? "", type: textOf(item.type) ?? "output" },
+      kind,
+      displayName ?? filename,
+    ),
+    animated,
+    ...(format !== undefined && { format }),
+    ...(frameRate !== undefined && { frameRate }),
+    ...(assetId !== undefined && { assetId }),
+  };
+}
+
+function fromFile(place: Place, file: OutputFile, kind: FileKind, name: string): OutputView {
+  return { ...place, kind, name, file, animated: false, temporary: file.type === "temp" };
+}
+
+function textView(place: Place, text: string): OutputView {
+  return { ...place, kind: "text", name: "", text, animated: false, temporary: false };
+}
+
+function jsonView(place: Place, json: unknown): OutputView {
+  return { ...place, kind: "json", name: "", json, animated: false, temporary: false };
+}
