@@ -1,12 +1,12 @@
 import { useTranslations } from "next-intl";
-import { type PlaceOf } from "@/components/frame/list/use-place";
+import { type ListState } from "@/components/frame/list/use-list-state";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { isFiltered, unfiltered } from "./assets-address";
 
-type AssetsEmptyProps = { place: Pick<PlaceOf<AssetsQuery>, "query" | "hrefOf">; canChange: boolean };
+type AssetsEmptyProps = { place: Pick<ListState<AssetsQuery>, "query" | "hrefOf">; canChange: boolean };
 
 export function AssetsEmpty({ place: { query, hrefOf }, canChange }: AssetsEmptyProps) {
   const t = useTranslations("assets");

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";
-import { type PlaceOf } from "@/components/frame/list/use-place";
+import { type ListState } from "@/components/frame/list/use-list-state";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
@@ -16,7 +16,7 @@ type AssetsFooterProps = {
   source: AssetsSource;
   hasMore: boolean | undefined;
   by: AssetsLook["by"];
-  place: PlaceOf<AssetsQuery>;
+  place: ListState<AssetsQuery>;
   /** The first one in view, counted from 0. */
   firstIndex: number;
   onBy: (by: AssetsLook["by"]) => void;

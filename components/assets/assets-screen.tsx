@@ -13,7 +13,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { useStoredAssets } from "@/components/frame/stored-assets";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { useOpened, useOpenedId } from "@/components/frame/list/use-opened";
-import { usePlace } from "@/components/frame/list/use-place";
+import { useListState } from "@/components/frame/list/use-list-state";
 import { WaysInMenu } from "@/components/frame/ways-in-menu";
 import { Button } from "@/components/ui/controls/button";
 import { useShown } from "@/components/viewer/use-shown";
@@ -65,7 +65,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const connectionId = useConnection()?.id;
   const [look, setLook] = useLook();
   const isPaged = look.by === "pages";
-  const place = usePlace(query, (next) => assetsHref(next, { look, connection, view }));
+  const place = useListState(query, (next) => assetsHref(next, { look, connection, view }));
   const endless = useEndless({ query, connectionId, first, isOn: !isPaged });
   const paged = usePaged({ query, connectionId, first, isOn: isPaged });
   const source = isPaged ? paged : endless;

@@ -4,7 +4,7 @@ import { Expand, Grid2x2, List, Maximize, Minimize } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { type PlaceOf } from "@/components/frame/list/use-place";
+import { type ListState } from "@/components/frame/list/use-list-state";
 import { Button } from "@/components/ui/controls/button";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { assetsHref, viewHref } from "./assets-address";
@@ -15,7 +15,7 @@ import { tileSizes } from "./wall/wall-layout";
 const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
 
 type AssetsToolsProps = {
-  place: PlaceOf<AssetsQuery>;
+  place: ListState<AssetsQuery>;
   look: AssetsLook;
   onLook: (change: Partial<AssetsLook>) => void;
   /** Absent where nothing is there. */

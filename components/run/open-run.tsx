@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { AdvancedCard, EXTRA_FIELD } from "./form/advanced-card";
-import { BroughtNote } from "./workflow/brought-note";
+import { PendingImagesNote } from "./workflow/pending-images-note";
 import { checkGraph } from "./form/check";
 import { isSendingCopies } from "./copies/copies-acts";
 import { type CopiesAsk, CopiesDialog } from "./copies/copies-dialog";
@@ -153,23 +153,23 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
           {faults ? (
             <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => send(true) : undefined} />
           ) : null}
-          {state.brought ? (
-            <BroughtNote
-              brought={state.brought}
+          {state.pendingImages ? (
+            <PendingImagesNote
+              pendingImages={state.pendingImages}
               connection={place.id}
               inputs={pictureInputs(form)}
               onUse={(input, { value, name: ownName }) => {
                 onNamed(value, ownName);
                 onEdit(input.nodeId, input.name, value);
-                dispatch({ type: "brought", brought: undefined });
+                dispatch({ type: "pending-images", pendingImages: undefined });
                 focusProblem({ nodeId: input.nodeId, field: input.name });
               }}
               onCopies={({ nodeId, name: input }) => {
-                for (const { value, name: ownName } of state.brought?.pictures ?? []) onNamed(value, ownName);
-                askCopies({ nodeId, name: input, values: state.brought?.pictures.map(({ value }) => value) ?? [] });
+                for (const { value, name: ownName } of state.pendingImages?.pictures ?? []) onNamed(value, ownName);
+                askCopies({ nodeId, name: input, values: state.pendingImages?.pictures.map(({ value }) => value) ?? [] });
               }}
               onElsewhere={() => dispatch({ type: "closed" })}
-              onDismiss={() => dispatch({ type: "brought", brought: undefined })}
+              onDismiss={() => dispatch({ type: "pending-images", pendingImages: undefined })}
             />
           ) : null}
           <RunNotes run={run} canRun={canRun} placed={placed} newestJobs={ports.newestJobs} onAnyway={() => send(true)} />
@@ -208,7 +208,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         onClose={() => setCopiesAsk(undefined)}
         onStart={({ nodeId, input, values }) => {
           setCopiesAsk(undefined);
-          dispatch({ type: "brought", brought: undefined });
+          dispatch({ type: "pending-images", pendingImages: undefined });
           void run.copies.begin(opened, name, { nodeId, input, values, seedsOf: next.seedsOf, fill: next.fill });
           next.drawn(values.length);
         }}

@@ -8,7 +8,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { takeRunRequest } from "@/components/frame/samples/run-request";
 import { showToast } from "@/components/ui/toast-store";
 import { type Arrival } from "./workflow/arrivals";
-import { BroughtNote } from "./workflow/brought-note";
+import { PendingImagesNote } from "./workflow/pending-images-note";
 import { EmptyRun } from "./empty-run";
 import { type WaysIn } from "./open-another";
 import { type Placed } from "./workflow/picture-inputs";
@@ -49,7 +49,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   const run = useRun(store, ports, { memberId, connection: id, isLocal });
   const openFiles = (files: readonly File[]) =>
     void run.openFiles(files, canRun).then((placed) => {
-      if (placed) showToast({ tone: "ok", text: t("brought.inSample", { name: placed.picture.name }) });
+      if (placed) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placed.picture.name }) });
     });
   useDraft(store, memberId);
   useArrival(arrival, (wanted) => void run.openArrival(wanted));
@@ -69,7 +69,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   useFollowCounts(`${run.state.receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind}`);
   useTopOnOpening(run.state.opened?.serial);
   const isOver = useArrivals({ onFiles: openFiles, onText: run.openText });
-  const { refusal, opened, brought } = run.state;
+  const { refusal, opened, pendingImages } = run.state;
   const note = refusal ? (
     <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={() => run.dispatch({ type: "refusal-read" })} />
   ) : null;
@@ -77,7 +77,10 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   function tellPlaced(placed: Placed | undefined) {
     if (!placed) return;
     const { picture, input } = placed;
-    showToast({ tone: "ok", text: t("brought.placed", { name: picture.name, input: input.name, id: input.nodeId, title: input.title }) });
+    showToast({
+      tone: "ok",
+      text: t("pendingImages.placed", { name: picture.name, input: input.name, id: input.nodeId, title: input.title }),
+    });
   }
 
   const ways: WaysIn = {
@@ -109,14 +112,20 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
         note={
           <>
             {note}
-            {brought ? (
-              <BroughtNote brought={brought} connection={id} onDismiss={() => run.dispatch({ type: "brought", brought: undefined })} />
+            {pendingImages ? (
+              <PendingImagesNote
+                pendingImages={pendingImages}
+                connection={id}
+                onDismiss={() => run.dispatch({ type: "pending-images", pendingImages: undefined })}
+              />
             ) : null}
             <WayBack run={run} />
             <RunNotes run={run} canRun={canRun} placed={placedNowhere} newestJobs={ports.newestJobs} />
           </>
         }
-        recent={brought ? <RecentWorkflows connection={id} ports={ports} onOpen={(file) => tellPlaced(run.openFor(file))} /> : undefined}
+        recent={
+          pendingImages ? <RecentWorkflows connection={id} ports={ports} onOpen={(file) => tellPlaced(run.openFor(file))} /> : undefined
+        }
       />
       <RunJob run={run} />
     </>

@@ -8,7 +8,7 @@ import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
-import { type Brought } from "./workflow/brought";
+import { type PendingImages } from "./workflow/pending-images";
 import { type Checked } from "./form/check";
 import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
 import { nameOfFile } from "./workflow/file-name";
@@ -60,7 +60,7 @@ export type Receipt = {
   connection?: string;
 };
 
-export type Trouble = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
+export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
 /** `turn`: tells one from the next. `isSeen`: it is in the place of what is open. `picture`: what is sent first, and how far it is. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
@@ -73,10 +73,10 @@ export type RunState = {
   /** What is to be opened next, and is on its way. */
   arriving?: Arriving;
   /** Pictures that wait for the input that takes them. */
-  brought?: Brought;
+  pendingImages?: PendingImages;
   copies?: CopiesSet;
   errors: NodeErrors;
-  trouble?: Trouble;
+  submitError?: SubmitError;
   /** Newest first. */
   receipts: readonly Receipt[];
   isSending: boolean;
@@ -109,8 +109,8 @@ export type RunAction =
   | { type: "recalled"; receipts: readonly Receipt[] }
   | { type: "cancelled"; jobIds: readonly string[] }
   | { type: "job-dismissed"; jobId: string }
-  | { type: "trouble-left" }
-  | { type: "brought"; brought: Brought | undefined }
+  | { type: "submit-error-dismissed" }
+  | { type: "pending-images"; pendingImages: PendingImages | undefined }
   | { type: "copies"; act: CopiesAct }
   /** Told before anything was sent. */
   | { type: "checked"; serial: number; found: Checked };
@@ -160,7 +160,7 @@ export function runReducer(state: RunState, action: RunAction): RunState {
     case "advanced": {
       const { opened } = state;
       if (opened?.serial !== action.serial) return state;
-      return { ...state, opened: { ...opened, advanced: action.advanced }, trouble: leftOf(state.trouble, state.errors) };
+      return { ...state, opened: { ...opened, advanced: action.advanced }, submitError: leftOf(state.submitError, state.errors) };
     }
     case "saved": {
       const { opened } = state;
@@ -179,18 +179,18 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return { ...state, uploading: action.isRunning ? [...others, action.key] : others };
     }
     case "sending":
-      return { ...state, isSending: true, inFlight: state.opened?.graph, trouble: undefined, errors: {} };
+      return { ...state, isSending: true, inFlight: state.opened?.graph, submitError: undefined, errors: {} };
     case "answered":
       return answered(state, action);
     case "checked": {
       const { serial, found } = action;
       if (state.opened?.serial !== serial) return state;
       const kind = found.code === "prompt_no_outputs" ? "refused" : "invalid";
-      const trouble = { kind, failure: { code: found.code, message: "", status: 0 } } as const;
-      return { ...state, trouble, errors: found.errors, attention: state.attention + 1 };
+      const submitError = { kind, failure: { code: found.code, message: "", status: 0 } } as const;
+      return { ...state, submitError, errors: found.errors, attention: state.attention + 1 };
     }
-    case "brought":
-      return { ...state, brought: action.brought, arriving: action.brought ? undefined : state.arriving };
+    case "pending-images":
+      return { ...state, pendingImages: action.pendingImages, arriving: action.pendingImages ? undefined : state.arriving };
     case "copies": {
       const copies = copiesReducer(state.copies, action.act);
       // What the copies are made from is sent: leaving the page loses nothing of it.
@@ -205,8 +205,8 @@ export function runReducer(state: RunState, action: RunAction): RunState {
     }
     case "job-dismissed":
       return { ...state, receipts: state.receipts.map((one) => (one.jobId === action.jobId ? { ...one, isDismissed: true } : one)) };
-    case "trouble-left":
-      return { ...state, trouble: undefined };
+    case "submit-error-dismissed":
+      return { ...state, submitError: undefined };
   }
 }
 
@@ -217,7 +217,7 @@ export function isUnsent(opened: OpenWorkflow | undefined): boolean {
 
 /** Everything that spoke of the workflow open until now. */
 function calm(state: RunState): RunState {
-  return { ...state, refusal: undefined, errors: {}, trouble: undefined, uploading: [], arriving: undefined };
+  return { ...state, refusal: undefined, errors: {}, submitError: undefined, uploading: [], arriving: undefined };
 }
 
 function nextSerial(state: RunState): number {
@@ -230,13 +230,13 @@ function edited(state: RunState, opened: OpenWorkflow, edit: Extract<RunAction, 
   const graph = changed === opened.graph ? changed : (withChoice(opened.graph, nodeId, edit, catalogue) ?? changed);
   if (graph === opened.graph) return state;
   const errors = withoutField(state.errors, nodeId, name);
-  return { ...state, opened: { ...opened, graph, isEdited: true }, errors, trouble: leftOf(state.trouble, errors) };
+  return { ...state, opened: { ...opened, graph, isEdited: true }, errors, submitError: leftOf(state.submitError, errors) };
 }
 
 /** What was told of a run says nothing of a workflow that was changed since: only what may have started stays, and what still names a node. */
-function leftOf(trouble: Trouble | undefined, errors: NodeErrors): Trouble | undefined {
-  const stays = trouble?.kind === "unknown" || (trouble?.kind === "invalid" && Object.keys(errors).length > 0);
-  return stays ? trouble : undefined;
+function leftOf(submitError: SubmitError | undefined, errors: NodeErrors): SubmitError | undefined {
+  const stays = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
+  return stays ? submitError : undefined;
 }
 
 /** What the service said of a value is no longer true of another one. */
@@ -265,7 +265,7 @@ function answered(state: RunState, { serial, outcome, attempt, atMs }: Extract<R
     const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
     return { ...next, opened, receipts, ...(isCurrent && nodesRefused > 0 && { errors: outcome.errors, attention: state.attention + 1 }) };
   }
-  const trouble = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
-  if (outcome.kind !== "invalid" || !isCurrent) return { ...next, trouble };
-  return { ...next, trouble, errors: outcome.errors, attention: state.attention + 1 };
+  const submitError = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
+  if (outcome.kind !== "invalid" || !isCurrent) return { ...next, submitError };
+  return { ...next, submitError, errors: outcome.errors, attention: state.attention + 1 };
 }

@@ -6,7 +6,7 @@ import { checkPicture } from "./form/controls/check-picture";
 import { toImageValue } from "./form/controls/image-ref";
 import { openFile, openWorkflow } from "./workflow/open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals";
-import { type BroughtPicture } from "./workflow/brought";
+import { type PendingImage } from "./workflow/pending-images";
 import { copiesActs } from "./copies/copies-acts";
 import { ofTab } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
@@ -24,7 +24,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** `pictures`: what goes into it. */
-type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly BroughtPicture[] };
+type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly PendingImage[] };
 type RunContext = { memberId: string; connection?: string; isLocal?: boolean };
 
 /** Everything the page can do, tied to what it holds. */
@@ -40,7 +40,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     store.dispatch(result.ok ? { type: "opened", file: result.value } : { type: "refused", refusal: result.failure });
   };
   /** Chosen for the picture that waits: it goes in where there is one place for it (which is told), and is asked about otherwise. */
-  const settleFor = (result: Result<OpenedFile, Refusal>, pictures = store.get().brought?.pictures): Placed | undefined => {
+  const settleFor = (result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): Placed | undefined => {
     settle(result);
     const { opened } = store.get();
     const place = result.ok && opened && pictures && onlyPlace(opened, pictures);
@@ -48,7 +48,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     const { input, picture } = place;
     store.dispatch({ type: "named", serial: opened.serial, value: picture.value, name: picture.name });
     store.dispatch({ type: "edited", serial: opened.serial, nodeId: input.nodeId, name: input.name, value: picture.value });
-    store.dispatch({ type: "brought", brought: undefined });
+    store.dispatch({ type: "pending-images", pendingImages: undefined });
     return place;
   };
   const answered = (serial: number, attempt: Attempt, outcome: RunOutcome) => {
@@ -119,8 +119,8 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
           const result = await openFile(file);
           const isPicture =
             !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, ports.decode)) === "picture";
-          const { opened, brought } = store.get();
-          return isPicture && canSend && !opened && !brought && !signal.aborted ? sampleWith(file, signal, tell) : { result };
+          const { opened, pendingImages } = store.get();
+          return isPicture && canSend && !opened && !pendingImages && !signal.aborted ? sampleWith(file, signal, tell) : { result };
         },
         ({ result, pictures }) => (pictures ? settleFor(result, pictures) : settle(result)),
       );
@@ -130,8 +130,12 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       return bring(
         true,
         () => bringAssets(arrival.assets, ports, isLocal),
-        (brought) =>
-          store.dispatch(brought.ok ? { type: "brought", brought: brought.value } : { type: "refused", refusal: brought.failure }),
+        (pendingImages) =>
+          store.dispatch(
+            pendingImages.ok
+              ? { type: "pending-images", pendingImages: pendingImages.value }
+              : { type: "refused", refusal: pendingImages.failure },
+          ),
       );
     },
     stopArriving: () => {
@@ -177,9 +181,9 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       store.dispatch({ type: "job-dismissed", jobId });
       keepReceipts(ofTab, context.memberId, store.get().receipts);
     },
-    leaveTrouble() {
+    dismissSubmitError() {
       forgetAttempt(ofTab);
-      store.dispatch({ type: "trouble-left" });
+      store.dispatch({ type: "submit-error-dismissed" });
     },
   };
 }

@@ -5,8 +5,8 @@ import { ToneIcon } from "./tone-icon";
 type FailureNoticeProps = {
   /** What failed. */
   title: ReactNode;
-  /** Whose fault it is, in two or three words. */
-  whose?: ReactNode;
+  /** What or who caused it, in two or three words. */
+  cause?: ReactNode;
   /** The one thing to do. */
   next?: ReactNode;
   /** What the other side said, verbatim. */
@@ -15,7 +15,7 @@ type FailureNoticeProps = {
   className?: string;
 };
 
-export function FailureNotice({ title, whose, next, detail, actions, className }: FailureNoticeProps) {
+export function FailureNotice({ title, cause, next, detail, actions, className }: FailureNoticeProps) {
   return (
     <div role="alert" className={cn("flex gap-2.5 rounded-lg border border-bad bg-bad-soft px-3.5 py-3", className)}>
       <span className="mt-0.5 text-bad">
@@ -24,7 +24,7 @@ export function FailureNotice({ title, whose, next, detail, actions, className }
       <div className="min-w-0 flex-1">
         <p className="font-semibold">
           {title}
-          {whose ? <span className="ml-2 font-normal text-ink-2">{whose}</span> : null}
+          {cause ? <span className="ml-2 font-normal text-ink-2">{cause}</span> : null}
         </p>
         {next ? <p className="text-ink-2">{next}</p> : null}
         {detail ? <div className="mt-1 font-mono text-sm break-words text-ink-2">{detail}</div> : null}

@@ -28,8 +28,8 @@ export type DownloadTask = {
   canRetry: boolean;
 };
 
-/** `trouble`: the service could not be asked now; what is listed is what was known. */
-export type DownloadTasks = { tasks: DownloadTask[]; underWay: number; trouble?: { code: string; message: string } };
+/** `failure`: the service could not be asked now; what is listed is what was known. */
+export type DownloadTasks = { tasks: DownloadTask[]; underWay: number; failure?: { code: string; message: string } };
 
 /** Host and path are enough to know a file by. What follows the question mark, and credentials, stay hidden. */
 export function maskedAddress(address: string): string {

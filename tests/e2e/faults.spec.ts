@@ -6,32 +6,32 @@ import { answering, connectOver, cut, startFlakyService } from "./support/flaky-
 import { slowGraph, submit } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-type Said = Exclude<keyof typeof messages, "whose" | "at" | "said" | "wait" | "signIn" | "openSettings">;
-type Whose = keyof typeof messages.whose;
+type Said = Exclude<keyof typeof messages, "owner" | "at" | "said" | "wait" | "signIn" | "openSettings">;
+type FaultOwner = keyof typeof messages.owner;
 
 const refusal = (code: string, message: string) => JSON.stringify({ code, message });
 const faults = [
-  { name: "cut in the middle", fault: cut, code: "UPSTREAM_UNREACHABLE", whose: "service" },
+  { name: "cut in the middle", fault: cut, code: "UPSTREAM_UNREACHABLE", owner: "service" },
   {
     name: "another key is wanted",
     fault: answering(401, "application/json", refusal("UNAUTHORIZED", "no")),
     code: "UPSTREAM_REFUSED_KEY",
-    whose: "key",
+    owner: "key",
   },
   {
     name: "too many requests",
     fault: answering(429, "application/json", refusal("RATE_LIMITED", "slower"), { "retry-after": "4" }),
     code: "RATE_LIMITED",
-    whose: "service",
+    owner: "service",
   },
-  { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", whose: "service" },
-  { name: "another shape", fault: answering(200, "application/json", '{"jobs":"none"}'), code: "UPSTREAM_UNREADABLE", whose: "service" },
-] as const satisfies readonly { name: string; fault: unknown; code: Said; whose: Whose }[];
+  { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
+  { name: "another shape", fault: answering(200, "application/json", '{"jobs":"none"}'), code: "UPSTREAM_UNREADABLE", owner: "service" },
+] as const satisfies readonly { name: string; fault: unknown; code: Said; owner: FaultOwner }[];
 
 /** What failed, whose fault it is, what to do. */
-async function expectSaid(page: Page, code: Said, whose: Whose): Promise<void> {
+async function expectSaid(page: Page, code: Said, owner: FaultOwner): Promise<void> {
   const note = page.getByRole("alert").filter({ hasText: messages[code].title });
-  await expect(note).toContainText(`Cause: ${messages.whose[whose]}`);
+  await expect(note).toContainText(`Cause: ${messages.owner[owner]}`);
   await expect(note).toContainText(messages[code].next);
 }
 
@@ -57,10 +57,10 @@ test("whatever comes instead of an answer, the list stays with its age, the faul
     await expect(age).toHaveText("live");
   };
 
-  for (const { name, fault, code, whose } of faults) {
+  for (const { name, fault, code, owner } of faults) {
     await test.step(name, async () => {
       line.spoil(fault);
-      await expectSaid(page, code, whose);
+      await expectSaid(page, code, owner);
       await expect(age).toHaveText(/^not updated since \d\d:\d\d$/);
       await expect(row).toBeVisible();
       line.spoil();
@@ -112,11 +112,11 @@ test("a filled form outlives every fault of its run, and then runs as it was typ
   const width = page.getByRole("textbox", { name: "width" });
   const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
   await width.fill("72");
-  for (const { name, fault, code, whose } of faults.filter(({ code }) => code === "UPSTREAM_REFUSED_KEY" || code === "RATE_LIMITED")) {
+  for (const { name, fault, code, owner } of faults.filter(({ code }) => code === "UPSTREAM_REFUSED_KEY" || code === "RATE_LIMITED")) {
     await test.step(name, async () => {
       line.spoil(fault);
       await run.click();
-      await expectSaid(page, code, whose);
+      await expectSaid(page, code, owner);
       await expect(page.getByText("Nothing was started. Your inputs are unchanged.")).toBeVisible();
       await expect(width).toHaveValue("72");
       line.spoil();

@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef, useState, useEffect, useEffectEvent } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { type PlaceOf } from "@/components/frame/list/use-place";
+import { type ListState } from "@/components/frame/list/use-list-state";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
@@ -51,7 +51,7 @@ const TagDialog = dynamic(() => import("./tag-dialog").then((module) => module.T
 const MetadataDialog = dynamic(() => import("./metadata-dialog").then((module) => module.MetadataDialog), { ssr: false });
 
 type AssetsFiltersProps = {
-  place: PlaceOf<AssetsQuery>;
+  place: ListState<AssetsQuery>;
   connectionId: string | undefined;
   /** Tags of the assets at hand, asked for when a person looks for one. */
   seenTags: () => string[];

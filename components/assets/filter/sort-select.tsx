@@ -1,13 +1,13 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type PlaceOf } from "@/components/frame/list/use-place";
+import { type ListState } from "@/components/frame/list/use-list-state";
 import { Select } from "@/components/ui/controls/select";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { sortings } from "../assets-address";
 
 /** All five fields, both ways, by what people call them. */
-export function SortSelect({ place: { query, go } }: { place: PlaceOf<AssetsQuery> }) {
+export function SortSelect({ place: { query, go } }: { place: ListState<AssetsQuery> }) {
   const t = useTranslations("assets");
   const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);
   return (

@@ -4,7 +4,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { useCallback, useEffect, useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { type Sorting } from "@/components/data-table/features";
-import { type PlaceOf } from "@/components/frame/list/use-place";
+import { type ListState } from "@/components/frame/list/use-list-state";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { assetColumns, assetRow, type AssetRow } from "./asset-columns";
 import { useWanted, type WallProps } from "./gallery";
@@ -13,7 +13,7 @@ import { useAllTilesKey } from "./use-all-key";
 import { standAt } from "./drawn";
 import { useWall } from "./use-wall";
 
-type WallTableProps = WallProps & { place: PlaceOf<AssetsQuery> };
+type WallTableProps = WallProps & { place: ListState<AssetsQuery> };
 
 const ROW_PX = 46;
 const HEAD_PX = 34;
@@ -76,7 +76,7 @@ export function WallTable({
 }
 
 /** A first press shows the newest, the largest or A first; a second one turns it round. */
-function sortingOf({ query, go }: PlaceOf<AssetsQuery>): Sorting {
+function sortingOf({ query, go }: ListState<AssetsQuery>): Sorting {
   const by = (sort: AssetsQuery["sort"], usual: AssetsQuery["order"]) => {
     const isNow = query.sort === sort;
     const turned = usual === "asc" ? "desc" : "asc";

@@ -9,7 +9,7 @@ import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
-import { toSaidCode, whoseFault } from "./whose";
+import { toSaidCode, faultOwners } from "./fault-owner";
 
 type FailureMessageProps = {
   failure: Pick<Failure, "code" | "message"> & Partial<Failure>;
@@ -35,7 +35,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   return (
     <FailureNotice
       title={about ?? t(`${code}.title`)}
-      whose={t("at", { whose: t(`whose.${whoseFault[code]}`) })}
+      cause={t("at", { owner: t(`owner.${faultOwners[code]}`) })}
       next={[next, wait].filter(Boolean).join(" ")}
       detail={[said, details, request].filter(Boolean).join(" · ") || undefined}
       className={className}

@@ -1,5 +1,5 @@
 import { type useTranslations } from "next-intl";
-import { toSaidCode, type Told } from "./whose";
+import { toSaidCode, type Told } from "./fault-owner";
 
 /** One line for where a whole notice does not fit: what failed, and the other side's own words. */
 export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: Told): string {

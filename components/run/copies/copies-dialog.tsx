@@ -50,7 +50,7 @@ export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, filled
         <CopiesForm
           choosable={choosable}
           first={firstOf(choosable, ask)}
-          brought={ask?.values}
+          pendingImages={ask?.values}
           picture={picture}
           hasRandomised={hasRandomised}
           filledFor={filledFor}
@@ -65,16 +65,16 @@ export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, filled
 type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "filledFor" | "onClose" | "onStart"> & {
   choosable: readonly Choosable[];
   first: number;
-  brought?: readonly string[];
+  pendingImages?: readonly string[];
 };
 
-function CopiesForm({ choosable, first, brought, picture, hasRandomised, filledFor, onClose, onStart }: CopiesFormProps) {
+function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, filledFor, onClose, onStart }: CopiesFormProps) {
   const t = useTranslations("run.copies");
   const id = useId();
   const [at, setAt] = useState(first);
   const chosen = choosable[at] ?? choosable[0];
   const [way, setWay] = useState<Way>();
-  const [typed, setTyped] = useState<Typed>(() => typedFor(chosen?.field, brought));
+  const [typed, setTyped] = useState<Typed>(() => typedFor(chosen?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
   /** The values that were asked about: others are asked about again. */
   const [asked, setAsked] = useState<readonly Literal[]>();
@@ -202,7 +202,7 @@ function firstOf(choosable: readonly Choosable[], ask: CopiesAsk | undefined): n
 }
 
 /** Begins with what the input holds. */
-function typedFor(field: FormField | undefined, brought: readonly string[] = []): Typed {
+function typedFor(field: FormField | undefined, pendingImages: readonly string[] = []): Typed {
   const value = field?.value;
   const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -213,6 +213,6 @@ function typedFor(field: FormField | undefined, brought: readonly string[] = [])
     step: field ? firstStep(field) : "1",
     count: "4",
     chosen: isChoice ? [value] : [],
-    pictures: brought,
+    pictures: pendingImages,
   };
 }

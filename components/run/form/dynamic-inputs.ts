@@ -39,12 +39,12 @@ export function withChoice(
   const chosen = { ...node.inputs, [choice.name]: choice.value };
   const below = `${choice.name}.`;
   const wanted = inputsOf(info, chosen).filter(({ name }) => name.startsWith(below));
-  const brought = wanted.flatMap(({ name, raw, isRequired }) => {
+  const added = wanted.flatMap(({ name, raw, isRequired }) => {
     const value = own(node.inputs, name) ?? (isRequired ? fallbackOf(raw) : undefined);
     return value === undefined ? [] : [[name, value] as const];
   });
   const entries = Object.entries(chosen).flatMap(([name, value]) =>
-    name === choice.name ? [[name, value] as const, ...brought] : name.startsWith(below) ? [] : [[name, value] as const],
+    name === choice.name ? [[name, value] as const, ...added] : name.startsWith(below) ? [] : [[name, value] as const],
   );
   return { ...graph, [nodeId]: { ...node, inputs: Object.fromEntries(entries) } };
 }

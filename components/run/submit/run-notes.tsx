@@ -12,8 +12,8 @@ import { type PlacedProblems } from "../form/node-problems";
 import { JobLink } from "./job-link";
 import { type RunPorts } from "../run-ports";
 import { NewestJob } from "./started-job";
-import { TroubleNote } from "./trouble-note";
-import { type Receipt, type RunState, type Trouble } from "../run-state";
+import { SubmitErrorNote } from "./submit-error-note";
+import { type Receipt, type RunState, type SubmitError } from "../run-state";
 import { type useRun } from "../use-run";
 import { type UnknownActs } from "./unknown-note";
 
@@ -25,15 +25,21 @@ type RunNotesProps = {
   onAnyway?: () => void;
 };
 
-/** What became of what was sent from this page: its trouble, its copies, its newest job. */
+/** What became of what was sent from this page: its error, its copies, its newest job. */
 export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotesProps) {
-  const { trouble, copies, errors, opened } = run.state;
-  const unknown = { ...unknownActs(run, trouble), newestJobs, ...(onAnyway && { onSendAgain: onAnyway }) };
+  const { submitError, copies, errors, opened } = run.state;
+  const unknown = { ...unknownActs(run, submitError), newestJobs, ...(onAnyway && { onSendAgain: onAnyway }) };
   return (
     <>
-      {trouble ? (
+      {submitError ? (
         <ComesIntoView key={run.state.attention} isWanted={placed.first === undefined}>
-          <TroubleNote trouble={trouble} placed={placed} missingClass={missingClassOf(errors)} unknown={unknown} onAnyway={onAnyway} />
+          <SubmitErrorNote
+            submitError={submitError}
+            placed={placed}
+            missingClass={missingClassOf(errors)}
+            unknown={unknown}
+            onAnyway={onAnyway}
+          />
         </ComesIntoView>
       ) : null}
       {copies ? <CopiesPlace key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
@@ -134,11 +140,11 @@ export function WayBack({ run }: { run: ReturnType<typeof useRun> }) {
   );
 }
 
-/** The newest job, where its card belongs: beside no other workflow, beside no trouble, and on the connection where it can be followed. */
+/** The newest job, where its card belongs: beside no other workflow, beside no error, and on the connection where it can be followed. */
 function shownReceipt(state: RunState, connection: string | undefined): Receipt | undefined {
-  const { trouble, refusal, isSending, opened, receipts } = state;
+  const { submitError, refusal, isSending, opened, receipts } = state;
   const [newest] = receipts;
-  if (!newest || newest.isDismissed || trouble || refusal || isSending) return undefined;
+  if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;
   if (opened && opened.workflowId !== newest.workflowId) return undefined;
   return newest.connection === undefined || newest.connection === connection ? newest : undefined;
 }
@@ -150,7 +156,7 @@ function missingClassOf(errors: RunState["errors"]): string | undefined {
 }
 
 /** What a person can do about a run that may or may not have arrived. */
-function unknownActs(run: ReturnType<typeof useRun>, trouble: Trouble | undefined): UnknownActs {
-  const attempt = trouble?.attempt;
-  return { onLookAgain: () => void (attempt && run.askAfter(attempt)), onLeave: run.leaveTrouble };
+function unknownActs(run: ReturnType<typeof useRun>, submitError: SubmitError | undefined): UnknownActs {
+  const attempt = submitError?.attempt;
+  return { onLookAgain: () => void (attempt && run.askAfter(attempt)), onLeave: run.dismissSubmitError };
 }

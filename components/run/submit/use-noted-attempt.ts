@@ -10,7 +10,7 @@ export function useNotedAttempt(store: RunStore, memberId: string, onFound: (att
   const found = useEffectEvent(onFound);
   useEffect(() => {
     const attempt = notedAttempt(ofTab, memberId);
-    const { isSending, trouble } = store.get();
-    if (attempt && !isSending && trouble?.attempt?.key !== attempt.key) found(attempt);
+    const { isSending, submitError } = store.get();
+    if (attempt && !isSending && submitError?.attempt?.key !== attempt.key) found(attempt);
   }, [store, memberId]);
 }

@@ -10,7 +10,7 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { assetValue } from "../form/controls/asset-value";
-import { type Brought, type BroughtPicture } from "./brought";
+import { type PendingImages, type PendingImage } from "./pending-images";
 import { openWorkflow } from "./open-workflow";
 import { type Refusal } from "./refusal";
 import { type OpenedFile } from "../run-state";
@@ -47,8 +47,8 @@ export async function bringAssets(
   ids: readonly string[],
   { readAsset }: ArrivalPorts,
   isLocal: boolean,
-): Promise<Result<Brought, Refusal>> {
-  const pictures: BroughtPicture[] = [];
+): Promise<Result<PendingImages, Refusal>> {
+  const pictures: PendingImage[] = [];
   let failure: Failure | undefined;
   for (const id of ids) {
     const asset = await readAsset(id);

@@ -26,7 +26,7 @@ export function FaultsCard({ id, faults, form, onAnyway }: FaultsCardProps) {
     <div id={id}>
       <FailureNotice
         title={t("title", { count: nodes.length })}
-        whose={answer(faults.isSure ? "invalidWhose" : "missingClassWhose")}
+        cause={answer(faults.isSure ? "invalidCause" : "missingClassCause")}
         next={faults.isSure ? t("next") : t("nextClasses", { count: nodes.length })}
         actions={
           <>

@@ -1,6 +1,6 @@
 // Which inputs of a workflow take a picture, and a picture put into the only one there is. Pure.
 
-import { type BroughtPicture } from "./brought";
+import { type PendingImage } from "./pending-images";
 import { formBuilder, type FormNode } from "../form/form-model";
 import { type OpenedFile } from "../run-state";
 
@@ -17,10 +17,10 @@ export function pictureInputsOf({ graph, order }: Pick<OpenedFile, "graph" | "or
   return pictureInputs(formBuilder(graph, order)(graph));
 }
 
-export type Placed = { input: PictureInput; picture: BroughtPicture };
+export type Placed = { input: PictureInput; picture: PendingImage };
 
 /** Where one picture and one input meet there is nothing to choose. */
-export function onlyPlace(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly BroughtPicture[]): Placed | undefined {
+export function onlyPlace(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): Placed | undefined {
   const [[input, ...otherInputs], [picture, ...otherPictures]] = [pictureInputsOf(file), pictures];
   return input && picture && otherInputs.length + otherPictures.length === 0 ? { input, picture } : undefined;
 }

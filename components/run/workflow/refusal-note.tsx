@@ -20,7 +20,7 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
     return (
       <FailureNotice
         title={t("noPictures")}
-        whose={t("whoseAssets")}
+        cause={t("assetsCause")}
         next={sentence}
         actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
       />
@@ -30,7 +30,7 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
   return (
     <FailureNotice
       title={isSeveral ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
-      whose={t(isSeveral ? "severalWhose" : reason.code.startsWith("job_") ? "whoseJob" : "whoseFile")}
+      cause={t(isSeveral ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
       next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
       actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
     />

@@ -31,13 +31,13 @@ export function DownloadList({ downloads, connection, canAdd }: DownloadListProp
   const t = useTranslations("uploads.downloads");
   const errors = useTranslations("errors");
   const { list, failure, atMs } = downloads;
-  const trouble = failure ?? list?.trouble;
+  const shown = failure ?? list?.failure;
   return (
     <div role="region" aria-label={t("list")} tabIndex={0} className="max-h-[min(312px,46dvh)] overflow-y-auto">
-      {trouble ? (
+      {shown ? (
         <p role="status" className="border-b border-line px-3 py-2 text-sm text-bad">
-          {failureText(errors, trouble)}
-          {atMs === undefined ? null : <span className="text-ink-2"> {t("trouble")}</span>}
+          {failureText(errors, shown)}
+          {atMs === undefined ? null : <span className="text-ink-2"> {t("maybeOld")}</span>}
         </p>
       ) : null}
       <ul>

@@ -1,6 +1,6 @@
 // The downloads of a connection: those that may still move are asked for at the service first, a bounded number at a time.
 // Guarantees: however many browsers look, the service is asked for a task once a second at most; when it cannot be asked, what was known
-// is shown with the trouble beside it; a task that failed is looked at for two minutes more, since services try again in silence.
+// is shown with the failure beside it; a task that failed is looked at for two minutes more, since services try again in silence.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -31,12 +31,12 @@ export async function listDownloads(asked: Asked): Promise<Result<DownloadTasks,
   const countOnly = search.get("count") === "true";
   if (countOnly) return ok({ tasks: [], underWay: await downloadTasks.countUnderWay(id) });
   const moving = (await downloadTasks.list(id)).filter((row) => mayMove(row, console.now()));
-  const trouble = moving.length > 0 ? await refresh(asked, id, moving.slice(0, ASKED_AT_ONCE * 2)) : undefined;
+  const failure = moving.length > 0 ? await refresh(asked, id, moving.slice(0, ASKED_AT_ONCE * 2)) : undefined;
   const rows = await downloadTasks.list(id);
   return ok({
     tasks: rows.map(toDownloadTask),
     underWay: rows.filter((row) => row.ended_at === null).length,
-    ...(trouble && { trouble: { code: trouble.code, message: trouble.message } }),
+    ...(failure && { failure: { code: failure.code, message: failure.message } }),
   });
 }
 
@@ -44,13 +44,13 @@ function mayMove({ state, ended_at: endedAt }: StoredDownload, now: number): boo
   return endedAt === null || (state === "failed" && now - Number(endedAt) < LOOKED_AFTER_MS);
 }
 
-/** The first trouble that was met, if any: it is the service's, and the same for all. */
+/** The first failure, if any: it is the service's, and the same for all. */
 async function refresh(asked: Asked, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
   const access = await openConnection(asked.viewer, connectionId);
   if (!access.ok) return access.failure;
   const oldest = [...rows].sort((one, other) => Number(one.checked_at) - Number(other.checked_at)).slice(0, ASKED_AT_ONCE);
-  const troubles = await Promise.all(oldest.map((row) => refreshOne(asked, access.value, row)));
-  return troubles.find((trouble) => trouble !== undefined);
+  const failures = await Promise.all(oldest.map((row) => refreshOne(asked, access.value, row)));
+  return failures.find((failure) => failure !== undefined);
 }
 
 export async function refreshOne({ console, request }: Asked, access: Access, row: StoredDownload): Promise<Failure | undefined> {

@@ -125,7 +125,7 @@ test("a task that the service has forgotten is said to be gone, and one that end
   expect((await list()).tasks.find(({ reason }) => reason !== undefined)).toMatchObject({ state: "failed", reason: "not a model" });
 });
 
-test("while the service is away what was known is shown, with the trouble", async () => {
+test("while the service is away what was known is shown, with the failure", async () => {
   await start();
   task = { ...task, status: "running" };
   await list();
@@ -134,7 +134,7 @@ test("while the service is away what was known is shown, with the trouble", asyn
     response.socket?.destroy();
     return true;
   };
-  expect(await list()).toMatchObject({ tasks: [{ state: "working", word: "running" }], trouble: { code: "UPSTREAM_UNREACHABLE" } });
+  expect(await list()).toMatchObject({ tasks: [{ state: "working", word: "running" }], failure: { code: "UPSTREAM_UNREACHABLE" } });
 });
 
 test("a failed one is asked for again with its whole address, which never left the server", async () => {

@@ -31,7 +31,7 @@ describe("what was typed and chosen", () => {
       const state = through(opened("01-invert"), typed, { type: "sending" }, { type: "answered", serial: 1, outcome, atMs: 1 });
       expect(state.opened?.graph["1"]?.inputs.width).toBe(640);
       expect(state.isSending).toBe(false);
-      expect(state.trouble?.kind).toBe(outcome.kind);
+      expect(state.submitError?.kind).toBe(outcome.kind);
     }
   });
 

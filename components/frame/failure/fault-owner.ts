@@ -1,14 +1,14 @@
 import { type ErrorCode } from "@/lib/contract/errors";
 import { codeByStatus, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
 
-export type Whose = "us" | "service" | "key" | "network" | "request" | "rights";
+export type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
 /** What only a browser can meet, beside the console's own codes. */
 type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
 export type SaidCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
 export type Told = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
-/** Whose fault a failure is. Complete by type: a new code does not compile until this is decided. */
-export const whoseFault: Readonly<Record<SaidCode, Whose>> = {
+/** FaultOwner fault a failure is. Complete by type: a new code does not compile until this is decided. */
+export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
   UNKNOWN: "service",
   CONSOLE_UNREACHABLE: "network",
   ABORTED: "network",
@@ -65,5 +65,5 @@ export function toSaidCode({ code, message = "", status = 0 }: Told): SaidCode {
 }
 
 function isSaidCode(code: string): code is SaidCode {
-  return Object.hasOwn(whoseFault, code);
+  return Object.hasOwn(faultOwners, code);
 }

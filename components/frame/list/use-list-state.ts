@@ -4,7 +4,7 @@ import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useOptimistic, useRef, useTransition } from "react";
 
 /** Where a list is, and how to get to another place of it. */
-export type PlaceOf<Query> = {
+export type ListState<Query> = {
   /** What was asked for last, even if its rows are still on their way. */
   query: Query;
   isMoving: boolean;
@@ -14,7 +14,7 @@ export type PlaceOf<Query> = {
 };
 
 /** The address is the state: a press changes it, and the controls show the press at once. A new question begins on its first page. */
-export function usePlace<Query extends { offset: number }>(query: Query, hrefFor: (query: Query) => string): PlaceOf<Query> {
+export function useListState<Query extends { offset: number }>(query: Query, hrefFor: (query: Query) => string): ListState<Query> {
   const router = useRouter();
   const [isMoving, startTransition] = useTransition();
   const [shown, show] = useOptimistic(query);

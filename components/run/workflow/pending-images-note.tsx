@@ -4,17 +4,17 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
-import { type Brought, type BroughtPicture } from "./brought";
+import { type PendingImages, type PendingImage } from "./pending-images";
 import { type PictureInput } from "./picture-inputs";
 
 const SHOWN = 8;
 
-type BroughtNoteProps = {
-  brought: Brought;
+type PendingImagesNoteProps = {
+  pendingImages: PendingImages;
   connection?: string;
   /** Of the workflow that is open; undefined where none is. */
   inputs?: readonly PictureInput[];
-  onUse?: (input: PictureInput, picture: BroughtPicture) => void;
+  onUse?: (input: PictureInput, picture: PendingImage) => void;
   onCopies?: (input: PictureInput) => void;
   /** Lets go of the open workflow, which has no place for them; one press leads back to it. */
   onElsewhere?: () => void;
@@ -22,16 +22,16 @@ type BroughtNoteProps = {
 };
 
 /** Pictures that came to be used: where they can go, and nothing is replaced before it is confirmed. */
-export function BroughtNote({
-  brought: { pictures, lost },
+export function PendingImagesNote({
+  pendingImages: { pictures, lost },
   connection,
   inputs,
   onUse,
   onCopies,
   onElsewhere,
   onDismiss,
-}: BroughtNoteProps) {
-  const t = useTranslations("run.brought");
+}: PendingImagesNoteProps) {
+  const t = useTranslations("run.pendingImages");
   const [first] = pictures;
   const isMany = pictures.length > 1;
   const next = inputs === undefined ? "open" : inputs.length === 0 ? "noInput" : isMany ? "many" : "one";

@@ -7,12 +7,12 @@ import { FailureNotice } from "@/components/ui/failure-notice";
 import { ProblemList } from "../form/problem-list";
 import { type PlacedProblems } from "../form/node-problems";
 import { type RunPorts } from "../run-ports";
-import { type Trouble } from "../run-state";
+import { type SubmitError } from "../run-state";
 import { NOT_WHOLE } from "../form/values";
 import { type UnknownActs, UnknownNote } from "./unknown-note";
 
-type TroubleNoteProps = {
-  trouble: Trouble;
+type SubmitErrorNoteProps = {
+  submitError: SubmitError;
   placed: PlacedProblems;
   missingClass?: string;
   unknown: UnknownActs & { newestJobs: RunPorts["newestJobs"] };
@@ -21,17 +21,17 @@ type TroubleNoteProps = {
 };
 
 /** What became of a run that did not start: whose fault, what was kept, the one thing to do. Nothing here sends again. */
-export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }: TroubleNoteProps) {
+export function SubmitErrorNote({ submitError, placed, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");
-  const { kind, failure } = trouble;
-  if (kind === "unknown") return <UnknownNote failure={failure} attempt={trouble.attempt} {...unknown} />;
+  const { kind, failure } = submitError;
+  if (kind === "unknown") return <UnknownNote failure={failure} attempt={submitError.attempt} {...unknown} />;
   const dismiss = (
     <Button tone="quiet" onClick={unknown.onLeave}>
       {common("dismiss")}
     </Button>
   );
-  if (kind === "lost") return <FailureNotice title={t("lost")} whose={t("lostWhose")} next={t("lostNext")} actions={dismiss} />;
+  if (kind === "lost") return <FailureNotice title={t("lost")} cause={t("lostCause")} next={t("lostNext")} actions={dismiss} />;
   const actions = (
     <>
       {/* Told by this page, before anything was sent. */}
@@ -40,13 +40,13 @@ export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }
     </>
   );
   if (failure.code === "masked_value") {
-    return <FailureNotice title={t("masked")} whose={t("maskedWhose")} next={t("maskedNext")} actions={dismiss} />;
+    return <FailureNotice title={t("masked")} cause={t("maskedCause")} next={t("maskedNext")} actions={dismiss} />;
   }
   if (kind === "invalid" && missingClass !== undefined) {
     return (
       <FailureNotice
         title={t("missingClass", { classType: missingClass })}
-        whose={t("missingClassWhose")}
+        cause={t("missingClassCause")}
         next={t("missingClassNext")}
         actions={actions}
       />
@@ -57,7 +57,7 @@ export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }
     return (
       <FailureNotice
         title={t("invalid", { count: placed.nodeCount })}
-        whose={t("invalidWhose")}
+        cause={t("invalidCause")}
         next={t("invalidNext")}
         detail={placed.strays.length > 0 ? <Strays placed={placed} /> : said}
         actions={actions}
@@ -65,7 +65,7 @@ export function TroubleNote({ trouble, placed, missingClass, unknown, onAnyway }
     );
   }
   if (failure.code === "prompt_no_outputs")
-    return <FailureNotice title={t("noOutputs")} whose={t("invalidWhose")} next={t("noOutputsNext")} actions={actions} />;
+    return <FailureNotice title={t("noOutputs")} cause={t("invalidCause")} next={t("noOutputsNext")} actions={actions} />;
   return (
     <div className="flex flex-col gap-1.5">
       <FailureMessage failure={failure} onRetry={onAnyway} actions={dismiss} />
