@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";

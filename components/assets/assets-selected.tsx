@@ -1,5 +1,3 @@
-"use client";
-
 import dynamic from "next/dynamic";
 import { useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/select-cells";

@@ -1,5 +1,3 @@
-"use client";
-
 import { Expand, Grid2x2, List, Maximize, Minimize } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";

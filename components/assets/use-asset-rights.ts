@@ -1,5 +1,3 @@
-"use client";
-
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { type AssetChange } from "./asset-calls";
 

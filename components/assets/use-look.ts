@@ -1,5 +1,3 @@
-"use client";
-
 import { useSearchParams } from "next/navigation";
 import { useCallback, useMemo } from "react";
 import { type AssetsLook, lookValues, readLook } from "./assets-look";

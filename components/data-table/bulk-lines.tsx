@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState, useEffect } from "react";
 import { Button } from "@/components/ui/controls/button";

@@ -1,5 +1,3 @@
-"use client";
-
 // The library has the columns and the header. Rows, selection and the window over a long list are ours, measured with 1,000 rows of Jobs
 // (React's production build in jsdom, medians of five pairs of runs on a busy machine): the library's rows and cells take 1.5 times as long to
 // draw (1.25 to 1.7), and twice as long when an answer changes one row (1.4 to 2.8), since each cell is a component. Its virtualiser is 10.4 kB

@@ -1,5 +1,3 @@
-"use client";
-
 type NewRowsProps = {
   count: number;
   /** "12 new jobs" */

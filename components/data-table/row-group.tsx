@@ -1,5 +1,3 @@
-"use client";
-
 import { type RowData } from "@tanstack/react-table";
 import { memo, useCallback, useSyncExternalStore } from "react";
 import { type RowGroup } from "./row-groups";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useSyncExternalStore } from "react";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { type SelectionStore } from "./selection-store";

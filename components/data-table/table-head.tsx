@@ -1,5 +1,3 @@
-"use client";
-
 import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
 import dynamic from "next/dynamic";
 import { type ReactNode, useId } from "react";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type RowData } from "@tanstack/react-table";
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { type Drawn } from "./drawn-columns";

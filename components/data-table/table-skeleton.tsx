@@ -1,5 +1,3 @@
-"use client";
-
 import { cn } from "@/components/ui/cn";
 import { Skeleton } from "@/components/ui/skeleton";
 import { bodyCellStyle, headCellStyle } from "./cell-style";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 
 /** What is missing from a list because the service sent it in an unknown shape: the others are shown, and this says so. */

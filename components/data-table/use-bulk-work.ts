@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useRef, useState } from "react";
 import { newActKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { newUuid } from "@/lib/browser/new-uuid";

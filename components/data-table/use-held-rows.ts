@@ -1,5 +1,3 @@
-"use client";
-
 import { useState, useSyncExternalStore } from "react";
 import { isAtTop, subscribeToTop } from "./at-top";
 import { holdRows, shareRows } from "./held-rows";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type RefObject, useEffect } from "react";
 import { isFreeKey } from "@/components/ui/hooks/free-key";
 

@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent, useState } from "react";
 import { isTyping } from "@/components/ui/hooks/free-key";
 import { useChosen } from "./select-cells";

@@ -1,5 +1,3 @@
-"use client";
-
 import { FileJson, FileText, Folder } from "lucide-react";
 import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";

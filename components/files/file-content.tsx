@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";

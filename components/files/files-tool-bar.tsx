@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useEffectEvent, useState } from "react";
 import { ToolBar } from "@/components/frame/list/tool-bar";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { WorkLine, WorkLines } from "@/components/data-table/work-line";
 import { failureText } from "@/components/frame/failure/failure-text";

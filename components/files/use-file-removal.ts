@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useMemo, useSyncExternalStore } from "react";
 import { showToast } from "@/components/ui/toast-store";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useMessages } from "next-intl";
 
 type ActWords = { wordOf: (action: string) => string; triedOf: (action: string) => string };

@@ -1,5 +1,3 @@
-"use client";
-
 import { type ComponentProps } from "react";
 import { Input } from "@/components/ui/controls/input";
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "@/lib/contract/passwords";

@@ -1,5 +1,3 @@
-"use client";
-
 import { create } from "zustand";
 
 /** What may lie over every page, opened by a key, a button or a command: the commands, or the list of keys. */

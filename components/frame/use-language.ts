@@ -1,5 +1,3 @@
-"use client";
-
 import { useRouter } from "next/navigation";
 import { useLocale } from "next-intl";
 import { type Language, LANGUAGE_COOKIE } from "@/lib/shared/languages";

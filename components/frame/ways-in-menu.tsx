@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { Menu } from "@/components/ui/controls/menu";
 import { useConnection } from "./connection/connection-context";

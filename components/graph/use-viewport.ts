@@ -1,5 +1,3 @@
-"use client";
-
 import { useCallback } from "react";
 import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
 import { type Size } from "@/components/ui/hooks/viewport";

@@ -1,5 +1,3 @@
-"use client";
-
 import { Maximize, Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useMemo, useState } from "react";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";

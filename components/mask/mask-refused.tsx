@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import { useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { useActWords } from "@/components/frame/act-words";
 import { RelativeTime } from "@/components/ui/time/relative-time";

@@ -1,5 +1,3 @@
-"use client";
-
 import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { createContext, type ReactNode, use } from "react";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { useEffect, useEffectEvent, useRef, useState } from "react";

@@ -1,5 +1,3 @@
-"use client";
-
 import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
 import { Link } from "@/components/ui/link";
 import { useRouter } from "next/navigation";

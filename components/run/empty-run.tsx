@@ -1,5 +1,3 @@
-"use client";
-
 import { FileJson2 } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useId, useRef, useState } from "react";

@@ -1,5 +1,3 @@
-"use client";
-
 import { FolderOpen } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ComponentProps, useState } from "react";

@@ -1,5 +1,3 @@
-"use client";
-
 import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo } from "react";
 import { type NodeMarks } from "@/components/graph/node-marks";

@@ -1,5 +1,3 @@
-"use client";
-
 import { CopyPlus, Download, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";

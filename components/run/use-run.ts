@@ -1,5 +1,3 @@
-"use client";
-
 import { useMemo, useSyncExternalStore } from "react";
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
 import { checkPicture } from "./form/controls/check-picture";

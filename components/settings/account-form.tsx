@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { type FormEvent, type ReactNode } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";

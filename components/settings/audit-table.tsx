@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";

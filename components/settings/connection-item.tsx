@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { connectionTone, keyWord } from "@/components/frame/connection/connection-status";
 import { useConnectionStatus } from "@/components/frame/counts-context";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale } from "next-intl";
 import { use, useState, useSyncExternalStore } from "react";
 import { type CurrentConnection } from "@/components/frame/connection/connection-context";

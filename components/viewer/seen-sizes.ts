@@ -1,5 +1,3 @@
-"use client";
-
 import { create } from "zustand";
 import { type Size } from "@/components/ui/hooks/viewport";
 

@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent, useState } from "react";
 
 export const slideSeconds = [2, 4, 8, 15] as const;

@@ -1,5 +1,3 @@
-"use client";
-
 import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Button, buttonStyle } from "@/components/ui/controls/button";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef } from "react";
 
 type ViewerDialogProps = {

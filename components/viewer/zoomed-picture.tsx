@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState, type PointerEvent } from "react";
 import { cn } from "@/components/ui/cn";

@@ -1,4 +1,3 @@
-"use client";
 // A value that the server rendered, kept true from then on by asking the console's API again (SWR).
 // Guarantees: the newer of the server's and the browser's answer is shown; a failure keeps the last value and says since when it is old;
 // nothing is asked while the page is hidden; whatever failed is asked again by itself, and the first success wakes all of its connection.

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { BulkLines } from "@/components/data-table/bulk-lines";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useState } from "react";
 import { useBulkWork } from "@/components/data-table/use-bulk-work";
 import { type AssetView } from "@/lib/contract/views/asset-view";

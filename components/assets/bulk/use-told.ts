@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { tellOutcomes } from "@/components/data-table/tell-outcomes";
 import { type Entry, outcomes } from "./asset-acts";

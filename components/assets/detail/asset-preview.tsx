@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import { useState } from "react";
 import { Media } from "@/components/viewer/media";

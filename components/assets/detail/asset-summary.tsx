@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type AssetDetail, type AssetView, toAssetDetail } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { type ListState } from "@/components/frame/list/use-list-state";
 import { Select } from "@/components/ui/controls/select";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type useTranslations } from "next-intl";
 import { columnsFor } from "@/components/data-table/features";
 import { CopyButton } from "@/components/ui/controls/copy-button";

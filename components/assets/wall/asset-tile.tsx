@@ -1,5 +1,3 @@
-"use client";
-
 import { memo, type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
 import { RelativeTime } from "@/components/ui/time/relative-time";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useChosen } from "@/components/data-table/select-cells";
 import { type Picking } from "./use-picking";
 

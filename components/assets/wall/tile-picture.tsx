@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useState } from "react";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";

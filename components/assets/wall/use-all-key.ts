@@ -1,5 +1,3 @@
-"use client";
-
 import { type RefObject } from "react";
 import { useAllKey } from "@/components/data-table/use-selection";
 import { type AssetsSource } from "./assets-source";

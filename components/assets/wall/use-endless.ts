@@ -1,5 +1,3 @@
-"use client";
-
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { isAtTop as isPageAtTop, subscribeToTop } from "@/components/data-table/at-top";
 import { shareRows } from "@/components/data-table/held-rows";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useMemo } from "react";
 import { useHeldRows } from "@/components/data-table/use-held-rows";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type MouseEvent } from "react";
 import { type AssetsSource } from "./assets-source";
 import { type Picking } from "./use-picking";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent } from "react";
 import { flushSync } from "react-dom";
 import { isFreeKey } from "@/components/ui/hooks/free-key";

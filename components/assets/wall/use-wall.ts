@@ -1,5 +1,3 @@
-"use client";
-
 import { type RefObject, startTransition, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { covers, type Drawn, fullPx, isSame, placeRows, rowsOf, type Shape } from "./drawn";

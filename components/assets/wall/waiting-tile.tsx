@@ -1,5 +1,3 @@
-"use client";
-
 /**
  * The place of an asset that is not read yet. A leap draws a screen of these in one frame: no hook, and no more elements than its looks take.
  * A press gives it no focus, which would be lost with the element when its asset comes.

@@ -1,5 +1,3 @@
-"use client";
-
 import useSWR from "swr";
 import { create } from "zustand";
 import { callApi } from "@/lib/browser/api";

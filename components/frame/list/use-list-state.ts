@@ -1,5 +1,3 @@
-"use client";
-
 import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useOptimistic, useRef, useTransition } from "react";
 

@@ -1,5 +1,3 @@
-"use client";
-
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent, useState } from "react";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { BulkLines } from "@/components/data-table/bulk-lines";
 import { failureText } from "@/components/frame/failure/failure-text";

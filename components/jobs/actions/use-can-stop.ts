@@ -1,5 +1,3 @@
-"use client";
-
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 
 /** False where the service is known to have no way to stop what runs: else the act will tell. Asked for only while something does. */

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { tellOutcomes } from "@/components/data-table/tell-outcomes";
 import { type Meant, useBulkWork } from "@/components/data-table/use-bulk-work";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { statusBadge } from "@/components/frame/job-status";

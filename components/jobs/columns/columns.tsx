@@ -1,5 +1,3 @@
-"use client";
-
 import dynamic from "next/dynamic";
 import { type ReactNode } from "react";
 import { type ColumnLook, columnsFor } from "@/components/data-table/features";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useMemo, useSyncExternalStore } from "react";
 import { useTranslations } from "next-intl";
 import { persisted, type Persisted } from "@/lib/browser/persisted";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { type MouseEvent } from "react";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";

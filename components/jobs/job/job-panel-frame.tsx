@@ -1,5 +1,3 @@
-"use client";
-
 import { type ComponentProps } from "react";
 import { cn } from "@/components/ui/cn";
 

@@ -1,5 +1,3 @@
-"use client";
-
 import { FileDown } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Picture } from "@/components/ui/pictures/picture";

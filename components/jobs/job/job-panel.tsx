@@ -1,5 +1,3 @@
-"use client";
-
 import { ChevronLeft, ChevronRight, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useRef, type RefObject, useEffectEvent } from "react";

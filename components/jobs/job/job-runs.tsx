@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { durationText } from "@/components/ui/time/duration";
 import { Card } from "@/components/ui/card";

@@ -1,5 +1,3 @@
-"use client";
-
 import { memo, useEffect, useMemo } from "react";
 import { type Sizing, type Sorting } from "@/components/data-table/features";
 import { type SelectionStore } from "@/components/data-table/selection-store";

@@ -1,5 +1,3 @@
-"use client";
-
 import dynamic from "next/dynamic";
 import { type ReactNode, useDeferredValue } from "react";
 import { type Opened, useOpenedId } from "@/components/frame/list/use-opened";

@@ -1,5 +1,3 @@
-"use client";
-
 import dynamic from "next/dynamic";
 import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/select-cells";

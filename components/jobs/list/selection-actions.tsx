@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { useEffect } from "react";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useState } from "react";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type KnownJob } from "../actions/end-jobs";

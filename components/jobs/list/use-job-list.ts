@@ -1,5 +1,3 @@
-"use client";
-
 import { useSearchParams } from "next/navigation";
 import { use, useCallback, useEffect, useLayoutEffect, useMemo, useState } from "react";
 import { createSelection } from "@/components/data-table/selection-store";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useSyncExternalStore } from "react";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type ListState } from "./list-state";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { type Cleared } from "@/lib/browser/clear-all";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { Button } from "@/components/ui/controls/button";

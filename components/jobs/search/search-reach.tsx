@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { useClock } from "@/components/ui/time/use-clock";

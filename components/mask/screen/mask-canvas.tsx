@@ -1,5 +1,3 @@
-"use client";
-
 import { useTheme } from "next-themes";
 import { useTranslations } from "next-intl";
 import { type ReactNode, type RefObject, useEffect, useId, useRef } from "react";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import { X } from "lucide-react";
 import useSWR from "swr";

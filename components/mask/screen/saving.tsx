@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { ProgressBar } from "@/components/ui/progress-bar";

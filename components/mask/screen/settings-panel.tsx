@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useId } from "react";
 import { Checkbox } from "@/components/ui/controls/checkbox";

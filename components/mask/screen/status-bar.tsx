@@ -1,5 +1,3 @@
-"use client";
-
 import { Eye, EyeOff, Maximize, ZoomIn, ZoomOut } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useSyncExternalStore } from "react";

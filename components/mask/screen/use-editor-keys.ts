@@ -1,5 +1,3 @@
-"use client";
-
 import { type RefObject, useEffect, useEffectEvent, useRef } from "react";
 import { isTyping } from "@/components/ui/hooks/free-key";
 import { type Command, commandOf, isForCanvas } from "../input/keys";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } from "react";
 import { type Contact, type Move, nextHands, noHands } from "../input/pointers";
 import { type Painter, type Touch } from "./painter";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useRef, useState } from "react";
 import { type OpenSession } from "../file/mask-session";
 import { notPacked, type SavedMask, type SaveFailure, saveMask, type SavePorts, type SaveStep } from "../file/save-mask";

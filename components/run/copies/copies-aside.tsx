@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { useConnections } from "@/components/frame/connection/connection-context";
 import { Button, buttonStyle } from "@/components/ui/controls/button";

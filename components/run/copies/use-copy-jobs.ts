@@ -1,4 +1,3 @@
-"use client";
 // Where the jobs of a set of copies are, asked for all of them at once.
 // Guarantees: one question however many copies there are; a state that was seen stays while answers fail; one that a whole list lacks for which
 // an earlier one was asked too is gone, if it had not ended; nothing is asked once all have ended or are gone.

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
 import { FieldRow, type FieldRowProps, isEditable } from "./field-row";

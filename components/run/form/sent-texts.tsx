@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { createContext, useContext } from "react";
 import { fieldDomId } from "./field-ids";

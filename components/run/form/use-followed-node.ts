@@ -1,5 +1,3 @@
-"use client";
-
 import { type FocusEvent, useCallback, useEffect, useState } from "react";
 import { focusProblem } from "./field-ids";
 import { isEditable } from "./field-row";

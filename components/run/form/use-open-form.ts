@@ -1,5 +1,3 @@
-"use client";
-
 import { useCallback, useMemo } from "react";
 import { outputNodes } from "./check";
 import { faultsOf, mergedErrors } from "../workflow/faults";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { CopyButton } from "@/components/ui/controls/copy-button";

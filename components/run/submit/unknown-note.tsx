@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { JobStatus } from "@/components/frame/job-status";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useRefreshCounts } from "@/components/frame/counts-context";
 import { type ReceiptEntry } from "@/components/jobs/actions/receipt-entry";
 import { useJobWork } from "@/components/jobs/actions/use-job-work";

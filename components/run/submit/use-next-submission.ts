@@ -1,5 +1,3 @@
-"use client";
-
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

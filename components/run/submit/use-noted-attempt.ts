@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent } from "react";
 import { ofTab } from "@/lib/browser/persisted";
 import { notedAttempt, type Attempt } from "./attempt";

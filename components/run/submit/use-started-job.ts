@@ -1,4 +1,3 @@
-"use client";
 // Where the newest job that this page started is, and what it has made.
 // Guarantees: one question each time for the newest jobs, as details carry the whole graph; the details once it has ended, for its outputs and
 // for an error that the list does not tell; then nothing is asked any more. One that the list lacks is gone where the details are a 404 too.

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";

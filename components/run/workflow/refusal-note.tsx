@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";

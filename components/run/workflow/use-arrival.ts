@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent } from "react";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Arrival } from "./arrivals";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent, useState } from "react";
 
 type Arrivals = { onFiles: (files: File[]) => void; onText: (text: string) => void };

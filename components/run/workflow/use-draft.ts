@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent } from "react";
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { forgetDraft, keepDraft, readDraft } from "./draft";

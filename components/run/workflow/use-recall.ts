@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent } from "react";
 
 /** After the page is hydrated: what a reload cut off in the middle is told of. */

@@ -1,5 +1,3 @@
-"use client";
-
 import { useCallback, useMemo, useState } from "react";
 import { inputKey, keepMemory, readMemory, toggled, type WorkflowMemory } from "./workflow-memory";
 

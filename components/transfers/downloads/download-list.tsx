@@ -1,5 +1,3 @@
-"use client";
-
 import { RotateCw, Square, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure/failure-text";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";

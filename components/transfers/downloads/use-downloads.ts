@@ -1,5 +1,3 @@
-"use client";
-
 import { useCallback, useState } from "react";
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi } from "@/lib/browser/api";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";

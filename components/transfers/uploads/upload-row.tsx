@@ -1,5 +1,3 @@
-"use client";
-
 import { Info, Pause, Play, RotateCw, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { memo } from "react";

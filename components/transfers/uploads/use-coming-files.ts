@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { type Dropped } from "@/lib/browser/dropped-files";
 import { aboutFile, newDraft, readDraft } from "./about";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useMemo, useSyncExternalStore } from "react";
 import { useConnections } from "@/components/frame/connection/connection-context";
 import { type KeptAlarm, keptAlarms, noAlarms } from "./alarm-book";

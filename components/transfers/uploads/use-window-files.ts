@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent, useState } from "react";
 import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/dropped-files";
 import { pastedName } from "./pasted-name";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type DragEvent, useState } from "react";
 
 /** Props for an element that takes dropped files for itself, and whether files hang over it. Folders are in the transfer alone. */

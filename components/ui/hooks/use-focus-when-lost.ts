@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useRef } from "react";
 
 /** For what answers an act: where the button that was pressed is gone, the next key would begin at the top of the page. */

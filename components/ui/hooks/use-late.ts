@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useState } from "react";
 
 /** True once `isOn` has been so for that long, and no longer than it is: what is over at once shows nothing of itself. */

@@ -1,5 +1,3 @@
-"use client";
-
 import { useCallback, useSyncExternalStore } from "react";
 
 /** Whether the window is as `query` says; false on the server and where there is no screen. */

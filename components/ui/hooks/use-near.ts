@@ -1,5 +1,3 @@
-"use client";
-
 import { type RefObject, useEffect, useState } from "react";
 
 /** True from the first time on that the element is about to be seen. */

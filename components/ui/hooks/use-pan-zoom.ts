@@ -1,5 +1,3 @@
-"use client";
-
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { drawingScales, fitted, type Point, type Scales, type Size, type Viewport, zoomed } from "./viewport";
 

@@ -1,5 +1,3 @@
-"use client";
-
 import { ImageOff } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { cn } from "../cn";

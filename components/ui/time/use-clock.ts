@@ -1,5 +1,3 @@
-"use client";
-
 import { useLocale } from "next-intl";
 import { chosenZone } from "./time-zone";
 import { useHydrated } from "./use-now";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useNow as usePageNow } from "next-intl";
 import { useSyncExternalStore } from "react";
 

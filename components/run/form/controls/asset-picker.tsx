@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { useId, useState, useEffect } from "react";
 import useSWR from "swr";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useTranslations } from "next-intl";
 import { Input } from "@/components/ui/controls/input";
 import { type ControlProps } from "./control-props";

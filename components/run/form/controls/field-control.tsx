@@ -1,5 +1,3 @@
-"use client";
-
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { useTranslations } from "next-intl";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

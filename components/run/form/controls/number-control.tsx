@@ -1,5 +1,3 @@
-"use client";
-
 import { useState } from "react";
 import { Input } from "@/components/ui/controls/input";
 import { type ControlProps } from "./control-props";

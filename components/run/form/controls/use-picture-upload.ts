@@ -1,5 +1,3 @@
-"use client";
-
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";

@@ -1,5 +1,3 @@
-"use client";
-
 import { useEffect, useEffectEvent } from "react";
 import { contentOf } from "./asset-value";
 import { type PictureContext } from "./picture-context";
