@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
 import { callerWentAway, refusal, timedOut, unreachable, unreadable } from "./failures";
 import { keyGate } from "./key-gate";
-import { type CallInput, toRequest, toUrl } from "./outgoing";
+import { type CallInput, keyHeader, toRequest, toUrl } from "./outgoing";
 import { type Send } from "./send";
 import { readBytes } from "./streams";
 
@@ -35,7 +35,7 @@ export async function openBytes(options: OpenOptions, operation: Operation, inpu
 /** For an address that a service named: a preview, a stored file. The key goes to the own origin, and not along its redirects. */
 export async function openAddress(options: OpenOptions, url: URL, input: CallInput): Promise<Result<Response, Failure>> {
   const own = url.origin === new URL(options.baseUrl).origin;
-  const withKey = own && options.apiKey !== undefined ? { ...input, headers: { ...input.headers, "x-api-key": options.apiKey } } : input;
+  const withKey = own ? { ...input, headers: { ...input.headers, ...keyHeader(options.apiKey) } } : input;
   return follow(options, { url, input, open: (signal) => hop(options, url, withKey, signal), learn: () => undefined });
 }
 

@@ -36,9 +36,13 @@ export function toUrl(baseUrl: string, operation: Operation, input: CallInput): 
   return url;
 }
 
+/** The only place where a key becomes part of a request. */
+export function keyHeader(apiKey: string | null | undefined): Record<string, string> {
+  return apiKey == null ? {} : { "x-api-key": apiKey };
+}
+
 export function toRequest(url: URL, operation: Operation, input: CallInput, apiKey: string | undefined, signal: AbortSignal): Request {
-  const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...input.headers });
-  if (apiKey !== undefined) headers.set("x-api-key", apiKey);
+  const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...input.headers, ...keyHeader(apiKey) });
   if (input.body) {
     headers.set("content-type", input.body.contentType);
     if (input.body.contentLength !== undefined) headers.set("content-length", String(input.body.contentLength));

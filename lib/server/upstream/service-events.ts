@@ -8,6 +8,7 @@ import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "
 import { WebSocket } from "ws";
 import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared/message-feed";
 import { isForbiddenAddress } from "./addresses";
+import { keyHeader } from "./outgoing";
 
 /** A preview is a picture of a few hundred thousand bytes. */
 const MOST_MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -32,7 +33,7 @@ export function listenToService({ baseUrl, apiKey }: Place, clientId: string | u
     return { stop: () => undefined, objection: () => undefined };
   }
   const socket = new WebSocket(url, {
-    headers: { "user-agent": "lightdesk", ...(apiKey !== undefined && { "x-api-key": apiKey }) },
+    headers: { "user-agent": "lightdesk", ...keyHeader(apiKey) },
     handshakeTimeout: HANDSHAKE_MS,
     maxPayload: MOST_MESSAGE_BYTES,
     perMessageDeflate: false,

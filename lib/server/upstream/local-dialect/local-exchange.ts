@@ -7,6 +7,7 @@ import { z } from "zod";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { UnreadableAnswer } from "../failures";
 import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
+import { keyHeader } from "../outgoing";
 import { TOO_LARGE } from "../read-body";
 import { type Send } from "../send";
 import { oneChunk, readBytes } from "../streams";
@@ -94,9 +95,8 @@ export function openExchange({ send, ended, largeAnswers }: LocalTools, request:
     ask(path, { json, query = {} } = {}) {
       const target = new URL(base + path);
       for (const [name, value] of Object.entries(query)) target.searchParams.set(name, String(value));
-      const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity" });
-      const key = request.headers.get("x-api-key");
-      if (key !== null) headers.set("x-api-key", key);
+      const key = keyHeader(request.headers.get("x-api-key"));
+      const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...key });
       if (json !== undefined) headers.set("content-type", "application/json");
       const method = json === undefined ? "GET" : "POST";
       const body = json && new Uint8Array(json);
