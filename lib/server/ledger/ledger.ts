@@ -1,6 +1,7 @@
 // The ledger of jobs, kept while the console works: what passes through is written down after it was answered.
 // Guarantees: nothing that a person waits for waits for it, and nothing fails because of it; secrets are masked before anything is
-// written; what is not yet written is bounded: answers beyond that are left out, which the reader is told, and reads again.
+// written; what is not yet written is bounded: answers beyond that are left out, which the reader is told, and reads again. So is what is
+// not written soon once it stops.
 
 import "server-only";
 import { type Store } from "../store/store";
@@ -12,6 +13,7 @@ import { createLedgerReader, type LedgerReader } from "./reader";
 const WAIT_MS = 100;
 const AT_ONCE = 50;
 const MOST_WAITING = 50;
+const STOPS_WITHIN_MS = 5000;
 
 type Change = { connectionId: string } & (
   | { kind: "seen"; notes: () => readonly LedgerNote[] }
@@ -41,6 +43,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   const waiting: Change[] = [];
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
   /** How many answers of a connection were not taken up. */
   const losses = new Map<string, number>();
   const lost = (connectionId: string) => void losses.set(connectionId, (losses.get(connectionId) ?? 0) + 1);
@@ -79,14 +82,16 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
         await jobLedger.restart(connectionId);
         reader.restart(connectionId);
       }
-      while (await jobLedger.sweep()) await breath();
+      // The next start goes on with it.
+      while (!isLate && (await jobLedger.sweep())) await breath();
       return;
     }
-    const notes = change.notes();
-    for (let at = 0; at < notes.length; at += AT_ONCE) {
+    const notes = isLate ? [] : change.notes();
+    for (let at = 0; at < notes.length && !isLate; at += AT_ONCE) {
       if (at > 0) await breath();
       if (await jobLedger.note(connectionId, notes.slice(at, at + AT_ONCE), most)) reader.wake(connectionId);
     }
+    if (isLate) lost(connectionId);
   }
 
   return {
@@ -96,8 +101,13 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
     restart: (connectionId) => add({ kind: "restarted", connectionId }),
     sweep: () => add({ kind: "swept", connectionId: "" }),
     settled,
+    /** What answers told and is not written within a few seconds is left out, as in a crash: the reader reads it again after the next start. */
     async stop() {
-      await reader.stop();
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOPS_WITHIN_MS)));
+      await Promise.race([reader.stop().then(settled), late]);
+      clearTimeout(timer);
+      isLate = true;
       await settled();
     },
   };

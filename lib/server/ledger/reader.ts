@@ -8,12 +8,12 @@ import "server-only";
 import { setMaxListeners } from "node:events";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Log } from "../log";
-import { type LedgerReach } from "../store/job-ledger";
+import { type Absent, type LedgerReach } from "../store/job-ledger";
 import { type Store } from "../store/store";
 import { type CallInput } from "../upstream/outgoing";
+import { type ListPage, pageOf, timesOf } from "./list-page";
 
 /** `job`: nothing is read of it here; what it tells is written down on its way. */
 export type LedgerRead = {
@@ -64,7 +64,6 @@ type Options = { store: Store; log: Log; now: () => number; most: number; settle
 /** Of what is between these two nothing is known yet. */
 export type LedgerGap = { afterMs: number; beforeMs: number };
 type Kept = LedgerReach & { keep(reach: LedgerReach): Promise<void> };
-type Page = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; end: number };
 /** `undefined`: there is nothing to do. */
 type Step = Failure | "done" | undefined;
 /** There was no room for the page, or on the disk: it is read again, later and later. */
@@ -83,7 +82,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     for (let failures = 0; !ending.signal.aborted && now() - used.usedMs < USED_FOR_MS;) {
       const began = performance.now();
       const step = await next(id, used).catch((err: unknown): Step => {
-        log.error({ err, connectionId: id }, "the ledger of jobs could not be read on");
+        if (!ending.signal.aborted) log.error({ err, connectionId: id }, "the ledger of jobs could not be read on");
         return notTaken;
       });
       failures = typeof step === "object" ? failures + 1 : 0;
@@ -168,12 +167,12 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     return "done";
   }
 
-  async function goOn(id: string, reach: Kept, { oldestMs, isLast, end }: Page): Promise<void> {
+  async function goOn(id: string, reach: Kept, { oldestMs, isLast, end }: ListPage): Promise<void> {
     await settled();
     const isFull = !isLast && (await isFullBefore(id, oldestMs));
     const cursorMs = oldestMs === undefined ? reach.cursorMs : Math.min(oldestMs, reach.cursorMs ?? oldestMs);
     const beyond = { afterMs: -1, beforeMs: cursorMs ?? Number.MAX_SAFE_INTEGER, present: [] };
-    if (isLast) while (await jobLedger.forgetAbsent(id, beyond));
+    if (isLast) await forgetAll(id, beyond);
     await reach.keep({
       ...reach,
       cursorMs,
@@ -198,7 +197,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     return call(flight.signal).finally(() => flights.delete(flight));
   }
 
-  async function readPage(id: string, used: Used, offset: number): Promise<Result<Page, Failure>> {
+  async function readPage(id: string, used: Used, offset: number): Promise<Result<ListPage, Failure>> {
     const query = { ...newestFirst, offset, limit: PAGE };
     const read = await underWay((signal) => used.read.jobs({ query, signal }));
     if (!read.ok) return read;
@@ -208,7 +207,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
   }
 
   /** The newest page goes on from what is known, or there is a gap before it, which is read next. */
-  async function join(id: string, used: Used, { newestMs, oldestMs, isLast }: Omit<Page, "end">): Promise<void> {
+  async function join(id: string, used: Used, { newestMs, oldestMs, isLast }: Omit<ListPage, "end">): Promise<void> {
     const { beginnings } = used;
     await settled();
     const known = await jobLedger.reach(id);
@@ -233,7 +232,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       if (page.ok) await join(id, used, page.value);
       return page.ok ? undefined : page.failure;
     } catch (err) {
-      log.error({ err, connectionId: id }, "the newest jobs could not be read for a search");
+      if (!ending.signal.aborted) log.error({ err, connectionId: id }, "the newest jobs could not be read for a search");
       return undefined;
     }
   }
@@ -244,7 +243,11 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     const isInOrder = times.every((ms, at) => at === 0 || ms <= (times[at - 1] ?? ms));
     if (!isWhole || !isInOrder) return;
     const between = { afterMs: times.at(-1) ?? 0, beforeMs: times[0] ?? 0, present: answer.jobs.map((job) => job.id) };
-    while (await jobLedger.forgetAbsent(id, between));
+    await forgetAll(id, between);
+  }
+
+  async function forgetAll(id: string, between: Absent): Promise<void> {
+    while (await jobLedger.forgetAbsent(id, between)) ending.signal.throwIfAborted();
   }
 
   async function readDetails(id: string, used: Used): Promise<Step> {
@@ -342,18 +345,4 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       await Promise.all([...connections.values()].map(({ loop: running }) => running));
     },
   };
-}
-
-function pageOf(answer: JobsAnswer, offset: number): Page {
-  const { jobs, pagination, unreadable = 0 } = answer;
-  const times = timesOf(answer);
-  const end = offset + jobs.length + unreadable;
-  const isLast =
-    jobs.length + unreadable === 0 ||
-    (pagination.has_more === undefined ? pagination.total !== undefined && end >= pagination.total : !pagination.has_more);
-  return { newestMs: times[0], oldestMs: times.at(-1), isLast, end };
-}
-
-function timesOf({ jobs }: JobsAnswer): number[] {
-  return jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
 }

@@ -220,7 +220,7 @@ export function createJobLedgerStore(database: Database) {
   };
 }
 
-type Absent = { afterMs: number; beforeMs: number; present: readonly string[] };
+export type Absent = { afterMs: number; beforeMs: number; present: readonly string[] };
 
 function merged(before: Known | undefined, note: LedgerNote): Known {
   const old: Partial<JobListItem> = before?.item ?? {};

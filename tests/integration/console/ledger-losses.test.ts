@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { ok } from "@/lib/shared/result";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { createLedger } from "@/lib/server/ledger/ledger";
@@ -14,23 +14,26 @@ import { until } from "@/tests/support/until";
 const NEWEST_MS = Date.UTC(2026, 4, 3);
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const end of ends.splice(0).reverse()) await end();
 });
 
+type Kept = { folder: string; id: string; jobs: JobListItem[] };
+
 /** A ledger that is told of each page that its reader reads, as it is where answers are passed on. */
-async function world() {
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-ledger-"));
+async function world(before?: Kept) {
+  const folder = before?.folder ?? (await mkdtemp(join(tmpdir(), "lightdesk-ledger-")));
   const store = openStore(folder);
   await store.migrate();
-  const { id } = await store.connections.create({ name: "Studio", baseUrl: "http://studio.test", createdAt: 1 });
+  const id = before?.id ?? (await store.connections.create({ name: "Studio", baseUrl: "http://studio.test", createdAt: 1 })).id;
   const ledger = createLedger({ store, log: createLog("silent"), now: Date.now, most: 10_000 });
   ends.push(
     () => rm(folder, { recursive: true, force: true }),
     () => store.close(),
     () => ledger.stop(),
   );
-  const jobs: JobListItem[] = [];
-  const state = { isBusy: false, pages: 0 };
+  const jobs = before?.jobs ?? [];
+  const state = { isBusy: false, pages: 0, hangs: false };
   const pass = (answer: JobsAnswer) => {
     // So much came at once that this page found no room.
     for (let count = 0; state.isBusy && count < 50; count += 1) ledger.see(id, () => []);
@@ -43,6 +46,7 @@ async function world() {
   ledger.reader.used(id, {
     jobs: ({ query }) => {
       state.pages += 1;
+      if (state.hangs) return new Promise(() => undefined);
       const answer = pageOf(Number(query?.offset), Number(query?.limit));
       pass(answer);
       return Promise.resolve(ok(answer));
@@ -55,7 +59,7 @@ async function world() {
   };
   const known = async () =>
     (await store.jobLedger.countByTime(id, "completed", { fromMs: 0, toMs: 2 * NEWEST_MS })).reduce((sum, { count }) => sum + count, 0);
-  return { ledger, id, add, known, state, newestPage: () => pageOf(0, 200), pass };
+  return { ledger, id, folder, jobs, add, known, state, newestPage: () => pageOf(0, 200), wholeList: () => pageOf(0, jobs.length), pass };
 }
 
 test("a newest page that found no room is read again, and what is behind it is unread until then", async () => {
@@ -86,4 +90,22 @@ test("a page that the reader read and that found no room is read again", async (
   await ledger.reader.refresh(id);
   state.isBusy = false;
   await until("what came last is known too", async () => (await known()) === 503);
+});
+
+test("a stop waits neither for a service that hangs nor for a long list to be written, and the next start reads what was left out", async () => {
+  const { ledger, add, known, state, wholeList, pass, ...kept } = await world();
+  add(1000);
+  state.hangs = true;
+  await until("the service was asked", () => state.pages > 0);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  pass(wholeList());
+  const stopped = ledger.stop();
+  await vi.advanceTimersByTimeAsync(5000);
+  await stopped;
+  vi.useRealTimers();
+  const written = await known();
+  expect(written).toBeLessThan(1000);
+  const next = await world(kept);
+  expect(await next.known()).toBe(written);
+  await until("all of it is known", async () => (await next.known()) === 1000);
 });
