@@ -196,7 +196,7 @@ export function createLocalFiles(): LocalFiles {
       const bytes = name.startsWith("blake3:")
         ? assets.find(({ asset_hash }) => asset_hash === name)?.bytes
         : pictures.get(`${url.searchParams.get("type") ?? "output"}/${folder && `${folder}/`}${name}`);
-      if (bytes) answerBytes(response, bytes, "image/png");
+      if (bytes) answerBytes(response, bytes, typeOf(name), { range: request.headers.range, name });
       else response.writeHead(404).end();
     } else return false;
     return true;
@@ -222,8 +222,32 @@ function formOf({ headers, body }: Seen): Promise<FormData> {
   return new Response(new Uint8Array(body), { headers: { "content-type": headers["content-type"] ?? "" } }).formData();
 }
 
-function answerBytes(response: ServerResponse, bytes: Buffer, type: string): void {
-  response.writeHead(200, { "content-type": type, "content-length": bytes.length }).end(bytes);
+const types: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  webp: "image/webp",
+  mp4: "video/mp4",
+  webm: "video/webm",
+  flac: "audio/flac",
+  mp3: "audio/mpeg",
+  txt: "text/plain",
+};
+
+/** By the name alone; what it does not know is only bytes. */
+function typeOf(name: string): string {
+  return types[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
+}
+
+function answerBytes(response: ServerResponse, bytes: Buffer, type: string, { range, name }: { range?: string; name?: string } = {}): void {
+  const headers = { "content-type": type, "accept-ranges": "bytes", ...(name && { "content-disposition": `filename="${name}"` }) };
+  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
+  if (first === undefined) return void response.writeHead(200, { ...headers, "content-length": bytes.length }).end(bytes);
+  const from = Number(first);
+  if (from >= bytes.length) return void response.writeHead(416, { "content-range": `bytes */${bytes.length}` }).end();
+  const to = Math.min(last ? Number(last) : bytes.length - 1, bytes.length - 1);
+  const part = bytes.subarray(from, to + 1);
+  const told = { "content-length": part.length, "content-range": `bytes ${from}-${to}/${bytes.length}` };
+  response.writeHead(206, { ...headers, ...told }).end(part);
 }
 
 function textOf(value: FormDataEntryValue | null): string {

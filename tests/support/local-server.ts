@@ -1,4 +1,4 @@
-// A plain local server over real HTTP, as the wire facts (section 5, 3.2, 3.6 to 3.10, 3.21) describe it: one user, no key, its own words.
+// A plain local server over real HTTP, as real ones answer: one user, no key, their own words, orders and refusals.
 // It runs nothing by itself: a test moves its jobs. What it has made once it takes from its cache, and tells of that to a named client only.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
@@ -16,6 +16,8 @@ export type LocalServer = LittleServer & {
   end(outputs?: Entry["outputs"]): void;
   /** Ends what runs as its Interrupt button does, inside this node. */
   interrupt(nodeId: string): void;
+  /** Ends what runs with an exception of this node; those before it were done. */
+  fail(nodeId: string, message: string): void;
   /** As after its process was ended and started: the queue and the history are lost. */
   restart(): void;
   /** Runs once, just before the next change of the queue is carried out. */
@@ -24,11 +26,12 @@ export type LocalServer = LittleServer & {
 
 /**
  * `files`: what it keeps; without them it was started without assets and holds next to nothing. `isOld`: a version before /api/jobs and
- * before assets (0.3.64), whose jobs carry no time of their own. `objectInfo`: its list of nodes.
+ * before assets (0.3.64), whose jobs carry no time of their own. `hasAssets`: false where it was started without them and has files all the
+ * same. `objectInfo`: its list of nodes.
  */
 export async function startLocalServer(
   files?: LocalFiles,
-  { isOld = false, objectInfo }: { isOld?: boolean; objectInfo?: object } = {},
+  { isOld = false, hasAssets = !isOld, objectInfo }: { isOld?: boolean; hasAssets?: boolean; objectInfo?: object } = {},
 ): Promise<LocalServer> {
   const place: Place = { running: [], pending: [], history: new Map() };
   const made = new Map<string, Entry["outputs"]>();
@@ -41,13 +44,21 @@ export async function startLocalServer(
     place.pending.push([number - 1, id, graph, { ...extra, ...(!isOld && { create_time: 1_767_225_600_000 + number * 1000 }) }, ids]);
     return id;
   };
+  const interruptIn = (nodeId: string) => {
+    for (const item of place.running.splice(0)) place.history.set(item[1], interrupted(item, nodeId));
+  };
   const server = await startLittleServer(async (request, response) => {
     const url = new URL(request.url, "http://local");
     const route = `${request.method} ${url.pathname}`;
     const nothing = (status: number) => void response.writeHead(status).end();
     // On loopback an Origin that is not its own host is refused; a key means nothing to it.
     if (request.headers.origin !== undefined) return nothing(403);
-    if (await files?.answer(request, response)) return;
+    // No route of that name: what is no GET meets the one for static files.
+    if (isOld && /^\/api\/(jobs|assets|tags)(\/|$)/.test(url.pathname)) return noRoute(request, response);
+    const isOfAssets = /^\/api\/(assets|tags)(\/|$)/.test(url.pathname);
+    if ((hasAssets || !isOfAssets) && (await files?.answer(request, response))) return;
+    // These read a body without asking whether there is one.
+    if (request.body.length === 0 && ["POST /api/queue", "POST /api/history", "POST /api/free"].includes(route)) return nothing(500);
     const body = readBody(request);
     if (route === "GET /api/system_stats")
       return answerJson(response, { system: { os: "linux", comfyui_version: isOld ? "0.3.64" : "0.27.0" }, devices: [] });
@@ -56,6 +67,15 @@ export async function startLocalServer(
       const prompt_id = submit(record(body.prompt), { ...record(body.extra_data), ...client });
       return answerJson(response, { prompt_id, number: number - 1, node_errors: {} });
     }
+    if (route === "GET /api/prompt")
+      return answerJson(response, { exec_info: { queue_remaining: place.pending.length + place.running.length } });
+    if (route === "POST /api/interrupt") {
+      const [item] = place.running;
+      // An id that does not run is left alone; without one it is whatever runs.
+      if (item && [undefined, item[1]].includes(textOf(body.prompt_id))) interruptIn(Object.keys(item[2])[0] ?? "");
+      return nothing(200);
+    }
+    if (route === "POST /api/free") return nothing(200);
     if (route === "GET /api/queue") return answerJson(response, { queue_running: place.running, queue_pending: place.pending });
     if (route === "POST /api/queue") {
       beforeNext?.();
@@ -77,11 +97,10 @@ export async function startLocalServer(
       return nothing(200);
     }
     if (url.pathname === "/api/object_info" && objectInfo) return answerJson(response, objectInfo);
-    // No route of that name: what is no GET meets the one for static files.
-    if (isOld && /^\/api\/(jobs|assets|tags)(\/|$)/.test(url.pathname)) return noRoute(request, response);
-    if (url.pathname === "/api/jobs") return answerJobs(place, url.searchParams, (value, status) => answerJson(response, value, status));
-    if (url.pathname.startsWith("/api/jobs/")) {
-      const job = jobDetails(place, url.pathname.slice("/api/jobs/".length));
+    if (route === "GET /api/jobs") return answerJobs(place, url.searchParams, (value, status) => answerJson(response, value, status));
+    const [, jobId] = /^GET \/api\/jobs\/([^/]+)$/.exec(route) ?? [];
+    if (jobId !== undefined) {
+      const job = jobDetails(place, jobId);
       return job ? answerJson(response, job) : answerJson(response, { error: "Job not found" }, 404);
     }
     if (route === "GET /api/userdata") {
@@ -92,7 +111,7 @@ export async function startLocalServer(
       if (dir !== "workflows/") return nothing(404);
       return answerJson(response, isFull ? [{ path: "a.json", size: 2, modified: 1_767_225_600_000 }] : ["a.json"]);
     }
-    if (url.pathname.startsWith("/api/assets")) return answerJson(response, { error: { code: "SERVICE_DISABLED", message: "off" } }, 503);
+    if (isOfAssets) return answerJson(response, { error: { code: "SERVICE_DISABLED", message: "off" } }, 503);
     noRoute(request, response);
   });
   return {
@@ -107,8 +126,9 @@ export async function startLocalServer(
         place.history.set(item[1], ended(item, known === undefined || item[3].client_id !== undefined ? (known ?? outputs) : {}));
       }
     },
-    interrupt: (nodeId) => {
-      for (const item of place.running.splice(0)) place.history.set(item[1], interrupted(item, nodeId));
+    interrupt: interruptIn,
+    fail: (nodeId, message) => {
+      for (const item of place.running.splice(0)) place.history.set(item[1], failed(item, nodeId, message));
     },
     restart: () => {
       place.running = [];
@@ -132,6 +152,24 @@ function interrupted(item: Item, node_id: string): Entry {
   return { prompt: item, outputs: {}, status: { status_str: "error", completed: false, messages }, meta: {} };
 }
 
+/** Its error is the event itself, with the names of the nodes that were done where others tell their outputs. */
+function failed(item: Item, node_id: string, exception_message: string): Entry {
+  const ids = Object.keys(item[2]);
+  const executed = ids.slice(0, Math.max(0, ids.indexOf(node_id)));
+  const facts = { prompt_id: item[1], node_id, node_type: record(item[2][node_id]).class_type, executed };
+  const error = {
+    ...facts,
+    exception_message,
+    exception_type: "RuntimeError",
+    traceback: [`RuntimeError: ${exception_message}\n`],
+    current_inputs: {},
+    current_outputs: executed,
+    timestamp: 1_767_225_701_000,
+  };
+  const messages = [start(item[1]), ["execution_error", error]];
+  return { prompt: item, outputs: {}, status: { status_str: "error", completed: false, messages }, meta: {} };
+}
+
 function noRoute({ method }: Seen, response: ServerResponse): void {
   const [status, words] = method === "GET" ? [404, "404: Not Found"] : [405, "405: Method Not Allowed"];
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(words);
@@ -146,24 +184,36 @@ function historyPage(entries: [string, Entry][], query: URLSearchParams): [strin
 }
 
 function allJobs({ running, pending, history }: Place) {
-  const view = (item: Item, status: string) => ({
-    id: item[1],
-    status,
-    create_time: item[3].create_time,
-    priority: item[0],
-    outputs_count: 0,
-  });
-  const words = ({ status }: Entry) => (status.status_str === "success" ? "completed" : "cancelled");
+  const view = ([priority, id, , extra]: Item, status: string) => {
+    const workflow_id = record(record(extra.extra_pnginfo).workflow).id;
+    return { id, status, create_time: extra.create_time, priority, outputs_count: 0, workflow_id };
+  };
+  const jobOf = (entry: Entry) => {
+    const ending = endingOf(entry);
+    const word = { execution_error: "failed", execution_interrupted: "cancelled" }[ending?.[0] ?? ""] ?? "completed";
+    const files = Object.entries(entry.outputs).flatMap(([nodeId, output]) =>
+      Object.entries(record(output)).flatMap(([mediaType, items]) =>
+        (Array.isArray(items) ? items : []).map(record).flatMap((file) => (file.filename ? [{ ...file, nodeId, mediaType }] : [])),
+      ),
+    );
+    return {
+      ...view(entry.prompt, word),
+      execution_start_time: 1_767_225_700_000,
+      execution_end_time: 1_767_225_701_000,
+      outputs_count: files.length,
+      preview_output: files.find((file) => record(file).type === "output") ?? files[0],
+      execution_error: word === "failed" ? ending?.[1] : undefined,
+    };
+  };
   return [
     ...pending.map((item) => view(item, "pending")),
     ...running.map((item) => view(item, "in_progress")),
-    ...[...history.values()].map((entry) => ({
-      ...view(entry.prompt, words(entry)),
-      execution_start_time: 1_767_225_700_000,
-      execution_end_time: 1_767_225_701_000,
-      outputs_count: Object.keys(entry.outputs).length,
-    })),
+    ...[...history.values()].map(jobOf),
   ];
+}
+
+function endingOf({ status }: Entry): [string, object] | undefined {
+  return Array.isArray(status.messages) ? (status.messages as [string, object][]).at(-1) : undefined;
 }
 
 /** Of what waits or runs it tells no graph: that is in its queue. */
@@ -175,21 +225,38 @@ function jobDetails(place: Place, id: string) {
   return { ...job, outputs: entry.outputs, execution_status: entry.status, workflow: { prompt, extra_data } };
 }
 
+const jobStates = ["pending", "in_progress", "completed", "failed", "cancelled"];
+
 function answerJobs(place: Place, query: URLSearchParams, answer: (value: unknown, status?: number) => void): void {
+  const refuse = (error: string) => answer({ error }, 400);
+  const asked = (query.get("status") ?? "")
+    .split(",")
+    .map((word) => word.trim().toLowerCase())
+    .filter((word) => word !== "");
+  const unknown = asked.filter((word) => !jobStates.includes(word));
+  if (unknown.length > 0) return refuse(`Invalid status value(s): ${unknown.join(", ")}. Valid values: ${jobStates.join(", ")}`);
   const sort = query.get("sort_by") ?? "created_at";
-  if (!["created_at", "execution_duration"].includes(sort)) {
-    return answer({ error: "sort_by must be 'created_at' or 'execution_duration'" }, 400);
-  }
-  const asked = (query.get("status") ?? "").split(",").filter((word) => word !== "");
-  const jobs = allJobs(place).filter(({ status }) => asked.length === 0 || asked.includes(status));
-  const offset = Number(query.get("offset") ?? 0);
+  if (!["created_at", "execution_duration"].includes(sort)) return refuse("sort_by must be 'created_at' or 'execution_duration'");
+  const order = query.get("sort_order") ?? "desc";
+  if (!["asc", "desc"].includes(order)) return refuse("sort_order must be 'asc' or 'desc'");
   const limit = query.has("limit") ? Number(query.get("limit")) : null;
-  const page = jobs.slice(offset, limit === null ? undefined : offset + limit);
+  if (limit !== null && !Number.isInteger(limit)) return refuse("limit must be an integer");
+  if (limit !== null && limit < 1) return refuse("limit must be a positive integer");
+  const offset = Math.max(0, Number(query.get("offset") ?? 0));
+  const jobs = allJobs(place).filter(({ status }) => asked.length === 0 || asked.includes(status));
+  const key = (job: Record<string, unknown>) =>
+    sort === "created_at" ? Number(job.create_time ?? 0) : Number(job.execution_end_time ?? 0) - Number(job.execution_start_time ?? 0);
+  const sorted = jobs.sort((one, other) => (order === "asc" ? key(one) - key(other) : key(other) - key(one)));
+  const page = sorted.slice(offset, limit === null ? undefined : offset + limit);
   answer({ jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } });
 }
 
 function readBody({ body }: Seen): Record<string, unknown> {
   return body.length === 0 ? {} : record(JSON.parse(body.toString("utf8")));
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function record(value: unknown): Record<string, unknown> {
