@@ -1,11 +1,11 @@
 import { type AuditQuery } from "@/lib/contract/audit/audit";
 import { withQuery } from "@/lib/browser/urls";
 
-export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before">;
+export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before" | "upTo">;
 
 /** A page of the log as an address: what is narrowed down is in it, and can be shared. */
-export function auditAddress({ member, action, on, within, before }: AuditView): `/${string}` {
-  return withQuery("/settings/audit", { member, action, on, within, before });
+export function auditAddress({ member, action, on, within, before, upTo }: AuditView): `/${string}` {
+  return withQuery("/settings/audit", { member, action, on, within, before, upTo });
 }
 
 export function auditFile({ member, action, on, within }: AuditView): `/${string}` {

@@ -26,7 +26,7 @@ export function AuditFilters({ view, choices }: AuditFiltersProps) {
   const known = use(choices);
   const { members, actions } = known.ok ? known.value : { members: [], actions: [] };
   // A narrower list begins at its newest.
-  const narrow = (change: Partial<AuditView>) => router.push(auditAddress({ ...view, before: undefined, ...change }));
+  const narrow = (change: Partial<AuditView>) => router.push(auditAddress({ ...view, before: undefined, upTo: undefined, ...change }));
   const isNarrowed = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);
   return (
     <div className="flex flex-wrap items-center gap-2">

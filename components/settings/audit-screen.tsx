@@ -53,7 +53,7 @@ function AuditEntries({ view, page }: { view: AuditView; page: Reads["page"] }) 
   const router = useRouter();
   const result = use(page);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
-  const { entries, hasMore } = result.value;
+  const { entries, hasMore, upTo } = result.value;
   const isWhole = [view.member, view.action, view.on, view.within, view.before].every((value) => value === undefined);
   const said = isWhole ? "empty" : "noMatch";
   return (
@@ -63,12 +63,12 @@ function AuditEntries({ view, page }: { view: AuditView; page: Reads["page"] }) 
       </Card>
       <div className="flex gap-2">
         {view.before === undefined ? null : (
-          <Link href={auditAddress({ ...view, before: undefined })} className={buttonStyle()}>
+          <Link href={auditAddress({ ...view, before: undefined, upTo: undefined })} className={buttonStyle()}>
             {t("newest")}
           </Link>
         )}
         {hasMore ? (
-          <Link href={auditAddress({ ...view, before: entries.at(-1)?.id })} className={buttonStyle()}>
+          <Link href={auditAddress({ ...view, before: entries.at(-1)?.id, upTo })} className={buttonStyle()}>
             {t("older")}
           </Link>
         ) : null}

@@ -7,7 +7,7 @@ import { integerText, maybe } from "../schemas/lenient";
 const text = z.string().trim().min(1).max(200);
 const ms = integerText({ min: 0 });
 
-/** `on` is a connection; `from` and `to` are milliseconds since 1970; `within` is hours back from now; `before` is the id of the last entry of the page before. */
+/** `on` is a connection; `from` and `to` are milliseconds since 1970; `within` is hours back from now; `before` is the id of the last entry of the page before, `upTo` what its page said. */
 const filterSchema = z.object({
   member: maybe(text),
   action: maybe(text),
@@ -18,6 +18,7 @@ const filterSchema = z.object({
 });
 export const auditQuerySchema = filterSchema.extend({
   before: maybe(integerText({ min: 1 })),
+  upTo: maybe(integerText({ min: 1 })),
   limit: integerText({ min: 1, max: 200 }).default(50),
 });
 export type AuditFilter = z.infer<typeof filterSchema>;
@@ -43,6 +44,7 @@ export type AuditItem = {
   refused?: number;
 };
 export type AuditPart = { id: string; name?: string; at: number; isRefused?: true };
-export type AuditPage = { entries: AuditItem[]; hasMore: boolean };
+/** `upTo`: the newest entry of all when the first page was read; what was written since is on no page after it. */
+export type AuditPage = { entries: AuditItem[]; hasMore: boolean; upTo?: number };
 /** What a page can be narrowed down to: everybody and every act that the log has met. */
 export type AuditChoices = { members: { id: string; name: string }[]; actions: string[] };

@@ -33,7 +33,8 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { audit } = composition().store;
   const names = await connectionNames(viewer);
-  const search = searchOf(query);
+  const upTo = query.upTo ?? (await audit.newestId());
+  const search = { ...searchOf(query), upTo };
   const read: Logged[][] = [];
   let rows: AuditItem[] = [];
   let isOver = false;
@@ -47,7 +48,7 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
     isOver = page.isOver;
     isFull = page.acts.length === READ_PAGE;
   }
-  return ok({ entries: rows.slice(0, query.limit), hasMore: rows.length > query.limit || !isOver });
+  return ok({ entries: rows.slice(0, query.limit), hasMore: rows.length > query.limit || !isOver, upTo });
 }
 
 export async function listAuditChoices(viewer: Viewer): Promise<Result<AuditChoices, Failure>> {
@@ -57,7 +58,7 @@ export async function listAuditChoices(viewer: Viewer): Promise<Result<AuditChoi
 /** A bare generator: whoever stops reading it ends it. */
 export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGenerator<string, void> {
   const names = await connectionNames(viewer);
-  const search = searchOf(filter);
+  const search = { ...searchOf(filter), upTo: await composition().store.audit.newestId() };
   yield (
     BYTE_ORDER_MARK +
     csvLine([

@@ -24,7 +24,16 @@ export type AuditEntry = {
   act?: string;
 };
 export type KeptEntry = Omit<AuditEntry, "act"> & { id: number; actId?: string };
-type AuditSearch = { memberId?: string; action?: string; connectionId?: string; from?: number; to?: number; before?: number };
+/** `upTo`: the newest entry when the reading began. An act that goes on meanwhile is read as it was then, or its beginning would be passed over. */
+type AuditSearch = {
+  memberId?: string;
+  action?: string;
+  connectionId?: string;
+  from?: number;
+  to?: number;
+  before?: number;
+  upTo?: number;
+};
 type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
@@ -132,6 +141,13 @@ export function createAuditStore(database: Database) {
     /** The newest first. */
     list,
     listActs,
+    async newestId(): Promise<number | undefined> {
+      const { id } = await database
+        .selectFrom("audit")
+        .select(({ fn }) => fn.max("id").as("id"))
+        .executeTakeFirstOrThrow();
+      return id === null ? undefined : Number(id);
+    },
     listNewest: (limit: number) => list({}, limit),
 
     /** Who did it first, under the name that they have now; undefined where it was not done through the console. */
@@ -169,7 +185,7 @@ export function createAuditStore(database: Database) {
   };
 }
 
-function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to }: AuditSearch) {
+function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
   const column = (name: keyof AuditRow) => sql.ref(`${table}.${name}`);
   const conditions = [
     sql`1 = 1`,
@@ -178,6 +194,7 @@ function matching(table: "audit" | "newer", { memberId, action, connectionId, fr
     ...(connectionId === undefined ? [] : [sql`${column("connection_id")} = ${connectionId}`]),
     ...(from === undefined ? [] : [sql`${column("at")} >= ${from}`]),
     ...(to === undefined ? [] : [sql`${column("at")} < ${to}`]),
+    ...(upTo === undefined ? [] : [sql`${column("id")} <= ${upTo}`]),
   ];
   return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
 }

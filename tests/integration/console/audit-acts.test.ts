@@ -25,9 +25,10 @@ async function store(name: string, headers: Record<string, string>): Promise<str
   expect(answer.status).toBeLessThan(300);
   return (await answer.json()).id;
 }
-async function rows(query = ""): Promise<AuditItem[]> {
-  return (await (await harness.request(`/api/console/audit?limit=50${query}`, { as: "admin" })).json()).entries;
+async function pageOf(query: string): Promise<AuditPage> {
+  return (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).json();
 }
+const rows = async (query = ""): Promise<AuditItem[]> => (await pageOf(`limit=50${query}`)).entries;
 
 test("files that are hashed first, slowly and beside another member's acts, are one row with their names", async () => {
   const act = acting("drop-of-three-files");
@@ -121,8 +122,7 @@ test("large acts are read a few thousand entries at a time, and each is a row th
       SELECT ${now}, 'r', 'm', 'M', 'deleteAsset', 'large', (number / 900) || '-' || (number % 900), 204, 'act ' || (number / 900), '' FROM entry`);
   database.close();
   const read = vi.spyOn(audit, "listActs");
-  const page = async (before = ""): Promise<AuditPage> =>
-    (await harness.request(`/api/console/audit?limit=200&on=large${before}`, { as: "admin" })).json();
+  const page = (before = "") => pageOf(`limit=200&on=large${before}`);
   const first = await page();
   const second = await page(`&before=${first.entries.at(-1)?.id}`);
   expect([first.entries.length, first.hasMore, second.entries.length, second.hasMore]).toEqual([5, true, 3, false]);
@@ -133,4 +133,35 @@ test("large acts are read a few thousand entries at a time, and each is a row th
   for (const line of lines.slice(1)) expect(line).toMatch(/,900,(\d-\d+; ){899}\d-\d+$/);
   const sizes = await Promise.all(read.mock.results.map(async ({ value }) => (await value).acts.flat().length));
   expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
+});
+
+test("an act that goes on while the log is read is on its later page, and in its file, as it was when the reading began", async () => {
+  const goOn = (name: string, act: string) => store(name, acting(act));
+  await goOn("read-1.txt", "goes-on-while-read-1");
+  await goOn("read-2.txt", "goes-on-while-read-2");
+  await store("read-3.txt", {});
+  const first = await pageOf("limit=1&action=uploadAsset");
+  await goOn("read-4.txt", "goes-on-while-read-2");
+  const second = await pageOf(`limit=1&action=uploadAsset&before=${first.entries[0]?.id}&upTo=${first.upTo}`);
+  expect(second.entries[0]?.parts?.map(({ name }) => name)).toEqual(["read-2.txt"]);
+  expect(second.upTo).toBe(first.upTo);
+
+  // More than are read for the file at a time.
+  const database = new Sqlite(join(harness.console.env.dataDir, "console.sqlite"));
+  database.exec(`
+    WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 149)
+    INSERT INTO audit (at, request_id, member_id, member_name, action, connection_id, target, status, act_id, hash)
+      SELECT ${now} + 20000 * number, 'r', 'm', 'M', 'uploadAsset', 'between', number, 200, NULL, '' FROM entry`);
+  database.close();
+  const file = (await harness.request("/api/console/audit/export?action=uploadAsset", { as: "admin" })).body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { value, done = true } = (await file?.read()) ?? {};
+    text += decoder.decode(value, { stream: true });
+    if (done) break;
+    if (text.includes(",between,") && !text.includes("read-")) await goOn("read-5.txt", "goes-on-while-read-1");
+  }
+  expect(text).toContain("read-1.txt");
+  expect(text).not.toContain("read-5.txt");
 });
