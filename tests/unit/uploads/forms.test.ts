@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { chooseZone } from "@/components/ui/time/time-zone";
 import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/transfers/uploads/about";
 import { MOST_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address";
 import { checkStored } from "@/components/transfers/uploads/check-hash";
@@ -126,5 +127,24 @@ describe("small things that are typed or pasted", () => {
     const at = new Date(2026, 0, 2, 3, 4, 5);
     expect(pastedName(new File(["x"], "image.png", { type: "image/png" }), at).name).toBe("pasted 2026-01-02 03-04-05.png");
     expect(pastedName(new File(["x"], "cat.png"), at).name).toBe("cat.png");
+  });
+
+  it.each([
+    ["Asia/Shanghai", "pasted 2026-01-01 00-30-09.png"],
+    ["America/Los_Angeles", "pasted 2025-12-31 08-30-09.png"],
+  ])("a pasted picture is named by the time that the person chose to read: %s", (zone, name) => {
+    const kept = new Map<string, string>();
+    const localStorage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => kept.set(key, value),
+      removeItem: (key: string) => kept.delete(key),
+    };
+    vi.stubGlobal("window", { localStorage });
+    onTestFinished(() => {
+      chooseZone(undefined);
+      vi.unstubAllGlobals();
+    });
+    chooseZone(zone);
+    expect(pastedName(new File(["x"], "image.png"), new Date("2025-12-31T16:30:09Z")).name).toBe(name);
   });
 });
