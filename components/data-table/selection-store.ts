@@ -2,6 +2,7 @@
 // `matching` means all that the filters match, on whatever page; choosing single rows ends it.
 
 import { createStore } from "zustand/vanilla";
+import { between } from "@/components/ui/hooks/use-range";
 
 export type SelectionStore = ReturnType<typeof createSelection>;
 
@@ -71,10 +72,4 @@ export function createSelection() {
 
 function isSame(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((id, at) => id === others[at]);
-}
-
-function between(listed: readonly string[], from: string | undefined, to: string): readonly string[] {
-  const a = from === undefined ? -1 : listed.indexOf(from);
-  const b = listed.indexOf(to);
-  return a < 0 || b < 0 ? [to] : listed.slice(Math.min(a, b), Math.max(a, b) + 1);
 }

@@ -5,7 +5,7 @@ import { type FormField } from "../form/form-model";
 import { own } from "../form/own";
 import { type PictureContext } from "../form/controls/picture-context";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox } from "@/components/ui/controls/checkbox";
+import { CheckList } from "@/components/ui/controls/check-list";
 import { Input } from "@/components/ui/controls/input";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { optionsOf, type Typed, type Way } from "./variation";
@@ -37,17 +37,9 @@ export function WayFields({ field, way, typed, picture, onTyped }: WayFieldsProp
       return (
         <fieldset className="max-h-52 overflow-y-auto rounded-md border border-line px-3 py-2">
           <legend className="sr-only">{t("way.chosen")}</legend>
-          {optionsOf(field).map((option, place) => (
-            <label key={place} className="flex min-h-7 items-center gap-2">
-              <Checkbox
-                checked={typed.chosen.includes(option)}
-                onChange={({ target }) =>
-                  onTyped({ chosen: target.checked ? [...typed.chosen, option] : typed.chosen.filter((other) => other !== option) })
-                }
-              />
-              {typeof option === "boolean" ? t(option ? "on" : "off") : String(option)}
-            </label>
-          ))}
+          <CheckList options={optionsOf(field)} chosen={typed.chosen} onChange={(chosen) => onTyped({ chosen })}>
+            {(option) => (typeof option === "boolean" ? t(option ? "on" : "off") : String(option))}
+          </CheckList>
         </fieldset>
       );
     case "pictures":

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useId } from "react";
-import { Checkbox } from "@/components/ui/controls/checkbox";
+import { CheckList } from "@/components/ui/controls/check-list";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { extraLimits, readExtra } from "./extra-data";
 import { type Advanced } from "../run-state";
@@ -16,11 +16,12 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
   const note = useId();
   const extra = advanced.extra ?? "";
   const reading = readExtra(extra);
-  const chosen = advanced.targets ?? outputs.map(({ id }) => id);
-  const toggle = (id: string) => {
-    const next = outputs.map((output) => output.id).filter((other) => (other === id ? !chosen.includes(id) : chosen.includes(other)));
+  const ids = outputs.map(({ id }) => id);
+  const chosen = advanced.targets ?? ids;
+  const choose = (next: readonly string[]) => {
+    const targets = ids.filter((id) => next.includes(id));
     // All of them is what a run without targets does.
-    onChange({ ...advanced, targets: next.length === outputs.length ? undefined : next });
+    onChange({ ...advanced, targets: targets.length === ids.length ? undefined : targets });
   };
   return (
     <details className="rounded-lg border border-line bg-surface" open={advanced.targets !== undefined || !reading.ok || undefined}>
@@ -30,12 +31,13 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
           <fieldset>
             <legend className="font-semibold">{t("targets")}</legend>
             <p className="text-ink-2">{t("targetsNote")}</p>
-            {outputs.map(({ id, title }) => (
-              <label key={id} className="flex min-h-[28px] items-center gap-2">
-                <Checkbox checked={chosen.includes(id)} onChange={() => toggle(id)} />
-                {title} <span className="text-ink-3">#{id}</span>
-              </label>
-            ))}
+            <CheckList options={ids} chosen={chosen} onChange={choose}>
+              {(id) => (
+                <>
+                  {outputs.find((output) => output.id === id)?.title} <span className="text-ink-3">#{id}</span>
+                </>
+              )}
+            </CheckList>
             {chosen.length === 0 ? (
               <p role="alert" className="text-bad">
                 {t("noTarget")}

@@ -63,6 +63,21 @@ it("only the chosen outputs are run; all of them is a run without targets", asyn
   expect(service.received[0]?.partial_execution_targets).toEqual(["2"]);
 });
 
+it("a press with Shift takes or leaves every output from the one before to this one", async () => {
+  show(portsTo(service));
+  const saves = ["2", "3", "4", "5", "6"].map((id) => [id, { class_type: "SaveImage", inputs: { images: ["1", 0] } }]);
+  await openText(JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 8 } }, ...Object.fromEntries(saves) }));
+  const box = (id: string) => screen.getByRole<HTMLInputElement>("checkbox", { name: `SaveImage #${id}`, hidden: true });
+  fireEvent.click(box("5"));
+  fireEvent.click(box("3"), { shiftKey: true });
+  expect(saves.map(([id]) => box(String(id)).checked)).toEqual([true, false, false, false, true]);
+  fireEvent.click(box("4"));
+  fireEvent.click(box("5"), { shiftKey: true });
+  pressRun();
+  await answered();
+  expect(service.received[0]?.partial_execution_targets).toEqual(["2", "4", "5", "6"]);
+});
+
 it("extra_data is bounded, and merged without losing what the workflow brought", () => {
   expect(readExtra("")).toEqual({ ok: true, value: {} });
   expect(readExtra("[1]")).toMatchObject({ why: "no_object" });

@@ -6,6 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Dialog } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/controls/input";
+import { useRange } from "@/components/ui/hooks/use-range";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { toAssetView } from "@/lib/contract/views/asset-view";
@@ -49,7 +50,6 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
   const [chosen, setChosen] = useState<ReadonlyMap<string, PickedPicture>>(new Map());
-  const [lastPressed, setLastPressed] = useState<string>();
   const askedName = useSettled(name, SETTLED_MS);
   const askedTags = useSettled(tags, SETTLED_MS);
   const include_tags = readTags(askedTags);
@@ -70,6 +70,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const pictures = assets.filter(({ kind }) => kind === "image");
   const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE < data.total : assets.length === PAGE);
   const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
+  const rangeTo = useRange(pictures.map((one) => one.id));
   const picked = (assetId: string): PickedPicture[] => {
     const asset = pictures.find((one) => one.id === assetId);
     return asset ? [{ value: assetValue(asset, picture.isLocal === true), name: asset.name }] : [];
@@ -77,12 +78,8 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   function press(assetId: string, isRange: boolean) {
     if (!isMany) return onPicked(picked(assetId));
     const next = new Map(chosen);
-    const ids = pictures.map((one) => one.id);
-    const [here, before] = [ids.indexOf(assetId), ids.indexOf(lastPressed ?? "")];
-    setLastPressed(assetId);
-    const range = isRange && before >= 0 ? ids.slice(Math.min(here, before), Math.max(here, before) + 1) : [];
-    if (range.length > 0) for (const id of range) for (const one of picked(id)) next.set(id, one);
-    else if (!next.delete(assetId)) for (const one of picked(assetId)) next.set(assetId, one);
+    const meant = rangeTo(assetId, isRange);
+    if (meant.length > 1 || !next.delete(assetId)) for (const id of meant) for (const one of picked(id)) next.set(id, one);
     setChosen(next);
   }
   function search(change: () => void) {
