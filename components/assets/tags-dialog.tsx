@@ -6,8 +6,8 @@ import { chipStyle } from "@/components/ui/controls/chip";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/controls/input";
 import { readTags } from "@/lib/shared/read-tags";
-import { onlyTag } from "./only-tag";
-import { useTags } from "./use-tags";
+import { onlyTag } from "@/components/frame/tags/only-tag";
+import { useTags } from "@/components/frame/tags/use-tags";
 
 type TagsDialogProps = {
   title: string;

@@ -9,8 +9,8 @@ import { withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { readTags } from "@/lib/shared/read-tags";
 import { type AssetRights } from "../use-asset-rights";
-import { onlyTag } from "../only-tag";
-import { useTags } from "../use-tags";
+import { onlyTag } from "@/components/frame/tags/only-tag";
+import { useTags } from "@/components/frame/tags/use-tags";
 import { type AssetEdits, type EditSaid } from "./use-asset-edits";
 
 type AssetTagsProps = {

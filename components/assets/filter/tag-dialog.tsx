@@ -8,8 +8,8 @@ import { Input } from "@/components/ui/controls/input";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { tagState, type TagState, withTagState } from "../assets-address";
-import { onlyTag } from "../only-tag";
-import { type TagCount, useRefinedTags, useTags } from "../use-tags";
+import { onlyTag } from "@/components/frame/tags/only-tag";
+import { type TagCount, useRefinedTags, useTags } from "@/components/frame/tags/use-tags";
 
 type TagDialogProps = {
   query: AssetsQuery;

@@ -123,7 +123,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
             </li>
           ))}
         </ul>
-        <AboutForm draft={draft} faults={faults} onChange={setDraft} />
+        <AboutForm connection={connection} draft={draft} faults={faults} onChange={setDraft} />
         <DialogFoot>
           <Button onClick={onClose}>{t("close")}</Button>
           <Button type="submit" tone="primary" busy={isBusy} disabled={good.length === 0}>

@@ -1,10 +1,13 @@
 import { useTranslations } from "next-intl";
+import { TagsInput } from "@/components/frame/tags/tags-input";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { type AboutDraft, type DraftFaults } from "./about";
 
 type AboutFormProps = {
+  /** Whose tags are offered. */
+  connection: string | undefined;
   draft: AboutDraft;
   faults: DraftFaults;
   onChange: (draft: AboutDraft) => void;
@@ -19,6 +22,7 @@ type AboutFormProps = {
 
 /** Name, tags, metadata, preview. What few people need waits behind one press. */
 export function AboutForm({
+  connection,
   draft,
   faults,
   onChange,
@@ -45,7 +49,7 @@ export function AboutForm({
         </FormField>
       ) : null}
       <FormField label={t("tags")} hint={withHashHint ? t("tagsHint") : undefined} error={faults.tags && t("tagsFault")}>
-        {(control) => <Input {...control} {...field("tags")} autoComplete="off" />}
+        {(control) => <TagsInput {...control} connection={connection} value={draft.tags} onText={(tags) => onChange({ ...draft, tags })} />}
       </FormField>
       <details open={isMoreNeeded || undefined}>
         <summary className="w-fit cursor-pointer text-ink-2">{t("more")}</summary>

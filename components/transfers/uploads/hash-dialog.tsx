@@ -84,7 +84,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
             />
           )}
         </FormField>
-        <AboutForm draft={draft} faults={faults} onChange={setDraft} withName isNameless />
+        <AboutForm connection={connection} draft={draft} faults={faults} onChange={setDraft} withName isNameless />
         {faults.noTags ? <p className="text-sm text-bad">{t("tagsNeeded")}</p> : null}
         <div aria-live="polite">
           {notMade || isAbsent ? (

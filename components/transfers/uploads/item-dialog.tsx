@@ -71,6 +71,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
         </p>
       )}
       <Describe
+        connection={item.connection}
         start={draftOf(item.about)}
         withName
         isStored={stored !== undefined}
@@ -85,11 +86,13 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
 /** All files of the list at once: what is filled in is added to each. */
 export function DescribeAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
   const t = useTranslations("uploads.item");
+  const [first] = items;
   const keys = new Set(items.map(({ key }) => key));
   return (
     <Dialog isOpen onClose={onClose} title={t("titleAll", { count: items.length })} className={WIDE}>
       <p className="mb-3">{t("all")}</p>
       <Describe
+        connection={first?.connection}
         start={{ ...newDraft, tags: "" }}
         label={t("save")}
         onSave={(more) => tabUploads.describe(keys, ({ about }) => mergeAbout(about, more))}
@@ -100,6 +103,7 @@ export function DescribeAllDialog({ items, onClose }: { items: readonly UploadIt
 }
 
 type DescribeProps = {
+  connection: string | undefined;
   start: ReturnType<typeof draftOf>;
   label: string;
   withName?: boolean;
@@ -108,7 +112,7 @@ type DescribeProps = {
   onClose: () => void;
 };
 
-function Describe({ start, label, withName, isStored, onSave, onClose }: DescribeProps) {
+function Describe({ connection, start, label, withName, isStored, onSave, onClose }: DescribeProps) {
   const t = useTranslations("uploads.item");
   const [draft, setDraft] = useState(start);
   const [faults, setFaults] = useState<DraftFaults>({});
@@ -122,7 +126,7 @@ function Describe({ start, label, withName, isStored, onSave, onClose }: Describ
         onClose();
       }}
     >
-      <AboutForm draft={draft} faults={faults} onChange={setDraft} withName={withName} isStored={isStored} />
+      <AboutForm connection={connection} draft={draft} faults={faults} onChange={setDraft} withName={withName} isStored={isStored} />
       <DialogFoot>
         <Button onClick={onClose}>{t("close")}</Button>
         <Button type="submit" tone="primary">

@@ -91,7 +91,14 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
         {unreadable > 0 ? <p className="text-bad">{t("unreadable", { count: unreadable })}</p> : null}
         {isCut ? <p className="text-bad">{t("cut", { count: files.length })}</p> : null}
         {tooLarge > 0 ? <p className="text-bad">{t("tooLarge", { count: tooLarge, limit: formatBytes(limit ?? 0, locale) })}</p> : null}
-        <AboutForm draft={draft} faults={faults} onChange={setDraft} withName={files.length === 1} withHashHint />
+        <AboutForm
+          connection={connection?.id}
+          draft={draft}
+          faults={faults}
+          onChange={setDraft}
+          withName={files.length === 1}
+          withHashHint
+        />
         {hasFolders ? (
           <FormField label={<span className="text-ink">{t("folders")}</span>}>
             {(control) => (

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Do not ask again/ });
-const tags = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Tags" });
+const tags = () => screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
 function open() {
   cleanup();
   const onStart = vi.fn();

@@ -1,7 +1,8 @@
 import { useTranslations } from "next-intl";
-import { useId, useState, useEffect } from "react";
+import { useState, useEffect } from "react";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { TagsInput } from "@/components/frame/tags/tags-input";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Dialog } from "@/components/ui/dialog";
@@ -44,7 +45,6 @@ const SETTLED_MS = 250;
 
 function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
   const t = useTranslations("run.picker");
-  const id = useId();
   const [name, setName] = useState("");
   const [tags, setTags] = useState("");
   const [hasLayers, setHasLayers] = useState(false);
@@ -99,20 +99,16 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
           onKeyDown={keepInside}
           className="min-w-0 flex-1 basis-48"
         />
-        <Input
-          list={`${id}-tags`}
-          aria-label={t("tags")}
-          placeholder={t("tags")}
-          value={tags}
-          onChange={({ target }) => search(() => setTags(target.value))}
-          onKeyDown={keepInside}
-          className="min-w-0 flex-1 basis-40"
-        />
-        <datalist id={`${id}-tags`}>
-          {seenTags.map((tag) => (
-            <option key={tag} value={tag} />
-          ))}
-        </datalist>
+        <span className="flex min-w-0 flex-1 basis-40" onKeyDown={keepInside}>
+          <TagsInput
+            connection={picture.connection}
+            aria-label={t("tags")}
+            placeholder={t("tags")}
+            value={tags}
+            seen={seenTags}
+            onText={(text) => search(() => setTags(text))}
+          />
+        </span>
         <label className="flex items-center gap-2">
           <Checkbox checked={hasLayers} onChange={({ target }) => search(() => setHasLayers(target.checked))} />
           {t("layers")}
